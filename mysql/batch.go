@@ -120,7 +120,7 @@ func (s *Store) chosenBatches(filter batch.Filter) string {
 
 // releasedRange is where jobs of a batch are that may run.
 type releasedRange struct {
-	span
+	idRange
 	batch int64
 	kind  batch.PassKind
 }
@@ -164,9 +164,9 @@ func (s *Store) countRunning(ctx context.Context, batches []batch.Record, now ti
 }
 
 func (s *Store) countIn(ctx context.Context, ranges []releasedRange, seen map[int64]*batch.Seen) error {
-	all := make([]span, len(ranges))
+	all := make([]idRange, len(ranges))
 	for i, r := range ranges {
-		all[i] = r.span
+		all[i] = r.idRange
 	}
 	var running []int64
 	if err := each(ctx, s.db, collect(&running), fill(s.sql.RunningAmong, "among", within(all))); err != nil {
@@ -183,7 +183,7 @@ func (s *Store) countIn(ctx context.Context, ranges []releasedRange, seen map[in
 
 // within is a condition that holds for the ids of some ranges, for statements that
 // lock nothing.
-func within(ranges []span) string {
+func within(ranges []idRange) string {
 	conditions := make([]string, len(ranges))
 	for i, r := range ranges {
 		conditions[i] = "id between " + decimal(r.first) + " and " + decimal(r.last)

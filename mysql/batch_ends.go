@@ -21,7 +21,7 @@ func (c *lockedBatch) expect(chunks []batch.Chunk) {
 }
 
 // endsOf are the jobs of a range that have ended.
-func (c *lockedBatch) endsOf(ctx context.Context, asked span) ([]batch.TaskEnd, error) {
+func (c *lockedBatch) endsOf(ctx context.Context, asked idRange) ([]batch.TaskEnd, error) {
 	if slices.ContainsFunc(c.chunks, func(p batch.Chunk) bool { return spanOf(&p) == asked }) {
 		if err := c.lookAhead(ctx); err != nil {
 			return nil, err
@@ -31,10 +31,10 @@ func (c *lockedBatch) endsOf(ctx context.Context, asked span) ([]batch.TaskEnd, 
 		delete(c.ends, asked) // who asks again wants to know what is new
 		return ends, nil
 	}
-	return c.readEnds(ctx, []span{asked})
+	return c.readEnds(ctx, []idRange{asked})
 }
 
-func spanOf(p *batch.Chunk) span { return span{p.First, p.Last()} }
+func spanOf(p *batch.Chunk) idRange { return idRange{p.First, p.Last()} }
 
 // lookAhead reads the ends of all chunks that are expected: those that are news, as
 // most of a chunk may have ended long ago.
@@ -52,7 +52,7 @@ func (c *lockedBatch) lookAhead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.ends = make(map[span][]batch.TaskEnd, len(c.chunks))
+	c.ends = make(map[idRange][]batch.TaskEnd, len(c.chunks))
 	for i := range c.chunks {
 		of := spanOf(&c.chunks[i])
 		from, _ := slices.BinarySearchFunc(found, of.first, compareEnd)
@@ -70,7 +70,7 @@ const endRanges = 500
 
 // readEnds reads ends, in order. Memos come after them: they are written with them
 // or earlier.
-func (c *lockedBatch) readEnds(ctx context.Context, ranges []span) (ends []batch.TaskEnd, err error) {
+func (c *lockedBatch) readEnds(ctx context.Context, ranges []idRange) (ends []batch.TaskEnd, err error) {
 	memos := map[int64][]byte{}
 	for chunk := range slices.Chunk(ranges, endRanges) {
 		among := within(chunk)

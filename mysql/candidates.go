@@ -62,4 +62,4 @@ func (c *candidates) first() candidate {
 
 // partings are used again: with thousands of lanes they are most of what a claim
 // would leave to the garbage collector.
-var partings = sync.Pool{New: func() any { return new(splitLanes) }}
+var partings = sync.Pool{New: func() any { return new(laneSplit) }}

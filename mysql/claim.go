@@ -136,7 +136,7 @@ type claimer struct {
 
 	strangers *sqlstore.Strangers // nil: nobody has asked for them
 
-	quotas  map[int32]*claimedQuota // that the lanes are under
+	quotas  map[int32]*claimQuota // that the lanes are under
 	limited bool                    // whether they were locked, as far as needed
 	stale   bool                    // whether other claims used them after they were first read
 	missed  bool                    // whether lanes were left out that may have more

@@ -29,7 +29,7 @@ const (
 // limits, it first chooses by a hint of what they leave, locks those of the lanes
 // it chose from, and chooses again by what they really leave.
 func (c *claimer) take(ctx context.Context) error {
-	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimedQuota{}
+	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimQuota{}
 	open := c.rules.openLanes(c.Scope, c.lanes)
 	if open.many(c.Solo) {
 		return c.takeLinedUp(ctx, open)

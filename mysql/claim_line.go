@@ -15,7 +15,7 @@ const fewLanes = 16
 // laneLine is the lanes that a claim from many has before it: those that probably
 // have jobs and were not considered yet.
 type laneLine struct {
-	*splitLanes
+	*laneSplit
 	heads      *laneHeads
 	began      time.Time
 	open       *openLanes
@@ -31,10 +31,10 @@ func (l *laneLine) none() bool { return l == nil || len(l.busy) == 0 }
 // have jobs, most of them by what is remembered, and considers the first of
 // them.
 func (c *claimer) takeLinedUp(ctx context.Context, open openLanes) error {
-	p := partings.Get().(*splitLanes)
+	p := partings.Get().(*laneSplit)
 	defer partings.Put(p)
 	p.busy, p.doubts, p.likely = p.busy[:0], p.doubts[:0], 0
-	c.line = &laneLine{splitLanes: p, heads: &c.laneHeads, began: time.Now(), open: &open}
+	c.line = &laneLine{laneSplit: p, heads: &c.laneHeads, began: time.Now(), open: &open}
 	if c.Solo {
 		c.line.heads = &laneHeads{} // suspects are so rare that nothing is remembered of them
 	}

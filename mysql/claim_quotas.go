@@ -16,8 +16,8 @@ import (
 // claim that was busy with it.
 const busyPause = 5 * time.Millisecond
 
-// claimedQuota is a limit that a claim is under.
-type claimedQuota struct {
+// claimQuota is a limit that a claim is under.
+type claimQuota struct {
 	dispatch.Limit
 	tenants    bool  // whether it is a tenant's
 	refilledAt int64 // when the tokens were counted
@@ -49,11 +49,11 @@ func (c *claimer) govern(view *laneView, lane *openLane) {
 }
 
 // quota is a limit that the claim is under.
-func (c *claimer) quota(id int32) *claimedQuota {
+func (c *claimer) quota(id int32) *claimQuota {
 	q := c.quotas[id]
 	if q == nil {
 		rule := c.rules.Quotas[id]
-		q = &claimedQuota{Limit: limitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
+		q = &claimQuota{Limit: limitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
 		c.quotas[id] = q
 	}
 	return q

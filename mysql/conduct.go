@@ -37,7 +37,7 @@ type lockedBatch struct {
 	failed error     // why it cannot be kept
 
 	chunks []batch.Chunk            // that were read as out and whose ends nobody asked for yet
-	ends   map[span][]batch.TaskEnd // those that were read ahead
+	ends   map[idRange][]batch.TaskEnd // those that were read ahead
 }
 
 func (c *lockedBatch) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) error {
@@ -140,7 +140,7 @@ func (b batchTx) SaveChunks(ctx context.Context, chunks []batch.Chunk) error {
 
 // Ends implements batch.Tx.
 func (b batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
-	ends, err := b.c.endsOf(ctx, span{first, last})
+	ends, err := b.c.endsOf(ctx, idRange{first, last})
 	return ends, b.note("ends", err)
 }
 

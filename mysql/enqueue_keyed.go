@@ -12,12 +12,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// tenantKey is a key and whose it is.
-type tenantKey struct{ tenant, key string }
+// jobKey is a key and whose it is.
+type jobKey struct{ tenant, key string }
 
-func keyOf(job *fairlead.Job) tenantKey { return tenantKey{job.Tenant, job.Key} }
+func keyOf(job *fairlead.Job) jobKey { return jobKey{job.Tenant, job.Key} }
 
-func (k tenantKey) compare(other tenantKey) int {
+func (k jobKey) compare(other jobKey) int {
 	return cmp.Or(cmp.Compare(k.tenant, other.tenant), cmp.Compare(k.key, other.key))
 }
 
@@ -26,7 +26,7 @@ func (k tenantKey) compare(other tenantKey) int {
 func (t *txn) enqueueKeyed(ctx context.Context, jobs []*fairlead.Job, ids []int64, positions []int) error {
 	for len(positions) > 0 {
 		var wave, rest []int
-		seen := make(map[tenantKey]struct{}, len(positions))
+		seen := make(map[jobKey]struct{}, len(positions))
 		for _, i := range positions {
 			key := keyOf(jobs[i])
 			if _, double := seen[key]; double {
@@ -72,10 +72,10 @@ func (t *txn) enqueueWave(ctx context.Context, jobs []*fairlead.Job, ids []int64
 }
 
 // takeKeys tries to give each job its key and tells who has it now.
-func (t *txn) takeKeys(ctx context.Context, jobs []*fairlead.Job, ids []int64, wave []int) (map[tenantKey]int64, error) {
-	holders := make(map[tenantKey]int64, len(wave))
+func (t *txn) takeKeys(ctx context.Context, jobs []*fairlead.Job, ids []int64, wave []int) (map[jobKey]int64, error) {
+	holders := make(map[jobKey]int64, len(wave))
 	note := func(row *sql.Rows) error {
-		var key tenantKey
+		var key jobKey
 		var holder int64
 		if err := row.Scan(&key.tenant, &key.key, &holder); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id i
 }
 
 // passKey hands a key that is locked to another job than the one that holds it.
-func (t *txn) passKey(ctx context.Context, key tenantKey, id int64) error {
+func (t *txn) passKey(ctx context.Context, key jobKey, id int64) error {
 	return t.must(ctx, 1, fill(t.sql.PassKey, "id", decimal(id), "tenant_name", literal(key.tenant), "key_name", literal(key.key)))
 }
 

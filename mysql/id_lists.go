@@ -18,8 +18,8 @@ func naming(statement string, ids []int64) string {
 	return fill(statement, "ids", idList(ids))
 }
 
-// span is a range of ids without gaps.
-type span struct{ first, last int64 }
+// idRange is a range of ids without gaps.
+type idRange struct{ first, last int64 }
 
 // worthSpan is from how many ids on a range is cheaper than naming each.
 const worthSpan = 4
@@ -28,10 +28,10 @@ const worthSpan = 4
 const chunkSpans = 50
 
 // spans parts ids, which are in order, into ranges without gaps.
-func spans(ids []int64) iter.Seq[span] {
-	return func(yield func(span) bool) {
+func spans(ids []int64) iter.Seq[idRange] {
+	return func(yield func(idRange) bool) {
 		for i := 0; i < len(ids); {
-			s := span{ids[i], ids[i]}
+			s := idRange{ids[i], ids[i]}
 			for i++; i < len(ids) && ids[i] == s.last+1; i++ {
 				s.last++
 			}
@@ -43,7 +43,7 @@ func spans(ids []int64) iter.Seq[span] {
 }
 
 // worth tells whether naming the range pays.
-func (s span) worth() bool { return s.last-s.first+1 >= worthSpan }
+func (s idRange) worth() bool { return s.last-s.first+1 >= worthSpan }
 
 // among is a condition that holds for the given ids and no others.
 //
@@ -93,7 +93,7 @@ func spansOf(jobs []*taken) (ranges []string, others []*taken) {
 		return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.turn, b.turn), cmp.Compare(a.startBy, b.startBy), cmp.Compare(a.job.ID, b.job.ID))
 	})
 	for i := 0; i < len(jobs); {
-		place, s, from := jobs[i].place(), span{jobs[i].job.ID, jobs[i].job.ID}, i
+		place, s, from := jobs[i].place(), idRange{jobs[i].job.ID, jobs[i].job.ID}, i
 		for i++; i < len(jobs) && jobs[i].job.ID == s.last+1 && jobs[i].place() == place; i++ {
 			s.last++
 		}
@@ -118,7 +118,7 @@ type readyPlace struct {
 
 // at is a condition for the range in a place of ready. It ends as the ranges
 // of among do.
-func (s span) at(p readyPlace) string {
+func (s idRange) at(p readyPlace) string {
 	in := fmt.Sprintf("lane = %d and turn = %d and start_by = %d and id", p.lane, p.turn, p.startBy)
 	return fmt.Sprintf("%s between %d and %d or %s = %d", in, s.first, s.last-1, in, s.last)
 }

@@ -69,16 +69,16 @@ func (h *laneHeads) forget() {
 	}
 }
 
-// splitLanes is lanes parted into those that are known to have jobs and those that
+// laneSplit is lanes parted into those that are known to have jobs and those that
 // have to be looked at. The others are known to have none.
-type splitLanes struct {
+type laneSplit struct {
 	busy, doubts candidates
 	likely       int // how many of doubts had jobs when they were last seen
 }
 
 // part parts those of the lanes that are wanted, as of now. News that comes from
 // then on is for the next claim.
-func (h *laneHeads) part(p *splitLanes, lanes []openLane, now time.Time, wanted func(*openLane) bool) {
+func (h *laneHeads) part(p *laneSplit, lanes []openLane, now time.Time, wanted func(*openLane) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range lanes {

@@ -64,7 +64,7 @@ func (s *Store) migrate(ctx context.Context) (driver.Schema, error) {
 		return driver.Schema{}, fmt.Errorf("migrate: %w", err)
 	}
 	defer conn.Close()
-	m := migrator{Store: s, conn: conn}
+	m := migrationTarget{Store: s, conn: conn}
 	if err := m.lock(ctx); err != nil {
 		return driver.Schema{}, fmt.Errorf("migrate: %w", err)
 	}
@@ -127,20 +127,20 @@ func (s *Store) applied(ctx context.Context, q querier) (recorded bool, applied 
 	return true, applied, err
 }
 
-// migrator is a sqlstore.MigrationTarget: one connection that has the lock.
-type migrator struct {
+// migrationTarget is a sqlstore.MigrationTarget: one connection that has the lock.
+type migrationTarget struct {
 	*Store
 	conn *sql.Conn
 }
 
 // lockName is different for every database and prefix of a server, and short
 // enough for it.
-func (m migrator) lockName() string {
+func (m migrationTarget) lockName() string {
 	sum := sha256.Sum256([]byte(m.database + "\x00" + m.options.Prefix))
 	return fmt.Sprintf("fairlead-%x", sum[:16])
 }
 
-func (m migrator) lock(ctx context.Context) error {
+func (m migrationTarget) lock(ctx context.Context) error {
 	for {
 		var got sql.NullInt64
 		if err := m.conn.QueryRowContext(ctx, m.sql.LockMigrations, m.lockName(), lockPatience).Scan(&got); err != nil {
@@ -157,7 +157,7 @@ func (m migrator) lock(ctx context.Context) error {
 
 // unlock gives the lock back, also if the context has ended meanwhile: the
 // connection goes back to the pool and would keep it.
-func (m migrator) unlock(ctx context.Context) error {
+func (m migrationTarget) unlock(ctx context.Context) error {
 	ctx, cancel := m.withTimeout(context.WithoutCancel(ctx))
 	defer cancel()
 	_, err := m.conn.ExecContext(ctx, m.sql.UnlockMigrations, m.lockName())
@@ -166,7 +166,7 @@ func (m migrator) unlock(ctx context.Context) error {
 
 // Applied counts the statements that were applied. It makes the record of them
 // only where there is none: to ask for it needs a right, even if it is there.
-func (m migrator) Applied(ctx context.Context) (map[int]int, error) {
+func (m migrationTarget) Applied(ctx context.Context) (map[int]int, error) {
 	recorded, applied, err := m.applied(ctx, m.conn)
 	if err == nil && !recorded {
 		err = m.define(ctx, m.sql.CreateMigrations)
@@ -176,7 +176,7 @@ func (m migrator) Applied(ctx context.Context) (map[int]int, error) {
 
 // Apply runs one statement and records it. The server commits the two apart:
 // after a crash in between, the statement is run again.
-func (m migrator) Apply(ctx context.Context, migration sqlstore.Migration, step int) error {
+func (m migrationTarget) Apply(ctx context.Context, migration sqlstore.Migration, step int) error {
 	if err := m.define(ctx, migration.Steps[step]); err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ const (
 // define changes a definition, standing back again and again while the table
 // is in use. A column or a key that is there already was added by a statement that
 // was run but not recorded.
-func (m migrator) define(ctx context.Context, statement string) error {
+func (m migrationTarget) define(ctx context.Context, statement string) error {
 	for {
 		_, err := m.conn.ExecContext(ctx, statement)
 		var answer *mysql.MySQLError

@@ -30,7 +30,7 @@ func tryOut(t *testing.T, s *Store) {
 // interrupted is a migration that ends with its n-th statement, before that was
 // run or after it was run but not recorded.
 type interrupted struct {
-	migrator
+	migrationTarget
 	left *int
 	ran  bool
 }
@@ -39,7 +39,7 @@ var errInterrupted = errors.New("interrupted")
 
 func (i interrupted) Apply(ctx context.Context, migration sqlstore.Migration, step int) error {
 	if *i.left--; *i.left > 0 {
-		return i.migrator.Apply(ctx, migration, step)
+		return i.migrationTarget.Apply(ctx, migration, step)
 	}
 	if i.ran {
 		if err := i.define(ctx, migration.Steps[step]); err != nil {
@@ -67,8 +67,8 @@ func TestMigrationGoesOnWhereItWasInterrupted(t *testing.T) {
 		runs := min(n, 2)
 		for _, ran := range []bool{false, true} {
 			left := runs
-			if err := s.migrateWith(t, func(m migrator) sqlstore.MigrationTarget {
-				return interrupted{migrator: m, left: &left, ran: ran}
+			if err := s.migrateWith(t, func(m migrationTarget) sqlstore.MigrationTarget {
+				return interrupted{migrationTarget: m, left: &left, ran: ran}
 			}); !errors.Is(err, errInterrupted) {
 				t.Fatalf("at statement %d, ran=%v, the migration ended with %v", n, ran, err)
 			}
@@ -89,14 +89,14 @@ func TestMigrationGoesOnWhereItWasInterrupted(t *testing.T) {
 }
 
 // migrateWith migrates through another target.
-func (s *Store) migrateWith(t *testing.T, target func(migrator) sqlstore.MigrationTarget) error {
+func (s *Store) migrateWith(t *testing.T, target func(migrationTarget) sqlstore.MigrationTarget) error {
 	t.Helper()
 	conn, err := s.db.Conn(t.Context())
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	_, err = sqlstore.MigrateUp(t.Context(), target(migrator{Store: s, conn: conn}), s.schema)
+	_, err = sqlstore.MigrateUp(t.Context(), target(migrationTarget{Store: s, conn: conn}), s.schema)
 	return err
 }
 
@@ -250,7 +250,7 @@ func TestDefinitionStandsBack(t *testing.T) {
 	go func() {
 		conn, err := s.db.Conn(context.Background())
 		if err == nil {
-			err = migrator{Store: s, conn: conn}.define(context.Background(), "alter table fairlead_node add column extra int")
+			err = migrationTarget{Store: s, conn: conn}.define(context.Background(), "alter table fairlead_node add column extra int")
 			_ = conn.Close()
 		}
 		changed <- err

@@ -15,7 +15,7 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 		keys.add().ints(1, 0, 0, 5, id).end()
 		gated.add().ints(1, 0, 5, id).end()
 	}
-	list, condition := idList(ids), within([]span{{1, 9}, {20, 29}})
+	list, condition := idList(ids), within([]idRange{{1, 9}, {20, 29}})
 	statements := map[string]string{
 		"lock_batch":      marks(fill(s.sql.LockBatch, "wait", skipLocked), "1"),
 		"share_batch":     marks(s.sql.ShareBatch, "1"),

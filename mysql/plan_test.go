@@ -112,7 +112,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		list = chunk
 	}
 	condition, place := among(ids), readyPlace{1, 0, 5}
-	ranges := span{1, 9}.at(place) + " or " + span{20, 29}.at(place)
+	ranges := idRange{1, 9}.at(place) + " or " + idRange{20, 29}.at(place)
 	marks := func(statement string, values ...string) string {
 		for _, value := range values {
 			statement = strings.Replace(statement, "?", value, 1)

@@ -54,7 +54,7 @@ type beginner interface {
 // saw under a number, changes the number, and sees to it that fences and ids go on
 // above all that were ever given out. Every process that finds the number changed
 // forgets what it has cached.
-func (s *Store) recognise(ctx context.Context, db beginner, found server, lostUnder int64) (agreement, error) {
+func (s *Store) recognise(ctx context.Context, db beginner, found knownServer, lostUnder int64) (agreement, error) {
 	if err := s.meeting.Acquire(ctx); err != nil {
 		return agreement{}, err
 	}
@@ -82,7 +82,7 @@ func (s *Store) recognise(ctx context.Context, db beginner, found server, lostUn
 }
 
 // agree changes what the database says about its server, if that is no longer so.
-func (s *Store) agree(ctx context.Context, t *txn, found server, lostUnder int64) (agreed agreement, err error) {
+func (s *Store) agree(ctx context.Context, t *txn, found knownServer, lostUnder int64) (agreed agreement, err error) {
 	var text string
 	exists, err := t.one(ctx, []any{&agreed.number, &text}, s.sql.LockServer)
 	if err == nil && !exists {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// server is what a server says of itself. Another one may have lost commits of the
+// knownServer is what a server says of itself. Another one may have lost commits of the
 // last one, and so may the same one if it was started again.
-type server struct {
+type knownServer struct {
 	name  string
 	start int64 // seconds since 1970
 }
@@ -24,40 +24,40 @@ const startSlack = 3
 
 // same reports whether two connections lead to one server that was not started
 // again in between.
-func (s server) same(other server) bool {
+func (s knownServer) same(other knownServer) bool {
 	return s.name == other.name && max(s.start-other.start, other.start-s.start) <= startSlack
 }
 
 // String is the server as it stands in the database.
-func (s server) String() string { return s.name + " " + strconv.FormatInt(s.start, 10) }
+func (s knownServer) String() string { return s.name + " " + strconv.FormatInt(s.start, 10) }
 
 // parseServer reads what String wrote. A text that it did not write is that of a
 // server which is no longer there.
-func parseServer(text string) server {
+func parseServer(text string) knownServer {
 	name, start, _ := strings.Cut(text, " ")
 	seconds, _ := strconv.ParseInt(start, 10, 64) // no server was started in 1970
-	return server{name: name, start: seconds}
+	return knownServer{name: name, start: seconds}
 }
 
 // identify asks the server of a connection who it is.
-func (s *Store) identify(ctx context.Context, conn driver.QueryerContext) (server, error) {
+func (s *Store) identify(ctx context.Context, conn driver.QueryerContext) (knownServer, error) {
 	name, err := askOnce(ctx, conn, s.sql.ServerName)
 	if err != nil {
-		return server{}, fmt.Errorf("ask the server who it is: %w", err)
+		return knownServer{}, fmt.Errorf("ask the server who it is: %w", err)
 	}
 	uptime, err := askOnce(ctx, conn, s.sql.ServerUptime)
 	if err != nil {
-		return server{}, fmt.Errorf("ask the server for how long it runs: %w", err)
+		return knownServer{}, fmt.Errorf("ask the server for how long it runs: %w", err)
 	}
 	now, err := strconv.ParseInt(name[1], 10, 64)
 	if err != nil {
-		return server{}, fmt.Errorf("the server's clock: %w", err)
+		return knownServer{}, fmt.Errorf("the server's clock: %w", err)
 	}
 	seconds, err := strconv.ParseInt(uptime[1], 10, 64)
 	if err != nil {
-		return server{}, fmt.Errorf("the server's uptime: %w", err)
+		return knownServer{}, fmt.Errorf("the server's uptime: %w", err)
 	}
-	return server{name: name[0], start: now/1e6 - seconds}, nil
+	return knownServer{name: name[0], start: now/1e6 - seconds}, nil
 }
 
 // askOnce reads the only row of an answer, two columns, on a connection that is not
@@ -91,10 +91,10 @@ func askOnce(ctx context.Context, conn driver.QueryerContext, question string) (
 
 // meet identifies the server of a new connection and recognises it, if the store is
 // open.
-func (s *Store) meet(ctx context.Context, conn driverConn) (server, error) {
+func (s *Store) meet(ctx context.Context, conn driverConn) (knownServer, error) {
 	known := s.known.Load()
 	if known == nil {
-		return server{}, nil
+		return knownServer{}, nil
 	}
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -132,7 +132,7 @@ func (s *Store) meetOnce(ctx context.Context, lostUnder int64) (agreement, error
 		return agreement{}, unavailable(ctx, err)
 	}
 	defer conn.Close()
-	var found server
+	var found knownServer
 	err = conn.Raw(func(raw any) error {
 		found, err = s.identify(ctx, raw.(*serverConn))
 		return err

@@ -25,7 +25,7 @@ type driverConn interface {
 type serverConn struct {
 	driverConn
 	store *Store
-	at    server
+	at    knownServer
 }
 
 // serverConn makes one of a new connection, once this process has recognised the
@@ -41,7 +41,7 @@ func (s *Store) serverConn(ctx context.Context, conn driver.Conn) (driver.Conn, 
 
 func (c *serverConn) current() bool {
 	known := c.store.known.Load()
-	return known == nil || c.at == server{} || c.at.same(*known)
+	return known == nil || c.at == knownServer{} || c.at.same(*known)
 }
 
 // ResetSession implements driver.SessionResetter: it is called before a connection

@@ -182,7 +182,7 @@ type Store struct {
 	listener *listener
 	signer   *signer
 
-	known       atomic.Pointer[server] // that this process last agreed on with others; nil until it is open
+	known       atomic.Pointer[knownServer] // that this process last agreed on with others; nil until it is open
 	number      atomic.Int64           // of that server
 	meeting     sqlstore.Lock          // held while a server is recognised
 	tokens      sqlstore.NodeTokens    // of nodes that joined here

@@ -157,7 +157,7 @@ func (c *claimer) commonArgs(known *rules, limit int) []any {
 // their names.
 func (c *claimer) nameLanes(lanes map[int32]sqlstore.LaneKey) []any {
 	c.asked = lanes
-	names := newLaneNames(len(lanes))
+	names := newLaneGuard(len(lanes))
 	for id, key := range lanes {
 		names.add(id, key)
 	}

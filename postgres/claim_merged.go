@@ -23,8 +23,8 @@ func (m *mergeState) prepare(sql *statements) {
 	m.byRoom = strings.ReplaceAll(sql.ClaimMerged, choice, sql.ChooseByRoom)
 }
 
-// span is a part of a lane.
-type span struct {
+// laneSpan is a part of a lane.
+type laneSpan struct {
 	lane     int32
 	from     position
 	lastTurn int16
@@ -60,7 +60,7 @@ func (m *mergeState) note(crowded bool, slack, choose int) {
 
 // spans are the parts of lanes to look at. Those that share a room which may
 // be too small for all of them have to be counted together.
-func (c *claimer) spans(open []openLane, choose int) (spans []span, rooms []int32, shared bool) {
+func (c *claimer) spans(open []openLane, choose int) (spans []laneSpan, rooms []int32, shared bool) {
 	numbers := map[string]int{}
 	for _, lane := range open {
 		most, number := choose, numbers[lane.Kind]
@@ -82,22 +82,22 @@ func (c *claimer) spans(open []openLane, choose int) (spans []span, rooms []int3
 }
 
 // spans are a lane without what lies behind its marks.
-func (o claimStart) spans() []span {
-	var spans []span
+func (o claimStart) spans() []laneSpan {
+	var spans []laneSpan
 	rest := front
 	for _, mark := range o.marks {
 		if mark.turn > rest.turn { // priorities without a mark, before this one
-			spans = append(spans, span{from: rest, lastTurn: mark.turn - 1})
+			spans = append(spans, laneSpan{from: rest, lastTurn: mark.turn - 1})
 		}
-		spans = append(spans, span{from: mark, lastTurn: mark.turn})
+		spans = append(spans, laneSpan{from: mark, lastTurn: mark.turn})
 		rest = position{mark.turn + 1, math.MinInt64, math.MinInt64}
 	}
-	return append(spans, span{from: rest, lastTurn: math.MaxInt16})
+	return append(spans, laneSpan{from: rest, lastTurn: math.MaxInt16})
 }
 
 // claimSpans claims the first jobs of all spans and tells how many were there
 // to choose from.
-func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane, spans []span, rooms []int32, shared bool, choose int) (chosen int, err error) {
+func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane, spans []laneSpan, rooms []int32, shared bool, choose int) (chosen int, err error) {
 	look := 2*choose/len(spans) + 2 // most spans hold no more than that of what is taken
 	lanes := make(map[int32]sqlstore.LaneKey, len(open))
 	for _, lane := range open {
@@ -122,7 +122,7 @@ func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane,
 	return chosen, err
 }
 
-func spanArgs(spans []span) []any {
+func spanArgs(spans []laneSpan) []any {
 	n := len(spans)
 	lanes, most, rooms := make([]int32, n), make([]int32, n), make([]int32, n)
 	fromTurn, lastTurn := make([]int16, n), make([]int16, n)

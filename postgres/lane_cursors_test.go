@@ -105,7 +105,7 @@ func TestMarksOfSeveralPriorities(t *testing.T) {
 		m.now = m.now.Add(m.marks.trail)
 	}
 	o := m.begin()
-	want := []span{
+	want := []laneSpan{
 		{from: front, lastTurn: -6},
 		{from: position{-5, 1, 1}, lastTurn: -5},
 		{from: position{-4, front.startBy, front.id}, lastTurn: 2},

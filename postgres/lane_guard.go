@@ -6,22 +6,22 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// laneNames are lanes as the statements take them that compare their names, in step.
-type laneNames struct {
+// laneGuard are lanes as the statements take them that compare their names, in step.
+type laneGuard struct {
 	ids                    []int32
 	queues, tenants, kinds []string
 }
 
-func newLaneNames(n int) *laneNames {
-	return &laneNames{make([]int32, 0, n), make([]string, 0, n), make([]string, 0, n), make([]string, 0, n)}
+func newLaneGuard(n int) *laneGuard {
+	return &laneGuard{make([]int32, 0, n), make([]string, 0, n), make([]string, 0, n), make([]string, 0, n)}
 }
 
-func (n *laneNames) add(id int32, key sqlstore.LaneKey) {
+func (n *laneGuard) add(id int32, key sqlstore.LaneKey) {
 	n.ids = append(n.ids, id)
 	n.queues, n.tenants, n.kinds = append(n.queues, key.Queue), append(n.tenants, key.Tenant), append(n.kinds, key.Kind)
 }
 
-func (n *laneNames) args() []any { return []any{n.ids, n.queues, n.tenants, n.kinds} }
+func (n *laneGuard) args() []any { return []any{n.ids, n.queues, n.tenants, n.kinds} }
 
 // laneGuard is beliefs of jobs of one lane.
 func (n *newJobs) laneGuard(s *Store) []any {
@@ -45,7 +45,7 @@ func (n *newJobs) serverOf(s *Store) *knownServer {
 // lanes that it compares with what is there, and what to do if they differ.
 func (n *newJobs) laneGuards(s *Store) []any {
 	server := n.serverOf(s)
-	names := newLaneNames(1)
+	names := newLaneGuard(1)
 	for i, lane := range n.lanes {
 		if n.confirmed[lane] || i > 0 && lane == n.lanes[i-1] || slices.Contains(names.ids, lane) {
 			continue

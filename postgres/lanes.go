@@ -18,8 +18,8 @@ const (
 	laneSettling  = time.Minute // after which no lane with a smaller id can appear
 )
 
-// laneCache is the cache of lanes and how far it has read the table.
-type laneCache struct {
+// knownLanes is the cache of lanes and how far it has read the table.
+type knownLanes struct {
 	*sqlstore.Lanes
 
 	anew    atomic.Bool  // the whole table is to be read again

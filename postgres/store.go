@@ -77,7 +77,7 @@ type Store struct {
 	lastFence   atomic.Int64 // the largest that this process has got
 
 	query       *sqlstore.Query
-	lanes       laneCache
+	lanes       knownLanes
 	ids         *sqlstore.IDs
 	pending     *sqlstore.Pending
 	usage       sqlstore.RecentUsage
