@@ -137,10 +137,10 @@ type claimer struct {
 	strangers *sqlstore.Strangers // nil: nobody has asked for them
 
 	quotas  map[int32]*claimQuota // that the lanes are under
-	limited bool                    // whether they were locked, as far as needed
-	stale   bool                    // whether other claims used them after they were first read
-	missed  bool                    // whether lanes were left out that may have more
-	deltas  []int64                 // what was taken off the limits
+	limited bool                  // whether they were locked, as far as needed
+	stale   bool                  // whether other claims used them after they were first read
+	missed  bool                  // whether lanes were left out that may have more
+	deltas  []int64               // what was taken off the limits
 }
 
 // taken is a job whose row in ready is locked.

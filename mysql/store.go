@@ -183,13 +183,13 @@ type Store struct {
 	signer   *signer
 
 	known       atomic.Pointer[knownServer] // that this process last agreed on with others; nil until it is open
-	number      atomic.Int64           // of that server
-	meeting     sqlstore.Lock          // held while a server is recognised
-	tokens      sqlstore.NodeTokens    // of nodes that joined here
-	lastNode    atomic.Int64           // that joined here, zero if none did
-	highestNode atomic.Int64           // the largest id of a node that joined here
-	lastFence   atomic.Int64           // the largest that was given out here
-	outdated    outdatedCursors        // how far Prune has looked
+	number      atomic.Int64                // of that server
+	meeting     sqlstore.Lock               // held while a server is recognised
+	tokens      sqlstore.NodeTokens         // of nodes that joined here
+	lastNode    atomic.Int64                // that joined here, zero if none did
+	highestNode atomic.Int64                // the largest id of a node that joined here
+	lastFence   atomic.Int64                // the largest that was given out here
+	outdated    outdatedCursors             // how far Prune has looked
 
 	refreshing     sync.Mutex   // held while new lanes are read
 	lanesGone      atomic.Bool  // lanes were forgotten: laneFloor means nothing any more

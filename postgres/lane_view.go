@@ -13,7 +13,7 @@ type busyLane struct {
 	open    openLane
 	version uint64           // of the head that it was seen by
 	before  laneView         // what was known of it when the claim began
-	unread  []laneSpan           // what was not read of it yet
+	unread  []laneSpan       // what was not read of it yet
 	others  *dispatch.Others // who runs its jobs, if this claim does not serve it
 
 	passedOver bool // jobs were left out because others had them
@@ -22,7 +22,7 @@ type busyLane struct {
 // laneView is what is known of the jobs of a lane.
 type laneView struct {
 	keys   []dispatch.Key // the first of them
-	unread []laneSpan         // where the others are
+	unread []laneSpan     // where the others are
 }
 
 // unseenView is the view of a lane of which nothing was read.
