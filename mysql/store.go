@@ -150,14 +150,18 @@ const utcNow = "timestampdiff(microsecond, timestamp'1970-01-01 00:00:00', sysda
 //go:embed sql/*.sql migrations/*.sql
 var files embed.FS
 
+// features are what all stores do alike.
+type features = sqlstore.Features
+
 // Store is a driver.Store, an access.Store and a driver.Migrator.
 type Store struct {
-	options  Options
-	database string
-	sql      statements
-	schema   []sqlstore.Migration
+	features
+	options   Options
+	database  string
+	sql       statements
+	schema    []sqlstore.Migration
 	handshake *handshake
-	galera   *galera
+	galera    *galera
 
 	db    *sql.DB         // moves and reads jobs
 	seats *sqlstore.Seats // of db
@@ -172,15 +176,15 @@ type Store struct {
 
 	ids sqlstore.IDs
 
-	pending *sqlstore.Pending
-	usage   sqlstore.RecentUsage
-	lanes   *sqlstore.Lanes
-	query   sqlstore.Query
-	hub     *sqlstore.Hub
-	alarm   *sqlstore.Alarm // wakes nodes when it is worth to claim again
-	notifier   *notifier
-	listener     *listener
-	signer    *signer
+	pending  *sqlstore.Pending
+	usage    sqlstore.RecentUsage
+	lanes    *sqlstore.Lanes
+	query    sqlstore.Query
+	hub      *sqlstore.Hub
+	alarm    *sqlstore.Alarm // wakes nodes when it is worth to claim again
+	notifier *notifier
+	listener *listener
+	signer   *signer
 
 	known       atomic.Pointer[server] // that this process last agreed on with others; nil until it is open
 	number      atomic.Int64           // of that server
@@ -250,10 +254,12 @@ func (o Options) withDefaults() (Options, error) {
 func (s *Store) expand(name string) string {
 	switch name {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
-		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into":
+		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into", "list", "end":
 		return "{{" + name + "}}" // filled with every call
 	case "running_sweep":
 		return "{{" + name + "}}" // filled in when all are loaded
+	case "unless_taken":
+		return unlessTaken
 	case "now":
 		return s.options.Now
 	case "realtime":

@@ -18,7 +18,7 @@ type txn struct {
 	*Store
 	tx      *sql.Tx
 	callers bool // any isolation level, any session settings
-	wakes    wakes
+	wakes   wakes
 	posted  gateSet // gates that it left news of
 	fires   bool    // the jobs that it stores are runs of schedules
 }

@@ -57,8 +57,12 @@ type Options struct {
 	Now string
 }
 
+// features are what all stores do alike.
+type features = sqlstore.Features
+
 // Store is a fairlead.Store on PostgreSQL.
 type Store struct {
+	features
 	options    Options
 	pool       *pgxpool.Pool
 	seats      *sqlstore.Seats
@@ -90,8 +94,8 @@ type Store struct {
 	rounds      rounds
 	calendars   sqlstore.CalendarRounds
 	tasks       sqlstore.TaskCache
-	notifier       *notifier
-	listener         *listener
+	notifier    *notifier
+	listener    *listener
 	limitedTake atomic.Int64    // how many jobs claims under limits take, about
 	tokens      *sqlstore.Alarm // wakes nodes when a rate lets another job start
 	closing     sync.Once

@@ -32,7 +32,7 @@ type txn struct {
 	capped   *atomic.Bool // whether there are limits, as far as is known
 	now      int64
 	counters counters
-	wakes     wakes
+	wakes    wakes
 	readOnly bool
 	callers  bool                   // it is a caller's, with effects of its own
 	wrote    bool                   // whether the current function has changed anything
