@@ -214,13 +214,8 @@ type statements struct {
 	DropFires      string `sql:"drop_fires"`
 	NoteDeleted    string `sql:"note_deleted"`
 
-	ChangeCalendars string `sql:"change_calendars"`
-	CalendarVersion string `sql:"calendar_version"`
-	PutCalendar     string `sql:"put_calendar"`
-	DeleteCalendar  string `sql:"delete_calendar"`
-	ShareCalendar   string `sql:"share_calendar"`
-	CalendarUser    string `sql:"calendar_user"`
-	Calendars       string `sql:"calendars"`
+	NamedCalendars string `sql:"named_calendars"`
+	ShareCalendar  string `sql:"share_calendar"`
 
 	AddBatch       string `sql:"add_batch"`
 	LockBatch      string `sql:"lock_batch"`

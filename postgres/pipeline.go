@@ -69,7 +69,7 @@ func (p *pipeline) Each(ctx context.Context, scan func(sqlstore.Scanner) error, 
 func (p *pipeline) Queue(statement string, args ...any) *int64 {
 	hit := new(int64)
 	scalars, rows := sqlstore.SplitRows(args)
-	if rows != nil && len(rows.Tuples()) == 0 {
+	if statement == "" || rows != nil && len(rows.Tuples()) == 0 {
 		return hit
 	}
 	p.queue = append(p.queue, call{sql: statement, args: bind(scalars, rows), hit: hit})

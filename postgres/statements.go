@@ -194,13 +194,7 @@ type statements struct {
 	SchedulesOfAll    string `sql:"schedules_of_all"`
 	SchedulesSoonest  string `sql:"schedules_soonest"`
 	PruneSchedules    string `sql:"prune_schedules"`
-	LockCalendar      string `sql:"lock_calendar"`
 	ShareCalendar     string `sql:"share_calendar"`
-	AddCalendar       string `sql:"add_calendar"`
-	ReplaceCalendar   string `sql:"replace_calendar"`
-	CalendarUsers     string `sql:"calendar_users"`
-	DeleteCalendar    string `sql:"delete_calendar"`
-	Calendars         string `sql:"calendars"`
 	OutdatedSchedules string `sql:"outdated_schedules"`
 	SeeCalendars      string `sql:"see_calendars"`
 

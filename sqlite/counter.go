@@ -17,7 +17,6 @@ const (
 	lanesCounter  counter = "lanes"  // changes of which lanes are in use
 
 	scheduleCounter counter = "schedule"
-	calendarCounter counter = "calendar" // versions of calendars
 	batchCounter    counter = "batch"
 
 	sweepCounter      counter = "sweep"

@@ -109,11 +109,11 @@ func (d *txnDB) run(_ context.Context, statement string, args ...any) (int64, er
 }
 
 func (d *txnDB) runOnce(statement string, args []any) (int64, error) {
-	wrote := d.t.wrote
 	text, bound, err := d.bind(statement, args)
 	if err != nil {
 		return 0, err
 	}
+	wrote := d.t.wrote
 	hit, err := d.t.exec(text, bound...)
 	// A statement that hits nothing leaves nothing to undo if the function refuses.
 	d.t.wrote = wrote || hit > 0 || err != nil
@@ -144,6 +144,7 @@ func (d *txnDB) bind(statement string, args []any) (string, []any, error) {
 	for i, arg := range args {
 		bound[i] = bindValue(arg)
 	}
+	defer func(wrote bool) { d.t.wrote = wrote }(d.t.wrote) // numbers leave nothing to undo
 	for {
 		own := ownArgument.FindStringSubmatch(statement)
 		if own == nil {

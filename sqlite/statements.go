@@ -130,11 +130,7 @@ type statements struct {
 	Advance          string `sql:"advance"`
 	DeleteSchedule   string `sql:"delete_schedule"`
 	ForgetSchedules  string `sql:"forget_schedules"`
-	Calendars        string `sql:"calendars"`
 	Calendar         string `sql:"calendar"`
-	PutCalendar      string `sql:"put_calendar"`
-	CalendarUsed     string `sql:"calendar_used"`
-	DeleteCalendar   string `sql:"delete_calendar"`
 
 	OutdatedCalendars string `sql:"outdated_calendars"`
 	OutdatedSchedules string `sql:"outdated_schedules"`

@@ -27,7 +27,7 @@ func (c *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]sch
 
 // Calendars implements schedule.CallerTx.
 func (c *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
-	return within(ctx, c, "list calendars", func(t *txn) ([]schedule.Calendar, error) { return t.calendars(t.sql.Calendars) })
+	return sqlstore.ReadCalendars(ctx, callerDatabase{c}, &c.store.sql.CalendarStatements)
 }
 
 // Now implements schedule.CallerTx.

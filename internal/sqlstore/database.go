@@ -30,7 +30,8 @@ type Database interface {
 //
 // An argument is a number, a text, bytes, a bool, JSON, a List, or Rows as the last one.
 // Arguments have the same order in all stores. A statement that needs the clock has
-// {{now}} in its text.
+// {{now}} in its text. A statement that a store has no use for has an empty text, and does
+// not run.
 type DB interface {
 	// Exec runs a statement that writes and returns how many rows it hit. An insert whose
 	// text says what to do about a key that is taken hits none then.
@@ -82,6 +83,16 @@ func list[T any](ctx context.Context, db DB, scan func(Scanner) (T, error), stat
 	found := queueList(db, scan, statement, args...)
 	err := db.Flush(ctx)
 	return *found, err
+}
+
+func scanNumber(row Scanner) (number int64, err error) {
+	err = row.Scan(&number)
+	return number, err
+}
+
+func scanText(row Scanner) (text string, err error) {
+	err = row.Scan(&text)
+	return text, err
 }
 
 // queueList puts a statement off and collects what its rows are.

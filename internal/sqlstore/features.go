@@ -6,6 +6,7 @@ type Features struct {
 	auditStore
 	secretStore
 	pauseStore
+	calendarStore
 }
 
 // FeatureStatements are the statements of Features. A store embeds them among its own.
@@ -14,6 +15,7 @@ type FeatureStatements struct {
 	AuditStatements
 	SecretStatements
 	PauseStatements
+	CalendarStatements
 }
 
 // FeatureDatabase is what Features need of a store.
@@ -25,9 +27,10 @@ type FeatureDatabase interface {
 // NewFeatures makes the features of a store. Its statements are loaded by then.
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
 	return Features{
-		tokenStore:  tokenStore{db: database, sql: &statements.TokenStatements},
-		auditStore:  auditStore{db: database, sql: &statements.AuditStatements, query: query},
-		secretStore: secretStore{db: database, sql: &statements.SecretStatements},
-		pauseStore:  pauseStore{db: database, rules: database, sql: &statements.PauseStatements},
+		tokenStore:    tokenStore{db: database, sql: &statements.TokenStatements},
+		auditStore:    auditStore{db: database, sql: &statements.AuditStatements, query: query},
+		secretStore:   secretStore{db: database, sql: &statements.SecretStatements},
+		pauseStore:    pauseStore{db: database, rules: database, sql: &statements.PauseStatements},
+		calendarStore: calendarStore{db: database, sql: &statements.CalendarStatements},
 	}
 }

@@ -31,6 +31,9 @@ func (o *InOrder) Each(ctx context.Context, scan func(Scanner) error, statement 
 // Queue implements DB.
 func (o *InOrder) Queue(statement string, args ...any) *int64 {
 	hit := new(int64)
+	if statement == "" {
+		return hit
+	}
 	o.queue = append(o.queue, func(ctx context.Context) (err error) {
 		*hit, err = o.Run(ctx, statement, args...)
 		return err
