@@ -35,7 +35,7 @@ func (t *txn) collect(ctx context.Context, facts *sqlstore.Facts) error {
 		return err
 	}
 	facts.Now = sqlstore.Time(now)
-	pauses, err := readPauses(ctx, t.tx, t.sql.Pauses)
+	pauses, err := sqlstore.ReadPauses(ctx, t.db(), &t.sql.PauseStatements)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (t *txn) rulesOf(ctx context.Context, version int64) (*rules, error) {
 	if known := t.rules.Load(); known != nil && known.Version == version {
 		return known, nil
 	}
-	pauses, err := readPauses(ctx, t.tx, t.sql.Pauses)
+	pauses, err := sqlstore.ReadPauses(ctx, t.db(), &t.sql.PauseStatements)
 	if err != nil {
 		return nil, err
 	}

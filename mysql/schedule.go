@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -38,12 +35,6 @@ func (t *txn) putSchedule(ctx context.Context, sc schedule.Schedule, body []byte
 		err = sqlstore.ScheduleTaken(sc.Name)
 	}
 	return stored, err
-}
-
-// isDuplicate tells that the server refused what must be unique.
-func isDuplicate(err error) bool {
-	var answer *mysql.MySQLError
-	return errors.As(err, &answer) && answer.Number == errDuplicate
 }
 
 func (t *txn) storeSchedule(ctx context.Context, schedule schedule.Schedule, body []byte, restart bool) (schedule.Schedule, error) {

@@ -1,8 +1,12 @@
 package mysql
 
+import "github.com/fairlead-io/fairlead/internal/sqlstore"
+
 // statements are all that the store says to the server, by their names in
 // sql/*.sql. The slots that are filled with every call still stand in them.
 type statements struct {
+	sqlstore.FeatureStatements
+
 	ClaimCheck       string `sql:"claim_check"`
 	Ahead            string `sql:"ahead"`
 	Bounds           string `sql:"bounds"`
@@ -80,19 +84,10 @@ type statements struct {
 	MigrationsApplied string `sql:"migrations_applied"`
 	RecordMigration   string `sql:"record_migration"`
 
-	AddToken    string `sql:"add_token"`
-	FindToken   string `sql:"find_token"`
-	Tokens      string `sql:"tokens"`
-	DeleteToken string `sql:"delete_token"`
-	TouchToken  string `sql:"touch_token"`
-	AddEntries  string `sql:"add_entries"`
-	AuditLog    string `sql:"audit_log"`
 	Answered    string `sql:"answered"`
 	NoteRequest string `sql:"note_request"`
 	LockRequest string `sql:"lock_request"`
 	SetRequest  string `sql:"set_request"`
-	Secret      string `sql:"secret"`
-	AddSecret   string `sql:"add_secret"`
 
 	Join       string `sql:"join"`
 	Beat       string `sql:"beat"`
@@ -157,9 +152,6 @@ type statements struct {
 
 	ChangeRules    string `sql:"change_rules"`
 	LockRules      string `sql:"lock_rules"`
-	Pauses         string `sql:"pauses"`
-	Pause          string `sql:"pause"`
-	Resume         string `sql:"resume"`
 	Tenants        string `sql:"tenants"`
 	TenantVersion  string `sql:"tenant_version"`
 	PutTenant      string `sql:"put_tenant"`
@@ -222,13 +214,8 @@ type statements struct {
 	DropFires      string `sql:"drop_fires"`
 	NoteDeleted    string `sql:"note_deleted"`
 
-	ChangeCalendars string `sql:"change_calendars"`
-	CalendarVersion string `sql:"calendar_version"`
-	PutCalendar     string `sql:"put_calendar"`
-	DeleteCalendar  string `sql:"delete_calendar"`
-	ShareCalendar   string `sql:"share_calendar"`
-	CalendarUser    string `sql:"calendar_user"`
-	Calendars       string `sql:"calendars"`
+	NamedCalendars string `sql:"named_calendars"`
+	ShareCalendar  string `sql:"share_calendar"`
 
 	AddBatch        string `sql:"add_batch"`
 	LockBatch       string `sql:"lock_batch"`

@@ -150,8 +150,12 @@ const utcNow = "timestampdiff(microsecond, timestamp'1970-01-01 00:00:00', sysda
 //go:embed sql/*.sql migrations/*.sql
 var files embed.FS
 
+// features are what all stores do alike.
+type features = sqlstore.Features
+
 // Store is a driver.Store, an access.Store and a driver.Migrator.
 type Store struct {
+	features
 	options   Options
 	database  string
 	sql       statements
@@ -250,10 +254,12 @@ func (o Options) withDefaults() (Options, error) {
 func (s *Store) expand(name string) string {
 	switch name {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
-		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into":
+		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into", "list", "end":
 		return "{{" + name + "}}" // filled with every call
 	case "running_sweep":
 		return "{{" + name + "}}" // filled in when all are loaded
+	case "unless_taken":
+		return unlessTaken
 	case "now":
 		return s.options.Now
 	case "realtime":

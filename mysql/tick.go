@@ -258,7 +258,7 @@ func (p *planning) calendars(ctx context.Context) (map[string]*schedule.Calendar
 	if len(names) == 0 {
 		return byName, nil
 	}
-	found, err := readCalendars(ctx, p.tx, fill(p.sql.Calendars, "named", "where name in ("+nameList(names)+")"))
+	found, err := readCalendars(ctx, p.tx, fill(p.sql.NamedCalendars, "list", nameList(names)))
 	for i := range found {
 		byName[found[i].Name] = &found[i]
 	}

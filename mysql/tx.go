@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -15,12 +16,15 @@ import (
 // level and any session settings will do. Ids, new lanes and the clock come
 // from the store's own connections.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
-	return &callerTx{txn: txn{Store: s, tx: tx, callers: true}}
+	c := &callerTx{txn: txn{Store: s, tx: tx, callers: true}}
+	c.Auditor = sqlstore.NewAuditor(callerDatabase{c}, &s.sql.AuditStatements)
+	return c
 }
 
 // callerTx is a fairlead.Tx. Each of its verbs happens as a whole or not at
 // all, so that the caller may go on after a conflict.
 type callerTx struct {
+	access.Auditor
 	txn txn
 }
 

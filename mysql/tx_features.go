@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -91,9 +90,3 @@ func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.
 
 // Nodes implements batch.CallerTx.
 func (c *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return c.txn.Nodes(ctx) }
-
-// Audit adds entries to the audit log when the caller commits.
-func (c *callerTx) Audit(ctx context.Context, entries []access.Entry) error {
-	_, err := inCallers(ctx, c, "audit", func(ctx context.Context, t *txn) (struct{}, error) { return struct{}{}, t.audit(ctx, entries) })
-	return err
-}

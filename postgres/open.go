@@ -76,6 +76,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 		Lanes: s.lanes.Lanes,
 		Probe: func(column, value string) string { return column + " = any (array[" + value + "])" }, // see pin
 	}
+	s.features = sqlstore.NewFeatures(database{s}, &s.sql.FeatureStatements, s.query)
 	s.ids = &sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
 	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}
 	if err := s.checkSchema(ctx); err != nil {

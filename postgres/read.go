@@ -143,18 +143,3 @@ func nodesCall(sql *statements, nodes *[]fairlead.Node) call {
 		return err
 	}}
 }
-
-// Pauses lists what is paused.
-func (s *Store) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
-	var pauses []fairlead.Pause
-	err := s.runPlain(ctx, call{sql: s.sql.Pauses, each: func(row sqlstore.Scanner) error {
-		var pause fairlead.Pause
-		err := row.Scan(&pause.Scope, &pause.Name)
-		pauses = append(pauses, pause)
-		return err
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("pauses: %w", err)
-	}
-	return pauses, nil
-}

@@ -63,6 +63,14 @@ func (c *ruleChange) touch(scope fairlead.LimitScope, names ...string) {
 	}
 }
 
+// setPause pauses or resumes.
+func (c *ruleChange) setPause(ctx context.Context, pause fairlead.Pause, paused bool) error {
+	return inRunner(ctx, c.in, func(_ context.Context, db sqlstore.DB) error {
+		c.sql.SetPause(db, pause, paused)
+		return nil
+	})
+}
+
 // putQuota sets what bounds a scope. It touches those whose jobs count against
 // it that did not, or the other way round: the scope itself, and the children of
 // a tenant.

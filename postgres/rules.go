@@ -103,8 +103,7 @@ func (r *ruleReader) calls(sql *statements) []call {
 	return []call{
 		{sql: sql.RulesVersion, each: func(row sqlstore.Scanner) error { return row.Scan(&r.version) }, restart: func() { *r = ruleReader{parents: map[string]string{}} }},
 		{sql: sql.Pauses, each: func(row sqlstore.Scanner) error {
-			var pause fairlead.Pause
-			err := row.Scan(&pause.Scope, &pause.Name)
+			pause, err := sqlstore.ScanPause(row)
 			r.pauses = append(r.pauses, pause)
 			return err
 		}},

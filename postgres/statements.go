@@ -16,8 +16,11 @@ var files embed.FS
 
 // statements are those of sql/*.sql, with the names of this store's tables.
 type statements struct {
+	sqlstore.FeatureStatements
+
 	Pin        string `sql:"pin"`
 	SameServer string `sql:"same_server"`
+	BoundIdle  string `sql:"bound_idle"`
 	IsServer   string `sql:"is_server"`
 	Now        string `sql:"now"`
 	Notify     string `sql:"notify"`
@@ -122,8 +125,6 @@ type statements struct {
 	ExcludeClaims string `sql:"exclude_claims"`
 	ChangeRules   string `sql:"change_rules"`
 	RulesVersion  string `sql:"rules_version"`
-	Pause         string `sql:"pause"`
-	Resume        string `sql:"resume"`
 	Parents       string `sql:"parents"`
 	Quotas        string `sql:"quotas"`
 	QuotaActive   string `sql:"quota_active"`
@@ -177,18 +178,9 @@ type statements struct {
 	AddStarts    string `sql:"add_starts"`
 	ForgetStarts string `sql:"forget_starts"`
 
-	AddToken     string `sql:"add_token"`
-	FindToken    string `sql:"find_token"`
-	Tokens       string `sql:"tokens"`
-	DeleteToken  string `sql:"delete_token"`
-	TouchToken   string `sql:"touch_token"`
-	AddEntries   string `sql:"add_entries"`
-	AuditLog     string `sql:"audit_log"`
 	Answered     string `sql:"answered"`
 	Remember     string `sql:"remember"`
 	RememberJobs string `sql:"remember_jobs"`
-	Secret       string `sql:"secret"`
-	AddSecret    string `sql:"add_secret"`
 
 	AddSchedule       string `sql:"add_schedule"`
 	LockSchedule      string `sql:"lock_schedule"`
@@ -202,13 +194,7 @@ type statements struct {
 	SchedulesOfAll    string `sql:"schedules_of_all"`
 	SchedulesSoonest  string `sql:"schedules_soonest"`
 	PruneSchedules    string `sql:"prune_schedules"`
-	LockCalendar      string `sql:"lock_calendar"`
 	ShareCalendar     string `sql:"share_calendar"`
-	AddCalendar       string `sql:"add_calendar"`
-	ReplaceCalendar   string `sql:"replace_calendar"`
-	CalendarUsers     string `sql:"calendar_users"`
-	DeleteCalendar    string `sql:"delete_calendar"`
-	Calendars         string `sql:"calendars"`
 	OutdatedSchedules string `sql:"outdated_schedules"`
 	SeeCalendars      string `sql:"see_calendars"`
 
@@ -334,7 +320,6 @@ type statements struct {
 
 	Attempts string `sql:"attempts"`
 	Nodes    string `sql:"nodes"`
-	Pauses   string `sql:"pauses"`
 }
 
 // Parts of statements that are statements themselves and filled in when all are

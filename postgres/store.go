@@ -57,8 +57,12 @@ type Options struct {
 	Now string
 }
 
+// features are what all stores do alike.
+type features = sqlstore.Features
+
 // Store is a fairlead.Store on PostgreSQL.
 type Store struct {
+	features
 	options    Options
 	pool       *pgxpool.Pool
 	seats      *sqlstore.Seats

@@ -55,7 +55,7 @@ func (c *ruleChange) putTenant(ctx context.Context, tenant fairlead.Tenant, labe
 		err = c.putQuota(ctx, tenant.Limit(), tenant.MinRunning, before.children)
 	}
 	if err == nil {
-		err = c.pause(ctx, fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}, tenant.Paused)
+		err = c.setPause(ctx, fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}, tenant.Paused)
 	}
 	tenant.CreatedAt, tenant.UpdatedAt = sqlstore.Time(created), sqlstore.Time(updated)
 	return tenant, err
@@ -123,7 +123,7 @@ func (c *ruleChange) deleteTenant(ctx context.Context, name string) error {
 	if err := c.putQuota(ctx, fairlead.Limit{Scope: fairlead.LimitTenant, Name: name}, 0, nil); err != nil {
 		return err
 	}
-	return c.pause(ctx, fairlead.Pause{Scope: fairlead.PauseTenant, Name: name}, false)
+	return c.setPause(ctx, fairlead.Pause{Scope: fairlead.PauseTenant, Name: name}, false)
 }
 
 // Tenants lists declared tenants by name.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -19,15 +20,22 @@ import (
 // READ COMMITTED may make a call fail with a serialization failure, which is
 // the caller's to retry as always.
 func (s *Store) Tx(tx pgx.Tx) driver.Tx {
-	return &callerTx{store: s, in: callersRunner{pgxRunner{tx}}}
+	return s.callerTx(pgxRunner{tx})
 }
 
 // SQLTx is Tx for a transaction of database/sql with the driver of pgx.
 func (s *Store) SQLTx(tx *sql.Tx) driver.Tx {
-	return &callerTx{store: s, in: callersRunner{sqlRunner{tx}}}
+	return s.callerTx(sqlRunner{tx})
+}
+
+func (s *Store) callerTx(in runner) *callerTx {
+	t := &callerTx{store: s, in: callersRunner{in}}
+	t.Auditor = sqlstore.NewAuditor(callerDatabase{t}, &s.sql.AuditStatements)
+	return t
 }
 
 type callerTx struct {
+	access.Auditor
 	store *Store
 	in    runner
 	lanes []int32 // of jobs that became ready so far

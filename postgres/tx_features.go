@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -130,13 +129,3 @@ func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Re
 
 // Nodes implements batch.CallerTx.
 func (t *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return t.store.Nodes(ctx) }
-
-// Audit adds entries to the audit log when the caller commits.
-func (t *callerTx) Audit(ctx context.Context, entries []access.Entry) error {
-	ctx, cancel := t.store.withTimeout(ctx)
-	defer cancel()
-	if err := t.in.run(ctx, t.store.auditCall(entries)); err != nil {
-		return fmt.Errorf("audit in a transaction: %w", err)
-	}
-	return nil
-}

@@ -20,6 +20,7 @@ type call struct {
 	sql     string
 	args    []any
 	each    func(row sqlstore.Scanner) error // nil: its rows are not wanted
+	hit     *int64                           // how many rows it hit; nil: that is not wanted
 	restart func()                           // before its rows: forgets those of a try that was undone
 }
 
@@ -120,7 +121,7 @@ func send(ctx context.Context, sender batchSender, batch *pgx.Batch, groups ...[
 			if c.restart != nil {
 				c.restart()
 			}
-			if err := readResult(results, c.each); err != nil {
+			if err := readResult(results, c); err != nil {
 				return err
 			}
 		}
@@ -128,9 +129,12 @@ func send(ctx context.Context, sender batchSender, batch *pgx.Batch, groups ...[
 	return nil
 }
 
-func readResult(results pgx.BatchResults, each func(sqlstore.Scanner) error) error {
-	if each == nil {
-		_, err := results.Exec()
+func readResult(results pgx.BatchResults, c call) error {
+	if c.each == nil {
+		tag, err := results.Exec()
+		if c.hit != nil {
+			*c.hit = tag.RowsAffected()
+		}
 		return err
 	}
 	rows, err := results.Query()
@@ -139,7 +143,7 @@ func readResult(results pgx.BatchResults, each func(sqlstore.Scanner) error) err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := each(rows); err != nil {
+		if err := c.each(rows); err != nil {
 			return err
 		}
 	}
@@ -229,7 +233,10 @@ func (r sqlRunner) run(ctx context.Context, calls ...call) error {
 
 func (r sqlRunner) one(ctx context.Context, c call) (err error) {
 	if c.each == nil {
-		_, err := r.tx.ExecContext(ctx, c.sql, c.args...)
+		result, err := r.tx.ExecContext(ctx, c.sql, c.args...)
+		if err == nil && c.hit != nil {
+			*c.hit, err = result.RowsAffected()
+		}
 		return err
 	}
 	rows, err := r.tx.QueryContext(ctx, c.sql, c.args...)

@@ -2,7 +2,8 @@ package sqlite
 
 import "github.com/fairlead-io/fairlead/internal/sqlstore"
 
-// counter names a number that only grows.
+// counter names a number that only grows. There are more than these: statements count on
+// those of rows that only they make, as {{new_token}}.
 type counter string
 
 const (
@@ -14,11 +15,8 @@ const (
 	cancelCounter counter = "cancel" // commits that asked running jobs to stop
 	rulesCounter  counter = "rules"  // changes of what is paused and limited
 	lanesCounter  counter = "lanes"  // changes of which lanes are in use
-	tokenCounter  counter = "token"
-	auditCounter  counter = "audit"
 
 	scheduleCounter counter = "schedule"
-	calendarCounter counter = "calendar" // versions of calendars
 	batchCounter    counter = "batch"
 
 	sweepCounter      counter = "sweep"

@@ -95,8 +95,11 @@ func prepare(o Options) (*Store, error) {
 	s := &Store{options: o, lanes: &knownLanes{Lanes: sqlstore.NewLanes()}, hub: sqlstore.NewHub()}
 	s.tokens = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
 	s.tables = func(name string) string {
-		if name == countingBatch || name == runningSweep {
+		switch {
+		case name == countingBatch, name == runningSweep:
 			return slot(name)
+		case name == clockArgument, strings.HasPrefix(name, newArgument):
+			return ":" + name
 		}
 		return `"` + o.Prefix + name + `"`
 	}
@@ -105,6 +108,7 @@ func prepare(o Options) (*Store, error) {
 		return nil, err
 	}
 	s.sql.fillIn()
+	s.features = sqlstore.NewFeatures(database{s}, &s.sql.FeatureStatements, s.query)
 	s.inserts = insertTexts(s.sql.InsertJobs)
 	var err error
 	s.migrations, err = sqlstore.LoadMigrations(files, s.tables)

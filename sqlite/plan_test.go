@@ -27,7 +27,7 @@ func TestTickLooksAtWhatIsDue(t *testing.T) {
 		{"the last run of a schedule", s.sql.LastFire, "fire_by_instant", []any{1}},
 		{"what may be pruned", s.sql.Outdated, "done_by_end", []any{1, 1, 1}},
 		{"deleted schedules", s.sql.ForgetSchedules, "schedule_deleted", []any{1, 1}},
-		{"who keeps to a calendar", s.sql.CalendarUsed, "schedule_by_calendar", []any{"c"}},
+		{"who keeps to a calendar", s.sql.CalendarUser, "schedule_by_calendar", []any{"c"}},
 		{"calendars that have changed", s.sql.OutdatedCalendars, "calendar_by_version", []any{1, 1}},
 		{"whether schedules were computed with another version", s.sql.OutdatedCalendars, "schedule_by_calendar_seen", []any{1, 1}},
 		{"schedules that were computed with another version", s.sql.OutdatedSchedules, "schedule_by_calendar_seen", []any{"c", 1, "c", 1, 1}},

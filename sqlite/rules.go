@@ -65,7 +65,7 @@ func (t *txn) rules() (*sqlstore.Rules, error) {
 	if known := t.book.rules; known != nil && known.Version == version {
 		return known, nil
 	}
-	pauses, err := t.pauses()
+	pauses, err := sqlstore.ReadPauses(t.ctx, t.db(), &t.sql.PauseStatements)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"embed"
 	"strings"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 //go:embed sql/*.sql migrations/*.sql
@@ -10,6 +12,8 @@ var files embed.FS
 
 // statements are the texts of sql/*.sql, which say what each of them does.
 type statements struct {
+	sqlstore.FeatureStatements
+
 	InsertJobs   string `sql:"insert_jobs"`
 	SetGates     string `sql:"set_gates"`
 	PlaceDue     string `sql:"place_due"`
@@ -50,7 +54,6 @@ type statements struct {
 
 	ClaimCheck       string `sql:"claim_check"`
 	ChangedLanes     string `sql:"changed_lanes"`
-	Pauses           string `sql:"pauses"`
 	LaneHeads        string `sql:"lane_heads"`
 	SuspectLanes     string `sql:"suspect_lanes"`
 	LaneKeys         string `sql:"lane_keys"`
@@ -90,8 +93,6 @@ type statements struct {
 	Extend         string `sql:"extend"`
 	Tell           string `sql:"tell"`
 	SetOrder       string `sql:"set_order"`
-	Pause          string `sql:"pause"`
-	Resume         string `sql:"resume"`
 	DeleteJobs     string `sql:"delete_jobs"`
 	DeleteAttempts string `sql:"delete_attempts"`
 	DeleteMemos    string `sql:"delete_memos"`
@@ -115,18 +116,8 @@ type statements struct {
 	AddStarts    string `sql:"add_starts"`
 	ForgetStarts string `sql:"forget_starts"`
 
-	AddToken    string `sql:"add_token"`
-	TokenTaken  string `sql:"token_taken"`
-	FindToken   string `sql:"find_token"`
-	Tokens      string `sql:"tokens"`
-	DeleteToken string `sql:"delete_token"`
-	TouchToken  string `sql:"touch_token"`
-	AddEntry    string `sql:"add_entry"`
-	AuditLog    string `sql:"audit_log"`
-	Answered    string `sql:"answered"`
-	Remember    string `sql:"remember"`
-	Secret      string `sql:"secret"`
-	AddSecret   string `sql:"add_secret"`
+	Answered string `sql:"answered"`
+	Remember string `sql:"remember"`
 
 	Schedules        string `sql:"schedules"`
 	SchedulesByID    string `sql:"schedules_by_id"`
@@ -139,11 +130,7 @@ type statements struct {
 	Advance          string `sql:"advance"`
 	DeleteSchedule   string `sql:"delete_schedule"`
 	ForgetSchedules  string `sql:"forget_schedules"`
-	Calendars        string `sql:"calendars"`
 	Calendar         string `sql:"calendar"`
-	PutCalendar      string `sql:"put_calendar"`
-	CalendarUsed     string `sql:"calendar_used"`
-	DeleteCalendar   string `sql:"delete_calendar"`
 
 	OutdatedCalendars string `sql:"outdated_calendars"`
 	OutdatedSchedules string `sql:"outdated_schedules"`

@@ -58,8 +58,12 @@ const (
 	defaultPoll         = 150 * time.Millisecond
 )
 
+// features are what all stores do alike.
+type features = sqlstore.Features
+
 // Store keeps jobs in a SQLite database.
 type Store struct {
+	features
 	options    Options
 	sql        statements
 	inserts    []string // insert_jobs for each of insertSizes

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -14,11 +15,16 @@ import (
 // database: one from DB, or from the caller's own handle on the same file. Its
 // first use takes the write lock. A deferred transaction should not have read
 // before: SQLite refuses to let it write once somebody else has.
-func (s *Store) Tx(tx *sql.Tx) driver.Tx { return &callerTx{store: s, tx: tx} }
+func (s *Store) Tx(tx *sql.Tx) driver.Tx {
+	c := &callerTx{store: s, tx: tx}
+	c.Auditor = sqlstore.NewAuditor(callerDatabase{c}, &s.sql.AuditStatements)
+	return c
+}
 
 // callerTx makes ids and lanes inside the caller's transaction and caches
 // nothing of it, as the caller may roll back.
 type callerTx struct {
+	access.Auditor
 	store *Store
 	tx    *sql.Tx
 	news  wakes

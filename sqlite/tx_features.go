@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -28,7 +27,7 @@ func (c *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]sch
 
 // Calendars implements schedule.CallerTx.
 func (c *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
-	return within(ctx, c, "list calendars", func(t *txn) ([]schedule.Calendar, error) { return t.calendars(t.sql.Calendars) })
+	return sqlstore.ReadCalendars(ctx, callerDatabase{c}, &c.store.sql.CalendarStatements)
 }
 
 // Now implements schedule.CallerTx.
@@ -76,10 +75,4 @@ func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.
 // Nodes implements batch.CallerTx.
 func (c *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	return within(ctx, c, "list nodes", (*txn).allNodes)
-}
-
-// Audit adds entries to the audit log when the caller commits.
-func (c *callerTx) Audit(ctx context.Context, entries []access.Entry) error {
-	_, err := within(ctx, c, "audit", func(t *txn) (none, error) { return none{}, t.audit(auditRows(entries)) })
-	return err
 }

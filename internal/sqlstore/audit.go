@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -21,9 +22,62 @@ const (
 	maxSubject = 1000
 )
 
-// CleanEntry makes an entry of the audit log fit to be stored. What is too long
+// auditStore keeps the audit log.
+type auditStore struct {
+	db    Database
+	sql   *AuditStatements
+	query *Query
+}
+
+// AuditStatements are those of an auditStore.
+type AuditStatements struct {
+	AddEntries string `sql:"add_entries"`
+	AuditLog   string `sql:"audit_log"`
+}
+
+// NewAuditor is an audit log inside a transaction of a caller.
+func NewAuditor(callers Database, statements *AuditStatements) access.Auditor {
+	return &auditStore{db: callers, sql: statements}
+}
+
+// Audit adds entries to the audit log.
+func (s *auditStore) Audit(ctx context.Context, entries []access.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var rows Rows
+	for _, entry := range entries {
+		e := cleanEntry(entry)
+		rows.Add(e.Actor, string(e.Role), e.From, e.Action, e.Subject, e.Tenant, JSON(e.Before), JSON(e.After), e.Error)
+	}
+	_, err := exec(ctx, s.db, "audit", s.sql.AddEntries, &rows)
+	return err
+}
+
+// AuditLog returns the entries that match, newest first.
+func (s *auditStore) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
+	var entries []access.Entry
+	err := s.db.ReadAll(ctx, "read the audit log", func(ctx context.Context, db DB) error {
+		conditions, args, err := s.query.auditConditions(ctx, db, filter)
+		if err != nil {
+			return err
+		}
+		text := s.sql.AuditLog
+		if s.query.AuditIndexes != nil {
+			text += " " + s.query.AuditIndexes(filter)
+		}
+		entries, err = list(ctx, db, scanEntry, text+" "+conditions+" order by id desc limit "+strconv.Itoa(filter.Page()), args...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return entries, nil
+}
+
+// cleanEntry makes an entry of the audit log fit to be stored. What is too long
 // is cut: something was done, and that must not be lost for a long name.
-func CleanEntry(e access.Entry) access.Entry {
+func cleanEntry(e access.Entry) access.Entry {
 	e.Actor = cut(e.Actor, maxActor)
 	e.Role = access.Role(cut(string(e.Role), maxRole))
 	e.From = cut(e.From, maxAddress)
@@ -62,10 +116,10 @@ func cleanJSON(raw json.RawMessage) json.RawMessage {
 // auditSlack is by how much entries may be dated otherwise than their ids are ordered.
 const auditSlack = time.Minute
 
-// AuditConditions is the where of AuditLog, empty if all entries match, and its
+// auditConditions is the where of AuditLog, empty if all entries match, and its
 // arguments. Entries are read in the order of their ids: those of other times are passed
 // over by ids that bound theirs, which it asks for.
-func (q *Query) AuditConditions(ctx context.Context, ask Ask, filter access.Filter) (string, []any, error) {
+func (q *Query) auditConditions(ctx context.Context, db DB, filter access.Filter) (string, []any, error) {
 	var conditions []string
 	var args []any
 	add := func(condition string, value any) {
@@ -78,7 +132,7 @@ func (q *Query) AuditConditions(ctx context.Context, ask Ask, filter access.Filt
 		}
 	}
 	if from := filter.From; !from.IsZero() {
-		before, err := q.entryAt(ctx, ask, "at < %s order by at desc", from.Add(-auditSlack))
+		before, err := q.entryAt(ctx, db, "at < %s order by at desc", from.Add(-auditSlack))
 		if err != nil {
 			return "", nil, err
 		}
@@ -86,7 +140,7 @@ func (q *Query) AuditConditions(ctx context.Context, ask Ask, filter access.Filt
 		add("id >", before)
 	}
 	if to := filter.To; !to.IsZero() {
-		behind, err := q.entryAt(ctx, ask, "at >= %s order by at", to.Add(auditSlack))
+		behind, err := q.entryAt(ctx, db, "at >= %s order by at", to.Add(auditSlack))
 		if err != nil {
 			return "", nil, err
 		}
@@ -104,15 +158,15 @@ func (q *Query) AuditConditions(ctx context.Context, ask Ask, filter access.Filt
 }
 
 // entryAt returns the id of the entry that is next to a time; zero if there is none.
-func (q *Query) entryAt(ctx context.Context, ask Ask, next string, at time.Time) (id int64, err error) {
+func (q *Query) entryAt(ctx context.Context, db DB, next string, at time.Time) (id int64, err error) {
 	statement := q.expand("select id from {{audit}} where " + fmt.Sprintf(next, q.Arg(1)) + " limit 1")
-	err = ask(ctx, statement, []any{Micros(at)}, func(row Scanner) error { return row.Scan(&id) })
+	err = db.Each(ctx, func(row Scanner) error { return row.Scan(&id) }, statement, Micros(at))
 	return id, err
 }
 
-// ScanEntry reads id, at, actor, role, address, action, subject, tenant, was,
+// scanEntry reads id, at, actor, role, address, action, subject, tenant, was,
 // became and error.
-func ScanEntry(row Scanner) (e access.Entry, err error) {
+func scanEntry(row Scanner) (e access.Entry, err error) {
 	var at int64
 	var before, after []byte
 	err = row.Scan(&e.ID, &at, &e.Actor, &e.Role, &e.From, &e.Action, &e.Subject, &e.Tenant, &before, &after, &e.Error)

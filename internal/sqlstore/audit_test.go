@@ -12,7 +12,7 @@ import (
 func TestAnEntryOfTheAuditLogIsKeptHoweverLongItIs(t *testing.T) {
 	long := strings.Repeat("x", 2000)
 	document := func(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("x", n-2) + `"`) }
-	e := CleanEntry(access.Entry{
+	e := cleanEntry(access.Entry{
 		Actor: long, Role: access.Role(long), From: long, Action: long, Subject: long, Tenant: long, Error: "e\x00",
 		Before: document(fairlead.MaxArgs), After: document(fairlead.MaxArgs + 1),
 	})
@@ -28,7 +28,7 @@ func TestAnEntryOfTheAuditLogIsKeptHoweverLongItIs(t *testing.T) {
 		t.Errorf("%d bytes of a document that is too long are kept, and the error %q", len(e.After), e.Error)
 	}
 	for given, want := range map[string]string{`{"a":1}`: `{"a":1}`, `{`: `"{"`, "\"\xff\"": `"\"` + "\uFFFD" + `\""`, "": ""} {
-		if got := CleanEntry(access.Entry{Before: json.RawMessage(given)}).Before; string(got) != want {
+		if got := cleanEntry(access.Entry{Before: json.RawMessage(given)}).Before; string(got) != want {
 			t.Errorf("%q is kept as %q, want %q", given, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -8,6 +9,107 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/schedule"
 )
+
+// calendarStore keeps calendars.
+type calendarStore struct {
+	db  Database
+	sql *CalendarStatements
+}
+
+// CalendarStatements are those of a calendarStore.
+type CalendarStatements struct {
+	ChangeCalendars string `sql:"change_calendars"`
+	LockCalendar    string `sql:"lock_calendar"`
+	CalendarChange  string `sql:"calendar_change"`
+	AddCalendar     string `sql:"add_calendar"`
+	ReplaceCalendar string `sql:"replace_calendar"`
+	CalendarUser    string `sql:"calendar_user"`
+	DeleteCalendar  string `sql:"delete_calendar"`
+	Calendars       string `sql:"calendars"`
+}
+
+// PutCalendar creates or replaces a calendar.
+func (s *calendarStore) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
+	var stored schedule.Calendar
+	var hit *int64
+	err := s.db.InTx(MayWait(ctx), "put calendar", func(ctx context.Context, db DB) (err error) {
+		stored, hit, err = s.put(ctx, db, calendar)
+		return err
+	})
+	if err == nil && *hit == 0 { // another was faster
+		err = fmt.Errorf("put calendar: %w", checkCalendarVersion(calendar, 0, true))
+	}
+	if err != nil {
+		return schedule.Calendar{}, err
+	}
+	return stored, nil
+}
+
+// put returns the calendar as it is stored, if the last statement hits it. The version of a
+// change is larger than any there was, also of a calendar that is made again.
+func (s *calendarStore) put(ctx context.Context, db DB, calendar schedule.Calendar) (stored schedule.Calendar, hit *int64, err error) {
+	versions := s.lock(db, calendar.Name)
+	var next, now int64
+	db.QueueEach(func(row Scanner) error { return row.Scan(&next, &now) }, s.sql.CalendarChange)
+	if err := db.Flush(ctx); err != nil {
+		return calendar, nil, err
+	}
+	exists, version := len(*versions) > 0, int64(0)
+	if exists {
+		version = (*versions)[0]
+	}
+	if err := checkCalendarVersion(calendar, version, exists); err != nil {
+		return calendar, nil, err
+	}
+	calendar.Version, calendar.UpdatedAt = next, Time(now)
+	body, err := encodeCalendar(&calendar)
+	if err != nil {
+		return calendar, nil, err
+	}
+	statement := s.sql.AddCalendar
+	if exists {
+		statement = s.sql.ReplaceCalendar
+	}
+	db.WakeLater() // schedules that name it may be due sooner than any node knows
+	return calendar, db.Queue(statement, JSON(body), next, calendar.Name), nil
+}
+
+// lock queues what keeps a calendar from being deleted or made anew, and returns its version
+// if it exists.
+func (s *calendarStore) lock(db DB, name string) *[]int64 {
+	db.Queue(s.sql.ChangeCalendars, VersionStep())
+	return queueList(db, scanNumber, s.sql.LockCalendar, name)
+}
+
+// DeleteCalendar removes a calendar that no schedule names. A schedule that is about to name
+// it has it locked, so that the schedule is there once the lock is ours.
+func (s *calendarStore) DeleteCalendar(ctx context.Context, name string) error {
+	return s.db.InTx(MayWait(ctx), "delete calendar", func(ctx context.Context, db DB) error {
+		versions := s.lock(db, name)
+		users := queueList(db, scanText, s.sql.CalendarUser, name)
+		if err := db.Flush(ctx); err != nil {
+			return err
+		}
+		switch {
+		case len(*versions) == 0:
+			return noSuchCalendar(name)
+		case len(*users) > 0:
+			return fmt.Errorf("calendar %q is named by schedule %q: %w", name, (*users)[0], fairlead.ErrConflict)
+		}
+		db.Queue(s.sql.DeleteCalendar, name)
+		return nil
+	})
+}
+
+// Calendars lists all calendars by name.
+func (s *calendarStore) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
+	return ReadCalendars(ctx, s.db, s.sql)
+}
+
+// ReadCalendars lists all calendars of a database by name.
+func ReadCalendars(ctx context.Context, database Database, statements *CalendarStatements) ([]schedule.Calendar, error) {
+	return readList(ctx, database.ReadAll, "list calendars", ScanCalendar, statements.Calendars)
+}
 
 // calendarBody is what is declared of a calendar beside its name. When it was
 // changed stands here and not in a column: a program that knows nothing of it
@@ -20,8 +122,8 @@ type calendarBody struct {
 	UpdatedAt   int64                `json:"updated_at,omitempty"` // microseconds
 }
 
-// EncodeCalendar is what is declared of a calendar, and its UpdatedAt, as JSON.
-func EncodeCalendar(c *schedule.Calendar) ([]byte, error) {
+// encodeCalendar is what is declared of a calendar, and its UpdatedAt, as JSON.
+func encodeCalendar(c *schedule.Calendar) ([]byte, error) {
 	body, err := json.Marshal(calendarBody{Description: c.Description, Weekdays: c.Weekdays, Dates: c.Dates, Ranges: c.Ranges, UpdatedAt: Micros(c.UpdatedAt)})
 	if err != nil {
 		return nil, fmt.Errorf("encode calendar %q: %w", c.Name, err)
@@ -44,28 +146,22 @@ func ScanCalendar(row Scanner) (c schedule.Calendar, err error) {
 	return c, nil
 }
 
-// CheckCalendarVersion returns the ErrConflict or ErrNotFound of a calendar that
+// checkCalendarVersion returns the ErrConflict or ErrNotFound of a calendar that
 // is not what its caller believes it to be.
-func CheckCalendarVersion(c schedule.Calendar, version int64, exists bool) error {
+func checkCalendarVersion(c schedule.Calendar, version int64, exists bool) error {
 	switch {
 	case !exists && c.Version != 0:
-		return NoSuchCalendar(c.Name)
+		return noSuchCalendar(c.Name)
 	case exists && c.Version == 0:
 		return fmt.Errorf("calendar %q exists already: %w", c.Name, fairlead.ErrConflict)
 	case exists && c.Version != version:
-		return fmt.Errorf("calendar %q was changed by somebody else: %w", c.Name, fairlead.ErrConflict)
+		return fmt.Errorf("calendar %q was changed by another caller: %w", c.Name, fairlead.ErrConflict)
 	}
 	return nil
 }
 
-// NoSuchCalendar is the ErrNotFound of a calendar's name.
-func NoSuchCalendar(name string) error {
+func noSuchCalendar(name string) error {
 	return fmt.Errorf("calendar %q: %w", name, fairlead.ErrNotFound)
-}
-
-// CalendarInUse is the ErrConflict of a calendar that a schedule needs.
-func CalendarInUse(name, schedule string) error {
-	return fmt.Errorf("calendar %q is named by schedule %q: %w", name, schedule, fairlead.ErrConflict)
 }
 
 // CalendarMissing is the ErrInvalid of a schedule whose calendar does not exist.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // Query builds the statements of Get, Find and Tally: a union over the places
@@ -31,6 +32,9 @@ type Query struct {
 	Unlucky bool
 	// Open is the condition on batches that are to be acted upon.
 	Open string
+	// AuditIndexes stands behind the table of the audit log: which indexes find the entries
+	// of a filter. Nil: the database finds that out.
+	AuditIndexes func(filter access.Filter) string
 }
 
 // place is one table that holds jobs of some states. Its columns are those of

@@ -1,13 +1,56 @@
 package sqlstore
 
-import "crypto/rand"
+import (
+	"context"
+	"crypto/rand"
+)
 
 // secretBytes is how long secrets are: as much as a key of HMAC-SHA-256 can use.
 const secretBytes = 32
 
-// NewSecret is a secret that nobody knows.
-func NewSecret() []byte {
+// newSecret is a secret that is known nowhere else.
+func newSecret() []byte {
 	secret := make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // it never fails
 	return secret
+}
+
+// secretStore keeps secrets.
+type secretStore struct {
+	db  Database
+	sql *SecretStatements
+}
+
+// SecretStatements are those of a secretStore.
+type SecretStatements struct {
+	Secret      string `sql:"secret"`
+	AddSecret   string `sql:"add_secret"`
+	AddedSecret string `sql:"added_secret"`
+}
+
+// Secret returns the secret of a name, made when it is first asked for.
+func (s *secretStore) Secret(ctx context.Context, name string) ([]byte, error) {
+	found, err := readList(ctx, s.db.Read, "secret", scanBytes, s.sql.Secret, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 0 {
+		return found[0], nil
+	}
+	var kept *[][]byte
+	err = s.db.InTx(ctx, "secret", func(_ context.Context, db DB) error {
+		db.Queue(s.sql.AddSecret, name, newSecret())
+		// Another process may have been faster: then this is the secret that it has made.
+		kept = queueList(db, scanBytes, s.sql.AddedSecret, name)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return (*kept)[0], nil
+}
+
+func scanBytes(row Scanner) (value []byte, err error) {
+	err = row.Scan(&value)
+	return value, err
 }

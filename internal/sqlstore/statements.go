@@ -22,24 +22,39 @@ func (e Expander) expand(sql string) string {
 // LoadStatements fills the string fields of *into from the .sql files in fsys.
 // A field tagged sql:"claim" gets the statement that follows the line
 // "-- name: claim". A field without statement and a statement without field
-// are errors, so that neither side keeps anything dead.
+// are errors, so that neither side keeps anything dead. The fields of an embedded struct
+// count as those of *into: what all stores share has the same names in each.
 func LoadStatements(fsys fs.FS, expand Expander, into any) error {
 	found, err := parseStatements(fsys)
 	if err != nil {
 		return err
 	}
-	target := reflect.ValueOf(into).Elem()
-	for i := range target.NumField() {
-		name := target.Type().Field(i).Tag.Get("sql")
-		text, ok := found[name]
-		if !ok {
-			return fmt.Errorf("no statement named %q for field %s", name, target.Type().Field(i).Name)
-		}
-		target.Field(i).SetString(expand.expand(text))
-		delete(found, name)
+	if err := fillStatements(reflect.ValueOf(into).Elem(), expand, found); err != nil {
+		return err
 	}
 	for name := range found {
 		return fmt.Errorf("statement %q is used by no field of %T", name, into)
+	}
+	return nil
+}
+
+// fillStatements takes the statements of a struct's fields from those that were found.
+func fillStatements(target reflect.Value, expand Expander, found map[string]string) error {
+	for i := range target.NumField() {
+		field := target.Type().Field(i)
+		if field.Anonymous {
+			if err := fillStatements(target.Field(i), expand, found); err != nil {
+				return err
+			}
+			continue
+		}
+		name := field.Tag.Get("sql")
+		text, ok := found[name]
+		if !ok {
+			return fmt.Errorf("no statement named %q for field %s", name, field.Name)
+		}
+		target.Field(i).SetString(expand.expand(text))
+		delete(found, name)
 	}
 	return nil
 }

@@ -6,6 +6,11 @@ import (
 	"testing/fstest"
 )
 
+// SharedStatements are those that several stores embed.
+type SharedStatements struct {
+	Count string `sql:"count"`
+}
+
 func TestStatementsAndFieldsBelongTogether(t *testing.T) {
 	files := func(texts ...string) fstest.MapFS {
 		fsys := fstest.MapFS{}
@@ -16,8 +21,8 @@ func TestStatementsAndFieldsBelongTogether(t *testing.T) {
 	}
 	expand := Expander(func(name string) string { return "f_" + name })
 	var into struct {
+		SharedStatements
 		Claim string `sql:"claim"`
-		Count string `sql:"count"`
 	}
 	const claim, count = "-- name: claim\n-- It claims.\nselect 1\nfrom {{job}};\n", "-- name: count\nselect 2\n"
 	if err := LoadStatements(files(claim, count), expand, &into); err != nil || into.Claim != "select 1\nfrom f_job" || into.Count != "select 2" {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -9,31 +10,89 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// TouchEvery is how far apart the uses of a token are that are written down.
-const TouchEvery = time.Minute
+// touchEvery is how far apart the uses of a token are that are written down.
+const touchEvery = time.Minute
 
-// TokenTaken is the ErrConflict of a token whose name or hash another one has.
-func TokenTaken(name string) error {
-	return fmt.Errorf("a token with the name %q or with the same secret exists already: %w", name, fairlead.ErrConflict)
+// tokenStore keeps tokens.
+type tokenStore struct {
+	db  Database
+	sql *TokenStatements
 }
 
-// NoSuchToken is the ErrNotFound of a token's id.
-func NoSuchToken(id int64) error { return fmt.Errorf("token %d: %w", id, fairlead.ErrNotFound) }
+// TokenStatements are those of a tokenStore.
+type TokenStatements struct {
+	AddToken    string `sql:"add_token"`
+	FindToken   string `sql:"find_token"`
+	Tokens      string `sql:"tokens"`
+	DeleteToken string `sql:"delete_token"`
+	TouchToken  string `sql:"touch_token"`
+}
 
-// UnknownToken is the ErrNotFound of a hash.
-func UnknownToken() error { return fmt.Errorf("no token has this secret: %w", fairlead.ErrNotFound) }
+// AddToken stores a token.
+func (s *tokenStore) AddToken(ctx context.Context, token access.Token) (access.Token, error) {
+	tenants, err := encodeNames(token.Tenants)
+	if err != nil {
+		return access.Token{}, fmt.Errorf("add token: %w", err)
+	}
+	var added *int64
+	var stored *[]access.Token
+	err = s.db.InTx(ctx, "add token", func(_ context.Context, db DB) error {
+		added = db.Queue(s.sql.AddToken, token.Name, string(token.Role), JSON(tenants), token.Hash[:], Micros(token.ExpiresAt))
+		stored = queueList(db, scanToken, s.sql.FindToken, token.Hash[:])
+		return nil
+	})
+	switch {
+	case err != nil:
+		return access.Token{}, err
+	case *added == 0:
+		return access.Token{}, fmt.Errorf("add token: a token with the name %q or with the same secret exists already: %w", token.Name, fairlead.ErrConflict)
+	}
+	return (*stored)[0], nil
+}
 
-// EncodeNames is a list of names as JSON; nil if there are none.
-func EncodeNames(names []string) ([]byte, error) {
+// FindToken finds a token by its hash.
+func (s *tokenStore) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
+	found, err := readList(ctx, s.db.Read, "find token", scanToken, s.sql.FindToken, hash[:])
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("find token: no token has this secret: %w", fairlead.ErrNotFound)
+	}
+	if err != nil {
+		return access.Token{}, err
+	}
+	return found[0], nil
+}
+
+// Tokens lists all tokens.
+func (s *tokenStore) Tokens(ctx context.Context) ([]access.Token, error) {
+	return readList(ctx, s.db.ReadAll, "list tokens", scanToken, s.sql.Tokens)
+}
+
+// DeleteToken removes a token.
+func (s *tokenStore) DeleteToken(ctx context.Context, id int64) error {
+	gone, err := exec(ctx, s.db, "delete token", s.sql.DeleteToken, id)
+	if err == nil && gone == 0 {
+		err = fmt.Errorf("delete token: token %d: %w", id, fairlead.ErrNotFound)
+	}
+	return err
+}
+
+// TouchToken notes that a token was used now.
+func (s *tokenStore) TouchToken(ctx context.Context, id int64) error {
+	_, err := exec(ctx, s.db, "touch token", s.sql.TouchToken, id, touchEvery.Microseconds())
+	return err
+}
+
+// encodeNames is a list of names as JSON; nil if there are none.
+func encodeNames(names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	return json.Marshal(names)
 }
 
-// ScanToken reads id, name, role, tenants, hash, created_at, expires_at,
+// scanToken reads id, name, role, tenants, hash, created_at, expires_at,
 // last_used and whether the token has expired.
-func ScanToken(row Scanner) (t access.Token, err error) {
+func scanToken(row Scanner) (t access.Token, err error) {
 	var tenants, hash []byte
 	var created, expires, used int64
 	if err := row.Scan(&t.ID, &t.Name, &t.Role, &tenants, &hash, &created, &expires, &used, &t.Expired); err != nil {

@@ -1,11 +1,11 @@
 -- Statements about tokens, the audit log, secrets, and requests that count once.
 
 -- name: add_token
--- Stores a token. It fails if its name or its hash is taken.
+-- Stores a token, unless its name or its hash is taken.
 -- Inputs: name, role, tenants, hash, expires_at.
 -- Output: none.
 -- Locks: the inserted row; waits for others who add the same.
-insert into {{token}} (name, role, tenants, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, {{now}}, ?, 0);
+insert {{unless_taken}} into {{token}} (name, role, tenants, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, {{now}}, ?, 0);
 
 -- name: find_token
 -- Finds a token by its hash.
@@ -42,10 +42,10 @@ update {{token}} set last_used = {{now}} where id = ? and last_used <= {{now}} -
 
 -- name: add_entries
 -- Adds to the audit log. Ids are given in the order of the rows.
--- Inputs: {{rows}} of the columns but the id.
+-- Inputs: rows of the columns but id and time.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{audit}} (at, actor, role, address, action, subject, tenant, was, became, error) values {{rows}};
+insert into {{audit}} (at, actor, role, address, action, subject, tenant, was, became, error) values {{rows}}({{now}}, ?, ?, ?, ?, ?, ?, ?, ?, ?){{end}};
 
 -- name: audit_log
 -- Reads the audit log. The conditions are put behind it.
@@ -97,3 +97,11 @@ select value from {{secret}} where name = ?;
 -- Output: none.
 -- Locks: the row; waits for others who add the same.
 insert into {{secret}} (name, value) values (?, ?) on duplicate key update name = name;
+
+-- name: added_secret
+-- Reads the secret that is there after add_secret. It may be that of another process
+-- which was faster, whose commit a plain read need not see yet.
+-- Inputs: name.
+-- Output: its value.
+-- Locks: the row.
+select value from {{secret}} where name = ? lock in share mode;

@@ -272,30 +272,43 @@ delete s from {{schedule}} s force index (primary) where {{among}} and version >
 -- name: change_calendars
 -- Opens a change of calendars. The next one waits for it.
 -- Inputs: by how much the version grows.
--- Output: none; the insert id is the version that the change makes.
--- Locks: the counter of calendars.
-update {{counter}} set value = last_insert_id(value + ?) where name = 'calendar';
-
--- name: calendar_version
--- Tells which version of a calendar there is.
--- Inputs: name.
--- Output: version.
--- Locks: none.
-select version from {{calendar}} where name = ?;
-
--- name: put_calendar
--- Creates or replaces a calendar.
--- Inputs: name, body, version.
 -- Output: none.
+-- Locks: the counter of calendars.
+update {{counter}} set value = value + ? where name = 'calendar';
+
+-- name: lock_calendar
+-- Keeps a calendar from being deleted or made anew.
+-- Inputs: name.
+-- Output: its version, if it exists.
 -- Locks: the row; waits for schedules that are about to name it.
-insert into {{calendar}} (name, body, version) values (?, ?, ?)
-on duplicate key update body = values(body), version = values(version);
+select version from {{calendar}} force index (primary) where name = ? for update;
+
+-- name: calendar_change
+-- What a change of a calendar needs. It follows change_calendars.
+-- Inputs: none.
+-- Output: a version that is larger than any there was, and the time.
+-- Locks: none; the counter is locked.
+select value, {{now}} from {{counter}} where name = 'calendar';
+
+-- name: add_calendar
+-- Stores a new calendar, unless there is one of its name.
+-- Inputs: body, version, name.
+-- Output: none.
+-- Locks: the inserted row.
+insert {{unless_taken}} into {{calendar}} (body, version, name) values (?, ?, ?);
+
+-- name: replace_calendar
+-- Replaces a calendar.
+-- Inputs: body, version, name, locked by lock_calendar.
+-- Output: none.
+-- Locks: the row.
+update {{calendar}} set body = ?, version = ? where name = ?;
 
 -- name: delete_calendar
 -- Removes a calendar.
--- Inputs: name.
--- Output: none; no row is found if it is unknown.
--- Locks: the row; waits for schedules that are about to name it.
+-- Inputs: name, locked by lock_calendar.
+-- Output: none.
+-- Locks: the row.
 delete from {{calendar}} where name = ?;
 
 -- name: share_calendar
@@ -336,8 +349,15 @@ union all
 (select id from {{schedule}} force index (calendar_seen) where calendar = ? and calendar_seen > ? limit ?);
 
 -- name: calendars
--- Lists calendars by name.
--- Inputs: {{named}}: a condition or nothing.
+-- Lists all calendars by name.
+-- Inputs: none.
 -- Output: the columns.
 -- Locks: none.
-select name, body, version from {{calendar}} {{named}} order by name;
+select name, body, version from {{calendar}} order by name;
+
+-- name: named_calendars
+-- Finds calendars by name.
+-- Inputs: {{list}} of names.
+-- Output: the columns.
+-- Locks: none.
+select name, body, version from {{calendar}} where name in ({{list}});

@@ -1,12 +1,11 @@
 -- name: add_token
 -- Stores a token, unless its name or its hash is taken.
 -- Inputs: $1 name, $2 role, $3 tenants, $4 hash, $5 expires_at.
--- Output: the columns, and whether it has expired; no row if it is taken.
+-- Output: none; no row is hit if it is taken.
 -- Locks: the inserted row; waits for others who add the same.
 insert into {{token}} (name, role, tenants, hash, created_at, expires_at, last_used)
-select $1::text, $2::text, $3::json, $4::bytea, now, $5::bigint, 0 from (select {{now}} as now) clock
-on conflict do nothing
-returning id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= created_at;
+values ($1::text, $2::text, $3::json, $4::bytea, {{now}}, $5::bigint, 0)
+on conflict do nothing;
 
 -- name: find_token
 -- Finds a token by its hash.
@@ -28,9 +27,9 @@ order by id;
 -- name: delete_token
 -- Removes a token.
 -- Inputs: $1 id.
--- Output: its id; no row if it is unknown.
+-- Output: none; no row is hit if it is unknown.
 -- Locks: the deleted row.
-delete from {{token}} where id = $1::bigint returning id;
+delete from {{token}} where id = $1::bigint;
 
 -- name: touch_token
 -- Notes that a token is used, unless that was noted a moment ago: then nothing is
@@ -97,3 +96,11 @@ select value from {{secret}} where name = $1::text;
 -- Inputs: $1 name, $2 value.
 -- Locks: the inserted row; waits for others who add the same.
 insert into {{secret}} (name, value) values ($1::text, $2::bytea) on conflict do nothing;
+
+-- name: added_secret
+-- Reads the secret that is there after add_secret, whose snapshot cannot see that of
+-- another process which was faster.
+-- Inputs: $1 name.
+-- Output: its value.
+-- Locks: none.
+select value from {{secret}} where name = $1::text;

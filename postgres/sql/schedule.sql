@@ -153,21 +153,29 @@ select version from {{calendar}} where name = $1::text for update;
 -- Locks: the calendar, shared.
 select name from {{calendar}} where name = $1::text for key share;
 
+-- name: change_calendars
+-- Nothing: lock_calendar and the sequence of versions are enough.
+
+-- name: calendar_change
+-- What a change of a calendar needs. It follows lock_calendar.
+-- Output: a version that is larger than any there was, and the time.
+-- Locks: none.
+select nextval('{{calendar_version}}'), {{now}};
+
 -- name: add_calendar
 -- Stores a new calendar, unless there is one of its name.
--- Inputs: $1 name, $2 body.
--- Output: its version, if it was stored.
+-- Inputs: $1 body, $2 version, $3 name.
+-- Output: none; no row is hit if there is one.
 -- Locks: the inserted row; waits for transactions that store the same name.
-insert into {{calendar}} (name, version, body) values ($1::text, nextval('{{calendar_version}}'), $2::json) on conflict do nothing returning version;
+insert into {{calendar}} (name, version, body) values ($3::text, $2::bigint, $1::json) on conflict do nothing;
 
 -- name: replace_calendar
 -- Replaces a calendar.
--- Inputs: $1 name, locked by lock_calendar, $2 body.
--- Output: its version.
+-- Inputs: $1 body, $2 version, $3 name, locked by lock_calendar.
 -- Locks: the row.
-update {{calendar}} set version = nextval('{{calendar_version}}'), body = $2::json where name = $1::text returning version;
+update {{calendar}} set body = $1::json, version = $2::bigint where name = $3::text;
 
--- name: calendar_users
+-- name: calendar_user
 -- The first living schedule that names a calendar.
 -- Inputs: $1 name.
 -- Output: its name, if there is one.

@@ -30,6 +30,13 @@ select set_config('statement_timeout', '{{timeout}}', true),
 , case when {{since}} = '{{started}}'::timestamptz then 0
        else ('another server since ' || {{since}})::int end;
 
+-- name: bound_idle
+-- Follows the list of pin, or of same_server, where a transaction takes several round trips:
+-- bounds how long the server lets it sit idle.
+-- Output: to be ignored.
+-- Locks: none.
+, set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true);
+
 -- name: is_server
 -- Tells whether the server is the one that this process knows, in a transaction of a
 -- caller, which must not fail.

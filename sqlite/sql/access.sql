@@ -1,27 +1,23 @@
 -- Statements about tokens, the audit log, secrets, and requests that count once.
 
--- name: token_taken
--- Finds a token that has a name or a hash.
--- Inputs: name, hash.  Output: id.  Locks: none.
-select id from {{token}} where name = ? or hash = ? limit 1;
-
 -- name: add_token
--- Stores a token.
--- Inputs: id, name, role, tenants, hash, now, expires_at.  Output: none.
+-- Stores a token, unless its name or its hash is taken.
+-- Inputs: name, role, tenants, hash, expires_at.  Output: none.
 -- Locks: the writer's.
-insert into {{token}} (id, name, role, tenants, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, ?, ?, ?, 0);
+insert into {{token}} (id, name, role, tenants, hash, created_at, expires_at, last_used) values ({{new_token}}, ?1, ?2, ?3, ?4, {{now}}, ?5, 0)
+on conflict do nothing;
 
 -- name: find_token
 -- Finds a token by its hash.
--- Inputs: now, hash.  Output: the columns, and whether it has expired.
+-- Inputs: hash.  Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= ? from {{token}} where hash = ?;
+select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} where hash = ?1;
 
 -- name: tokens
 -- Lists all tokens.
--- Inputs: now.  Output: the columns, and whether it has expired, in order of id.
+-- Inputs: none.  Output: the columns, and whether it has expired, in order of id.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= ? from {{token}} order by id;
+select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} order by id;
 
 -- name: delete_token
 -- Removes a token.
@@ -30,14 +26,15 @@ delete from {{token}} where id = ?;
 
 -- name: touch_token
 -- Notes that a token is used, unless that was noted a moment ago.
--- Inputs: now, id, time of the last note that is too long ago.  Output: none.
+-- Inputs: id, how many microseconds ago the last note must be.  Output: none.
 -- Locks: the writer's.
-update {{token}} set last_used = ? where id = ? and last_used <= ?;
+update {{token}} set last_used = {{now}} where id = ?1 and last_used <= {{now}} - ?2;
 
--- name: add_entry
--- Adds to the audit log.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{audit}} (id, at, actor, role, address, action, subject, tenant, was, became, error) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+-- name: add_entries
+-- Adds an entry to the audit log. It runs for each.
+-- Inputs: the columns but id and time.  Output: none.  Locks: the writer's.
+insert into {{audit}} (id, at, actor, role, address, action, subject, tenant, was, became, error)
+values ({{new_audit}}, {{now}}, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9);
 
 -- name: audit_log
 -- Reads the audit log. The conditions are put behind it.
@@ -63,6 +60,11 @@ on conflict (caller, once_key) do update set
 select value from {{secret}} where name = ?;
 
 -- name: add_secret
--- Keeps a new secret.
+-- Keeps a new secret, unless there is one.
 -- Inputs: name, value.  Output: none.  Locks: the writer's.
-insert into {{secret}} (name, value) values (?, ?);
+insert into {{secret}} (name, value) values (?, ?) on conflict do nothing;
+
+-- name: added_secret
+-- Reads the secret that is there after add_secret.
+-- Inputs: name.  Output: its value.  Locks: none.
+select value from {{secret}} where name = ?;

@@ -105,13 +105,31 @@ select name, body, version from {{calendar}} order by name;
 -- Inputs: name.  Output: name, body, version.  Locks: none.
 select name, body, version from {{calendar}} where name = ?;
 
--- name: put_calendar
--- Stores a calendar.
--- Inputs: name, body, version.  Output: none.  Locks: the writer's.
-insert into {{calendar}} (name, body, version) values (?, ?, ?)
-on conflict (name) do update set body = excluded.body, version = excluded.version;
+-- name: change_calendars
+-- Nothing: there is one writer.
 
--- name: calendar_used
+-- name: lock_calendar
+-- Tells which version of a calendar there is.
+-- Inputs: name.  Output: its version, if it exists.  Locks: none; there is one writer.
+select version from {{calendar}} where name = ?;
+
+-- name: calendar_change
+-- What a change of a calendar needs.
+-- Inputs: none.  Output: a version that is larger than any there was, and the time.
+-- Locks: none.
+select {{new_calendar}}, {{now}};
+
+-- name: add_calendar
+-- Stores a new calendar.
+-- Inputs: body, version, name.  Output: none.  Locks: the writer's.
+insert into {{calendar}} (body, version, name) values (?, ?, ?);
+
+-- name: replace_calendar
+-- Replaces a calendar.
+-- Inputs: body, version, name.  Output: none.  Locks: the writer's.
+update {{calendar}} set body = ?, version = ? where name = ?;
+
+-- name: calendar_user
 -- Finds a living schedule that names a calendar.
 -- Inputs: name.  Output: name of the schedule.  Locks: none.
 select name from {{schedule}} where calendar = ? and deleted_at = 0 and calendar <> '' limit 1;

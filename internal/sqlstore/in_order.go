@@ -1,0 +1,59 @@
+package sqlstore
+
+import "context"
+
+// InOrder is the part of a DB that queues, for databases that answer one statement after
+// the other: what is queued runs in its order when it is flushed.
+type InOrder struct {
+	// Run and Ask run a statement at once, as DB.Exec and DB.Each do.
+	Run func(ctx context.Context, statement string, args ...any) (hit int64, err error)
+	Ask func(ctx context.Context, scan func(Scanner) error, statement string, args ...any) error
+
+	queue []func(ctx context.Context) error
+}
+
+// Exec implements DB.
+func (o *InOrder) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	if err := o.Flush(ctx); err != nil {
+		return 0, err
+	}
+	return o.Run(ctx, statement, args...)
+}
+
+// Each implements DB.
+func (o *InOrder) Each(ctx context.Context, scan func(Scanner) error, statement string, args ...any) error {
+	if err := o.Flush(ctx); err != nil {
+		return err
+	}
+	return o.Ask(ctx, scan, statement, args...)
+}
+
+// Queue implements DB.
+func (o *InOrder) Queue(statement string, args ...any) *int64 {
+	hit := new(int64)
+	if statement == "" {
+		return hit
+	}
+	o.queue = append(o.queue, func(ctx context.Context) (err error) {
+		*hit, err = o.Run(ctx, statement, args...)
+		return err
+	})
+	return hit
+}
+
+// QueueEach implements DB.
+func (o *InOrder) QueueEach(scan func(Scanner) error, statement string, args ...any) {
+	o.queue = append(o.queue, func(ctx context.Context) error { return o.Ask(ctx, scan, statement, args...) })
+}
+
+// Flush implements DB.
+func (o *InOrder) Flush(ctx context.Context) error {
+	queue := o.queue
+	o.queue = nil
+	for _, run := range queue {
+		if err := run(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// RuleChanges changes what claims obey.
+type RuleChanges interface {
+	// ChangeRules is Database.InTx for a change of the rules. No claim is under way while
+	// f runs: claims wait for the change and then obey it. Nodes are woken after the
+	// commit, because more may be allowed.
+	ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, db DB) error) error
+}
+
+// pauseStore keeps what is paused.
+type pauseStore struct {
+	db    Database
+	rules RuleChanges
+	sql   *PauseStatements
+}
+
+// PauseStatements are those of a pauseStore.
+type PauseStatements struct {
+	Pause  string `sql:"pause"`
+	Resume string `sql:"resume"`
+	Pauses string `sql:"pauses"`
+}
+
+// Pause stops jobs of a queue, a kind or a tenant from being claimed. A claim obeys the
+// pauses in its own transaction, so that none follows this one's commit.
+func (s *pauseStore) Pause(ctx context.Context, pause fairlead.Pause) error {
+	switch pause.Scope {
+	case fairlead.PauseQueue, fairlead.PauseKind, fairlead.PauseTenant:
+	default:
+		message := fmt.Sprintf("is %q; it must be queue, kind or tenant", pause.Scope)
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "scope", Message: message}}}
+	}
+	return s.change(ctx, "pause", pause, true)
+}
+
+// Resume undoes Pause.
+func (s *pauseStore) Resume(ctx context.Context, pause fairlead.Pause) error {
+	return s.change(ctx, "resume", pause, false)
+}
+
+func (s *pauseStore) change(ctx context.Context, verb string, pause fairlead.Pause, paused bool) error {
+	return s.rules.ChangeRules(MayWait(ctx), verb, func(_ context.Context, db DB) error {
+		s.sql.SetPause(db, pause, paused)
+		return nil
+	})
+}
+
+// SetPause queues the statement that pauses or resumes, inside a change of the rules.
+func (s *PauseStatements) SetPause(db DB, pause fairlead.Pause, paused bool) {
+	statement := s.Resume
+	if paused {
+		statement = s.Pause
+	}
+	db.Queue(statement, string(pause.Scope), pause.Name)
+}
+
+// Pauses lists what is paused.
+func (s *pauseStore) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
+	return readList(ctx, s.db.ReadAll, "list pauses", ScanPause, s.sql.Pauses)
+}
+
+// ReadPauses lists what is paused, inside a transaction.
+func ReadPauses(ctx context.Context, db DB, statements *PauseStatements) ([]fairlead.Pause, error) {
+	return list(ctx, db, ScanPause, statements.Pauses)
+}
+
+// ScanPause reads scope and name.
+func ScanPause(row Scanner) (pause fairlead.Pause, err error) {
+	err = row.Scan(&pause.Scope, &pause.Name)
+	return pause, err
+}

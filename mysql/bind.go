@@ -1,0 +1,126 @@
+package mysql
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// bind makes the arguments of a statement what MySQL takes. Many values, and rows, become
+// part of the text: of several texts if there are very many.
+func bind(args []any, statement string) (scalars []any, texts []string) {
+	args, rows := sqlstore.SplitRows(args)
+	texts = []string{statement}
+	if rows != nil {
+		texts = rowTexts(statement, rows)
+	}
+	for _, arg := range args {
+		switch arg := arg.(type) {
+		case sqlstore.JSON:
+			scalars = append(scalars, []byte(arg))
+		case sqlstore.List[int32]:
+			texts = listTexts(statement, arg, decimal[int32])
+		case sqlstore.List[int64]:
+			texts = listTexts(statement, arg, decimal[int64])
+		case sqlstore.List[string]:
+			texts = listTexts(statement, arg, literal)
+		default:
+			scalars = append(scalars, arg)
+		}
+	}
+	return scalars, texts
+}
+
+// listTexts are the statement with the values of a list in it, so many at once that the
+// optimizer plans them as ranges of an index.
+func listTexts[T int32 | int64 | string](statement string, list sqlstore.List[T], write func(T) string) (texts []string) {
+	if len(list) == 0 {
+		return []string{fill(statement, "list", "null")}
+	}
+	for chunk := range slices.Chunk(list, chunkIDs) {
+		values := make([]string, len(chunk))
+		for i, value := range chunk {
+			values[i] = write(value)
+		}
+		texts = append(texts, fill(statement, "list", strings.Join(values, ",")))
+	}
+	return texts
+}
+
+const (
+	rowsSlot = "{{rows}}"
+	endSlot  = "{{end}}"
+)
+
+// rowTexts are the statement with rows in it, as many at once as a packet takes.
+func rowTexts(statement string, rows *sqlstore.Rows) (texts []string) {
+	head, rest, _ := strings.Cut(statement, rowsSlot)
+	form, tail, formed := strings.Cut(rest, endSlot)
+	if !formed {
+		form, tail = "", rest
+	}
+	var chunk strings.Builder
+	flush := func() {
+		if chunk.Len() > 0 {
+			texts = append(texts, head+chunk.String()+tail)
+		}
+		chunk.Reset()
+	}
+	for _, tuple := range rows.Tuples() {
+		if chunk.Len() >= chunkBytes {
+			flush()
+		}
+		if chunk.Len() > 0 {
+			chunk.WriteByte(',')
+		}
+		writeTuple(&chunk, form, tuple)
+	}
+	flush()
+	return texts
+}
+
+// writeTuple writes a tuple: its values in brackets, or a form with the values for its
+// question marks.
+func writeTuple(to *strings.Builder, form string, tuple []any) {
+	if form == "" {
+		form = "(?" + strings.Repeat(",?", len(tuple)-1) + ")"
+	}
+	for _, value := range tuple {
+		before, after, _ := strings.Cut(form, "?")
+		to.WriteString(before)
+		to.WriteString(valueText(value))
+		form = after
+	}
+	to.WriteString(form)
+}
+
+// valueText is a value as it stands in a statement, the same in every session; see rows.
+func valueText(value any) string {
+	switch value := value.(type) {
+	case int64:
+		return decimal(value)
+	case float64:
+		return strconv.FormatFloat(value, 'g', -1, 64)
+	case bool:
+		return strconv.FormatBool(value)
+	case string:
+		return literal(value)
+	case sqlstore.JSON:
+		return bytesText(value)
+	case []byte:
+		return bytesText(value)
+	}
+	panic(fmt.Sprintf("a %T in rows", value)) // see sqlstore.Rows.Add
+}
+
+// bytesText is bytes in a statement; none are null.
+func bytesText(value []byte) string {
+	if len(value) == 0 {
+		return "null"
+	}
+	return "x'" + hex.EncodeToString(value) + "'"
+}

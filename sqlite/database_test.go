@@ -1,0 +1,19 @@
+package sqlite
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+func TestTheClockAndNewNumbersFollowTheArgumentsOfTheCaller(t *testing.T) {
+	tx := &txn{now: 5, counters: counters{read: map[counter]int64{}, now: map[counter]int64{"token": 8}}}
+	text, bound, err := (&txnDB{t: tx}).bind("values (:new_token, ?1, :now, ?2, :now)", []any{sqlstore.JSON(nil), sqlstore.List[int64]{1, 2}})
+	if want := "values (?3, ?1, ?4, ?2, ?4)"; err != nil || text != want {
+		t.Fatalf("the text is %q: %v", text, err)
+	}
+	if want := []any{nil, "[1,2]", int64(9), int64(5)}; !reflect.DeepEqual(bound, want) {
+		t.Errorf("the arguments are %v", bound)
+	}
+}
