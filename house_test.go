@@ -73,6 +73,7 @@ var imports = []struct {
 	{"internal/top", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen"}, "the live view is a user of the API"},
 	{"internal/cli", []string{".", "access", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "api/rpc", "internal/cron", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},
 	{"internal/oidc", []string{"access", "server", "internal/outbound"}, "an identity provider says who callers of the service are"},
+	{"internal/otlp", nil, "spans are sent without knowing what they are about"},
 	{"internal/patience", nil, "how long tests wait does not depend on what for"},
 	{"internal/testdb/...", []string{"internal/patience", "internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/mutants", []string{"internal/mutants/active", "internal/sqlstore"}, "mutants are made of sources and statements, without running either"},
@@ -84,7 +85,7 @@ var imports = []struct {
 	{"internal/bench/pages", []string{".", "console", "engine", "internal/bench/lists", "internal/reads", "server"}, "pages of the console are asked for before a whole service, on what lists are measured with"},
 	{"examples/...", []string{".", "batch", "engine", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "postgres", "mysql", "sqlite", "sim", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/cli", "internal/demo", "internal/oidc", "internal/tables", "metrics", "mysql", "postgres", "schedule", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/tables", "metrics", "mysql", "postgres", "schedule", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
