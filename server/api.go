@@ -14,6 +14,7 @@ import (
 	batchscheduler "github.com/fairlead-io/fairlead/api/batch_scheduler"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/openapi"
 	"github.com/fairlead-io/fairlead/internal/rest"
@@ -45,12 +46,12 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	desk := &desk{audit: auditor}
 	byName := map[string]*rest.Endpoint{}
 	for _, endpoint := range endpoints {
-		byName["/"+string(endpoint.Method.Parent().FullName())+"/"+string(endpoint.Method.Name())] = endpoint
+		byName[rpc.Procedure(endpoint.Method)] = endpoint
 	}
 	guard := newGuard(options.Auth, store, options.Log)
 	mux := http.NewServeMux()
 	bodies := newIntake()
-	services.registerRPC(mux, guard, checking{log: options.Log, desk: desk, intake: bodies, endpoints: byName})
+	registerRPC(mux, guard, checking{log: options.Log, desk: desk, intake: bodies, endpoints: byName}, endpoints)
 	routes, err := rest.Routes(around(desk, endpoints))
 	if err != nil {
 		return nil, err

@@ -10,77 +10,71 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/api/batch_scheduler/batchschedulerconnect"
-	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // registerRPC serves the methods of the schema by their names.
-func (s *services) registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, checking checking) {
+func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, checking checking, endpoints []*rest.Endpoint) {
 	checked := connect.WithHandlerOptions(connect.WithInterceptors(checking), connect.WithConditionalHandlerOptions(readBounds), connect.WithCodec(binaryCodec{}), boundedGzip())
-	options := connect.WithHandlerOptions(checked, connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")))
-	serve := func(path string, handler http.Handler) { mux.Handle(path, guard(checking.admitted(handler))) }
-	serve(fairleadv1connect.NewJobServiceHandler(jobStreams{s.jobs}, options))
-	serve(fairleadv1connect.NewTenantServiceHandler(s.tenants, options))
-	serve(fairleadv1connect.NewQueueServiceHandler(s.queues, options))
-	serve(fairleadv1connect.NewNodeServiceHandler(s.nodes, options))
-	serve(fairleadv1connect.NewLimitServiceHandler(s.limits, options))
-	serve(fairleadv1connect.NewSystemServiceHandler(systemStreams{s.system}, options))
-	serve(fairleadv1connect.NewTokenServiceHandler(s.tokens, options))
-	serve(fairleadv1connect.NewAuditServiceHandler(s.audit, options))
-	serve(fairleadv1connect.NewWorkerServiceHandler(workerStreams{s.workers}, options))
-	serve(fairleadv1connect.NewScheduleServiceHandler(s.schedules, options))
-	serve(fairleadv1connect.NewCalendarServiceHandler(s.calendars, options))
-	serve(fairleadv1connect.NewTaskServiceHandler(s.tasks, options))
-	serve(fairleadv1connect.NewTaskRunServiceHandler(s.runs, options))
-	serve(fairleadv1connect.NewBatchServiceHandler(batchStreams{s.batches}, options))
-	serve(fairleadv1connect.NewBatchJobServiceHandler(s.batchJobs, options))
-	serve(fairleadv1connect.NewSweepServiceHandler(sweepStreams{s.sweeps}, options))
-	// It has an enumeration, whose JSON is that of all others.
-	serve(batchschedulerconnect.NewBatchSchedulerServiceHandler(s.batchEvents, checked))
+	strict := connect.WithHandlerOptions(checked, connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")))
+	services := map[protoreflect.FullName]methods{}
+	for _, endpoint := range endpoints {
+		service := endpoint.Method.Parent().FullName()
+		if services[service] == nil {
+			services[service] = methods{}
+		}
+		options := strict
+		if service == batchschedulerconnect.BatchSchedulerServiceName {
+			options = checked // it has an enumeration, whose JSON is that of all others
+		}
+		services[service][rpc.Procedure(endpoint.Method)] = rpcHandler(endpoint, options)
+	}
+	for service, methods := range services {
+		mux.Handle("/"+string(service)+"/", guard(checking.admitted(methods)))
+	}
 }
 
-// batchStreams is Batches with the streams of Connect.
-type batchStreams struct {
-	*Batches
+// methods answer requests by their paths.
+type methods map[string]http.Handler
+
+// ServeHTTP answers a request for a method.
+func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	method, known := m[r.URL.Path]
+	if !known {
+		http.NotFound(w, r)
+		return
+	}
+	method.ServeHTTP(w, r)
 }
 
-// WatchBatch sends the batch whenever it has changed.
-func (s batchStreams) WatchBatch(ctx context.Context, in *fairleadv1.GetBatchRequest, stream *connect.ServerStream[fairleadv1.Batch]) error {
-	return s.Batches.WatchBatch(ctx, in, stream.Send)
+func rpcHandler(endpoint *rest.Endpoint, options connect.HandlerOption) http.Handler {
+	switch {
+	case endpoint.Stream == nil:
+		return rpc.NewHandler(endpoint.Method, endpoint.Call, options)
+	case rpc.Procedure(endpoint.Method) == fairleadv1connect.WorkerServiceStreamJobsProcedure:
+		return rpc.NewStreamHandler(endpoint.Method, headersFirst(endpoint.Stream), options)
+	}
+	return rpc.NewStreamHandler(endpoint.Method, endpoint.Stream, options)
 }
 
-// sweepStreams is Sweeps with the streams of Connect.
-type sweepStreams struct {
-	*Sweeps
-}
+// stream answers a request again and again.
+type stream = func(ctx context.Context, request proto.Message, send func(proto.Message) error) error
 
-// WatchSweep sends the sweep whenever it has changed.
-func (s sweepStreams) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest, stream *connect.ServerStream[fairleadv1.Sweep]) error {
-	return s.Sweeps.WatchSweep(ctx, in, stream.Send)
-}
-
-// jobStreams is Jobs with the streams of Connect.
-type jobStreams struct {
-	*Jobs
-}
-
-// WatchJob sends the job whenever it has changed.
-func (s jobStreams) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, stream *connect.ServerStream[fairleadv1.Job]) error {
-	return s.Jobs.WatchJob(ctx, in, stream.Send)
-}
-
-// systemStreams is System with the streams of Connect.
-type systemStreams struct {
-	*System
-}
-
-// WatchEvents sends what happens.
-func (s systemStreams) WatchEvents(ctx context.Context, in *fairleadv1.WatchEventsRequest, stream *connect.ServerStream[fairleadv1.Event]) error {
-	return s.System.WatchEvents(ctx, in, stream.Send)
+// headersFirst is a stream that may send nothing for a long time. That must not look like
+// a server that does not answer.
+func headersFirst(next stream) stream {
+	return func(ctx context.Context, request proto.Message, send func(proto.Message) error) error {
+		if err := send(nil); err != nil {
+			return err
+		}
+		return next(ctx, request, send)
+	}
 }
 
 // checking takes requests past the desk and checks them before they reach their
@@ -157,8 +151,8 @@ func (b codedBody) Read(p []byte) (int, error) {
 func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		endpoint, known := c.endpoints[request.Spec().Procedure]
-		message, ok := request.Any().(proto.Message)
-		if !known || !ok {
+		message := rpc.Message(request.Any())
+		if !known || message == nil {
 			return nil, connect.NewError(connect.CodeUnimplemented, errors.New("there is no such method"))
 		}
 		if err := rest.Check(message); err != nil {
@@ -169,7 +163,7 @@ func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 			if response, err = next(ctx, request); err != nil {
 				return nil, err
 			}
-			return response.Any().(proto.Message), nil
+			return rpc.Message(response.Any()), nil
 		})
 		return response, c.coded(request.Spec(), err)
 	}
@@ -215,7 +209,7 @@ func (c checkedConn) Receive(into any) error {
 	if err := c.StreamingHandlerConn.Receive(into); err != nil {
 		return err
 	}
-	return rest.Check(into.(proto.Message))
+	return rest.Check(rpc.Message(into))
 }
 
 // codes of the errors that callers tell apart; the first that fits counts.

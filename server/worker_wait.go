@@ -5,8 +5,6 @@ import (
 	"math"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
@@ -160,23 +158,4 @@ func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerReq
 			return nil
 		}
 	}
-}
-
-// workerStreams is Workers with the streams of Connect.
-type workerStreams struct {
-	*Workers
-}
-
-// StreamJobs sends jobs that were leased. That there may be none for a long time
-// must not look like a server that does not answer: the headers go first.
-func (s workerStreams) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, stream *connect.ServerStream[fairleadv1.Job]) error {
-	if err := stream.Send(nil); err != nil {
-		return err
-	}
-	return s.Workers.StreamJobs(ctx, in, stream.Send)
-}
-
-// WatchWorker sends hints.
-func (s workerStreams) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, stream *connect.ServerStream[fairleadv1.WorkerNews]) error {
-	return s.Workers.WatchWorker(ctx, in, stream.Send)
 }

@@ -4,19 +4,18 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/otlp"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -34,10 +33,6 @@ func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (
 	if err != nil || !wanted {
 		return &traces{}, err
 	}
-	exporter, err := otlptracehttp.New(ctx, options...)
-	if err != nil {
-		return nil, usagef("--otlp-endpoint: %w", err)
-	}
 	// What the environment says comes last and wins.
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", "fairlead"),
@@ -48,28 +43,27 @@ func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (
 		return nil, usagef("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are not exported", "error", err) }))
-	return &traces{sdk: sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about)), log: log}, nil
+	return &traces{sdk: sdk.NewTracerProvider(sdk.WithBatcher(otlp.New(options)), sdk.WithResource(about)), log: log}, nil
 }
 
-// exporterOptions tells whether spans are wanted, and where. The flag is a base
-// URL, as OTEL_EXPORTER_OTLP_ENDPOINT is; the exporter reads the environment
-// itself.
-func exporterOptions(endpoint string, getenv func(string) string) (options []otlptracehttp.Option, wanted bool, err error) {
+// exporterOptions tells whether spans are wanted, and where. The flag is a base URL, as
+// OTEL_EXPORTER_OTLP_ENDPOINT is, and goes before the environment.
+func exporterOptions(endpoint string, getenv func(string) string) (options otlp.Options, wanted bool, err error) {
+	if options, err = otlp.FromEnvironment(getenv); err != nil {
+		return options, false, usagef("%w", err)
+	}
 	if endpoint == "" {
-		return nil, getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "", nil
+		return options, options.URL != nil, nil
 	}
-	target, err := url.Parse(endpoint)
-	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
-		return nil, false, usagef("--otlp-endpoint must be an absolute http or https URL such as http://localhost:4318")
+	target, err := otlp.ParseURL(endpoint)
+	if err != nil {
+		return options, false, usagef("--otlp-endpoint %w", err)
 	}
-	if target.User != nil {
-		return nil, false, usagef("--otlp-endpoint must not hold a password; set OTEL_EXPORTER_OTLP_HEADERS instead")
+	if !strings.HasSuffix(target.Path, otlp.TracesPath) {
+		target = target.JoinPath(otlp.TracesPath)
 	}
-	const signal = "/v1/traces"
-	if !strings.HasSuffix(target.Path, signal) {
-		target = target.JoinPath(signal)
-	}
-	return []otlptracehttp.Option{otlptracehttp.WithEndpointURL(target.String())}, true, nil
+	options.URL = target
+	return options, true, nil
 }
 
 // provider is nil if spans go nowhere.

@@ -9,43 +9,46 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+	"github.com/fairlead-io/fairlead/api/rpc"
 )
 
 // answers are what a server says of what cannot be brought about in a test, such
 // as limits that have lost count.
 type answers struct {
-	fairleadv1connect.UnimplementedLimitServiceHandler
-	fairleadv1connect.UnimplementedJobServiceHandler
 	watched chan struct{} // one for each time that a job is watched
 }
 
-// Verify has found something.
-func (answers) Verify(context.Context, *fairleadv1.VerifyRequest) (*fairleadv1.VerifyResponse, error) {
+// verify has found something.
+func (answers) verify(context.Context, proto.Message) (proto.Message, error) {
 	return &fairleadv1.VerifyResponse{Items: []*fairleadv1.Drift{{Scope: "global", Counted: 3, Found: 2}}}, nil
 }
 
-// WatchJob is cut off the first time, and not there the second.
-func (a answers) WatchJob(_ context.Context, in *fairleadv1.GetJobRequest, stream *connect.ServerStream[fairleadv1.Job]) error {
+// watchJob is cut off the first time, and not there the second.
+func (a answers) watchJob(_ context.Context, in proto.Message, send func(proto.Message) error) error {
+	id := in.(*fairleadv1.GetJobRequest).GetId()
 	a.watched <- struct{}{}
 	switch len(a.watched) {
 	case 1:
-		return stream.Send(&fairleadv1.Job{Id: in.GetId(), State: "ready"}) // and it ends, as that of a server that stops
+		return send(&fairleadv1.Job{Id: id, State: "ready"}) // and it ends, as that of a server that stops
 	case 2:
 		return connect.NewError(connect.CodeUnavailable, context.Canceled)
 	}
-	return stream.Send(&fairleadv1.Job{Id: in.GetId(), State: "succeeded"})
+	return send(&fairleadv1.Job{Id: id, State: "succeeded"})
 }
 
 func newAnswers(t *testing.T) *rig {
 	t.Helper()
 	alone(t)
 	a := answers{watched: make(chan struct{}, 10)}
+	limits := fairleadv1.File_fairlead_v1_cluster_proto.Services().ByName("LimitService").Methods()
+	jobs := fairleadv1.File_fairlead_v1_job_proto.Services().ByName("JobService").Methods()
 	mux := http.NewServeMux()
-	mux.Handle(fairleadv1connect.NewLimitServiceHandler(a))
-	mux.Handle(fairleadv1connect.NewJobServiceHandler(a))
+	mux.Handle(fairleadv1connect.LimitServiceVerifyProcedure, rpc.NewHandler(limits.ByName("Verify"), a.verify))
+	mux.Handle(fairleadv1connect.JobServiceWatchJobProcedure, rpc.NewStreamHandler(jobs.ByName("WatchJob"), a.watchJob))
 	web := httptest.NewServer(mux)
 	t.Cleanup(web.Close)
 	return &rig{T: t, url: web.URL}

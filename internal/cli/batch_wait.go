@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
@@ -25,7 +25,7 @@ func (s *session) batchWatchCommand() *cobra.Command {
 }
 
 func (c *call) followBatch(ctx context.Context, id int64, see func(*fairleadv1.Batch) error) (*fairleadv1.Batch, error) {
-	return follow(ctx, c, func(ctx context.Context) (*connect.ServerStreamForClient[fairleadv1.Batch], error) {
+	return follow(ctx, c, func(ctx context.Context) (*rpc.Stream[*fairleadv1.Batch], error) {
 		return c.batches.WatchBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
 	}, func(batch *fairleadv1.Batch) bool { return batch.GetEndedAt() != nil }, see)
 }

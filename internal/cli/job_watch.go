@@ -9,8 +9,10 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
@@ -62,7 +64,7 @@ const again = 500 * time.Millisecond
 
 // follow sees a job whenever it has changed, and returns it when it has ended.
 func (c *call) follow(ctx context.Context, id int64, see func(*fairleadv1.Job) error) (*fairleadv1.Job, error) {
-	return follow(ctx, c, func(ctx context.Context) (*connect.ServerStreamForClient[fairleadv1.Job], error) {
+	return follow(ctx, c, func(ctx context.Context) (*rpc.Stream[*fairleadv1.Job], error) {
 		return c.jobs.WatchJob(ctx, &fairleadv1.GetJobRequest{Id: id})
 	}, final, see)
 }
@@ -70,29 +72,29 @@ func (c *call) follow(ctx context.Context, id int64, see func(*fairleadv1.Job) e
 // follow sees something whenever it has changed, and returns it when it has ended. A
 // server that stops in between is asked again, or another behind the same URL, for as
 // long as one answer may take.
-func follow[T any](ctx context.Context, c *call, watch func(context.Context) (*connect.ServerStreamForClient[T], error), ended func(*T) bool, see func(*T) error) (*T, error) {
-	var last *T
-	heard := time.Now()
+func follow[T proto.Message](ctx context.Context, c *call, watch func(context.Context) (*rpc.Stream[T], error), ended func(T) bool, see func(T) error) (T, error) {
+	var last, none T
+	seen, heard := false, time.Now()
 	for {
 		stream, err := watch(ctx)
 		if err == nil {
 			for stream.Receive() {
-				last, heard = stream.Msg(), time.Now()
+				last, seen, heard = stream.Msg(), true, time.Now()
 				if err := see(last); err != nil {
-					return nil, errors.Join(err, stream.Close())
+					return none, errors.Join(err, stream.Close())
 				}
 			}
 			err = errors.Join(stream.Err(), stream.Close())
 		}
 		switch {
-		case last != nil && ended(last):
+		case seen && ended(last):
 			return last, nil
 		case ctx.Err() != nil:
-			return nil, connect.NewError(connect.CodeCanceled, ctx.Err())
-		case err != nil && (last == nil || connect.IsWireError(err) && connect.CodeOf(err) != connect.CodeUnavailable):
-			return nil, err
+			return none, connect.NewError(connect.CodeCanceled, ctx.Err())
+		case err != nil && (!seen || connect.IsWireError(err) && connect.CodeOf(err) != connect.CodeUnavailable):
+			return none, err
 		case time.Since(heard) > c.timeout && err != nil:
-			return nil, err
+			return none, err
 		case err == nil:
 			heard = time.Now()
 		}

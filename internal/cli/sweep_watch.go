@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
@@ -31,7 +31,7 @@ func (s *session) sweepWatchCommand() *cobra.Command {
 }
 
 func (c *call) followSweep(ctx context.Context, ref string, see func(*fairleadv1.Sweep) error) (*fairleadv1.Sweep, error) {
-	return follow(ctx, c, func(ctx context.Context) (*connect.ServerStreamForClient[fairleadv1.Sweep], error) {
+	return follow(ctx, c, func(ctx context.Context) (*rpc.Stream[*fairleadv1.Sweep], error) {
 		return c.sweeps.WatchSweep(ctx, &fairleadv1.GetSweepRequest{Id: ref})
 	}, func(sweep *fairleadv1.Sweep) bool {
 		return sweep.GetState() == "stopped" || sweep.GetState() == "finished"

@@ -2,10 +2,7 @@ module github.com/fairlead-io/fairlead/tools/proto
 
 go 1.26.0
 
-tool (
-	connectrpc.com/connect/cmd/protoc-gen-connect-go
-	google.golang.org/protobuf/cmd/protoc-gen-go
-)
+tool google.golang.org/protobuf/cmd/protoc-gen-go
 
 require (
 	github.com/bufbuild/protocompile v0.14.1
@@ -13,7 +10,4 @@ require (
 	google.golang.org/protobuf v1.36.12
 )
 
-require (
-	connectrpc.com/connect v1.21.1 // indirect
-	golang.org/x/sync v0.8.0 // indirect
-)
+require golang.org/x/sync v0.8.0 // indirect

@@ -1,7 +1,7 @@
 // Command proto generates the Go code of the API from its schema.
 //
-// It compiles the .proto files of a directory and hands them to the generators
-// of messages and of services. Files that they import from elsewhere are taken
+// It compiles the .proto files of a directory, hands them to protobuf's generator of
+// messages, and writes the clients of services. Files that they import from elsewhere are taken
 // from the Go packages that were generated of them, so that no copy of theirs is
 // kept, and nothing has to be downloaded but Go modules.
 package main
@@ -51,12 +51,19 @@ func generate(ctx context.Context, root string) error {
 	if err := writeSchema(filepath.Join(root, "schema.binpb"), names, files); err != nil {
 		return err
 	}
-	for _, generator := range []struct{ path, options string }{
-		{"google.golang.org/protobuf/cmd/protoc-gen-go", "paths=source_relative"},
-		{"connectrpc.com/connect/cmd/protoc-gen-connect-go", "paths=source_relative,simple"},
+	request := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, ProtoFile: files, Parameter: proto.String("paths=source_relative")}
+	for _, generate := range []func(*pluginpb.CodeGeneratorRequest) (*pluginpb.CodeGeneratorResponse, error){
+		func(request *pluginpb.CodeGeneratorRequest) (*pluginpb.CodeGeneratorResponse, error) {
+			return writeMessages(ctx, request)
+		},
+		writeClients,
 	} {
-		if err := run(ctx, generator.path, generator.options, root, names, files); err != nil {
-			return fmt.Errorf("%s: %w", generator.path, err)
+		response, err := generate(request)
+		if err != nil {
+			return err
+		}
+		if err := write(root, response); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -135,22 +142,25 @@ func linked(path string) (protocompile.SearchResult, error) {
 	return protocompile.SearchResult{Desc: file}, nil
 }
 
-// run lets one generator write its code.
-func run(ctx context.Context, generator, options, root string, names []string, files []*descriptorpb.FileDescriptorProto) error {
-	request, err := proto.Marshal(&pluginpb.CodeGeneratorRequest{FileToGenerate: names, ProtoFile: files, Parameter: proto.String(options)})
+// writeMessages runs protobuf's generator of messages.
+func writeMessages(ctx context.Context, request *pluginpb.CodeGeneratorRequest) (*pluginpb.CodeGeneratorResponse, error) {
+	const generator = "google.golang.org/protobuf/cmd/protoc-gen-go"
+	raw, err := proto.Marshal(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var answer bytes.Buffer
 	command := exec.CommandContext(ctx, "go", "tool", generator)
-	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(request), &answer, os.Stderr
+	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(raw), &answer, os.Stderr
 	if err := command.Run(); err != nil {
-		return err
+		return nil, fmt.Errorf("%s: %w", generator, err)
 	}
-	var response pluginpb.CodeGeneratorResponse
-	if err := proto.Unmarshal(answer.Bytes(), &response); err != nil {
-		return err
-	}
+	response := &pluginpb.CodeGeneratorResponse{}
+	return response, proto.Unmarshal(answer.Bytes(), response)
+}
+
+// write stores what a generator wrote.
+func write(root string, response *pluginpb.CodeGeneratorResponse) error {
 	if response.GetError() != "" {
 		return errors.New(response.GetError())
 	}
