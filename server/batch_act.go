@@ -39,7 +39,7 @@ func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatc
 	}
 	out.WouldUndoTotal = int32(total)
 	for i := range tasks {
-		out.WouldUndo = append(out.WouldUndo, taskTo(&tasks[i]))
+		out.WouldUndo = append(out.WouldUndo, taskTo(tasks[i]))
 	}
 	return out, nil
 }

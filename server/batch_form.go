@@ -105,7 +105,7 @@ func tallyTo(t batch.Tally) *fairleadv1.Tally {
 }
 
 // taskTo is a task as an answer has it.
-func taskTo(t *batch.Task) *fairleadv1.BatchTask {
+func taskTo(t batch.Task) *fairleadv1.BatchTask {
 	return &fairleadv1.BatchTask{
 		Id: t.ID, BatchId: t.Batch,
 		Target: &fairleadv1.Target{Id: t.Target.ID, Name: t.Target.Name, Type: t.Target.Type, Env: t.Target.Env},

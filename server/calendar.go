@@ -96,11 +96,7 @@ func (s *Calendars) ListCalendars(ctx context.Context, _ *fairleadv1.ListCalenda
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListCalendarsResponse{}
-	for _, calendar := range calendars {
-		out.Items = append(out.Items, calendarTo(calendar))
-	}
-	return out, nil
+	return &fairleadv1.ListCalendarsResponse{Items: items(calendars, calendarTo)}, nil
 }
 
 // UpdateCalendar replaces a calendar. Without a version it replaces whatever there

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Queues implements the QueueService.
@@ -116,11 +117,7 @@ func (s *Limits) ListLimits(ctx context.Context, _ *fairleadv1.ListLimitsRequest
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListLimitsResponse{}
-	for _, use := range limits {
-		out.Items = append(out.Items, limitTo(use))
-	}
-	return out, nil
+	return &fairleadv1.ListLimitsResponse{Items: items(limits, limitTo)}, nil
 }
 
 // SetLimit sets or removes the limit of a scope.
@@ -156,9 +153,9 @@ func (s *Limits) Verify(ctx context.Context, _ *fairleadv1.VerifyRequest) (*fair
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.VerifyResponse{}
-	for _, d := range drift {
-		out.Items = append(out.Items, &fairleadv1.Drift{Scope: scopeTo(d.Scope, d.Name), Counted: int32(d.Counted), Found: int32(d.Found)})
-	}
-	return out, nil
+	return &fairleadv1.VerifyResponse{Items: items(drift, driftTo)}, nil
+}
+
+func driftTo(d driver.Drift) *fairleadv1.Drift {
+	return &fairleadv1.Drift{Scope: scopeTo(d.Scope, d.Name), Counted: int32(d.Counted), Found: int32(d.Found)}
 }

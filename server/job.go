@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"time"
 
@@ -89,26 +87,6 @@ func durationTo(d time.Duration) *durationpb.Duration {
 		return nil
 	}
 	return durationpb.New(d)
-}
-
-// pageToken names the page that begins below an id. It means nothing to callers.
-func pageToken(below int64) string {
-	if below == 0 {
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(below)))
-}
-
-// pageBelow is the reverse of pageToken.
-func pageBelow(token string) (int64, error) {
-	if token == "" {
-		return 0, nil
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || len(raw) != 8 {
-		return 0, refuseField("page_token", "is none that was given out; leave it away for the first page")
-	}
-	return int64(binary.BigEndian.Uint64(raw)), nil
 }
 
 func refuseField(field, message string) error {
@@ -244,14 +222,14 @@ func (s *Jobs) ListAttempts(ctx context.Context, in *fairleadv1.GetJobRequest) (
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListAttemptsResponse{}
-	for _, a := range attempts {
-		out.Items = append(out.Items, &fairleadv1.Attempt{
-			Run: int32(a.Run), Fence: a.Fence, Node: int64(a.Node), StartedAt: timeTo(a.StartedAt), FinishedAt: timeTo(a.FinishedAt),
-			Reason: string(a.Reason), Error: a.Error,
-		})
+	return &fairleadv1.ListAttemptsResponse{Items: items(attempts, attemptTo)}, nil
+}
+
+func attemptTo(a fairlead.Attempt) *fairleadv1.Attempt {
+	return &fairleadv1.Attempt{
+		Run: int32(a.Run), Fence: a.Fence, Node: int64(a.Node), StartedAt: timeTo(a.StartedAt), FinishedAt: timeTo(a.FinishedAt),
+		Reason: string(a.Reason), Error: a.Error,
 	}
-	return out, nil
 }
 
 // ExplainJob says why a job does not run.

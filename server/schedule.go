@@ -76,23 +76,8 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListSchedulesResponse{}
-	for i, schedule := range schedules {
-		if i == size {
-			out.NextPageToken = schedules[i-1].Name
-			break
-		}
-		out.Items = append(out.Items, scheduleTo(schedule))
-	}
-	return out, nil
-}
-
-// pageSize is how many to answer if so many were asked for.
-func pageSize(asked int32) int {
-	if asked == 0 {
-		return 100
-	}
-	return int(asked)
+	schedules, next := page(schedules, size, func(s schedule.Schedule) string { return s.Name })
+	return &fairleadv1.ListSchedulesResponse{Items: items(schedules, scheduleTo), NextPageToken: next}, nil
 }
 
 // UpdateSchedule replaces a schedule. Without a version it replaces whatever there

@@ -119,11 +119,3 @@ func runTo(f schedule.Fire) *fairleadv1.Run {
 		SkipReason: string(f.Skip), Queued: f.Queued, State: string(f.State), FinishedAt: timeTo(f.EndedAt),
 	}
 }
-
-func runsTo(fires []schedule.Fire) []*fairleadv1.Run {
-	runs := make([]*fairleadv1.Run, len(fires))
-	for i, f := range fires {
-		runs[i] = runTo(f)
-	}
-	return runs
-}

@@ -43,7 +43,7 @@ func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.Backfil
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.BackfillScheduleResponse{Items: runsTo(fires)}, nil
+	return &fairleadv1.BackfillScheduleResponse{Items: items(fires, runTo)}, nil
 }
 
 // ListRuns lists the runs of a schedule, newest first.
@@ -60,17 +60,15 @@ func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.ListRunsResponse{Items: runsTo(fires), NextPageToken: pageToken(next)}, nil
+	return &fairleadv1.ListRunsResponse{Items: items(fires, runTo), NextPageToken: pageToken(next)}, nil
 }
 
-// runPage is a page of a schedule's runs, and where the next one begins; zero:
-// there is none.
+// runPage returns a page of a schedule's runs, and the job below which the next page
+// begins; zero: there is none.
 func runPage(ctx context.Context, client *schedule.Client, s, below int64, size int) (fires []schedule.Fire, next int64, err error) {
 	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more tells whether there is a next page
-	if err != nil || len(fires) <= size {
-		return fires, 0, err
-	}
-	return fires[:size], fires[size-1].Job, nil
+	fires, next = page(fires, size, func(fire schedule.Fire) int64 { return fire.Job })
+	return fires, next, err
 }
 
 // recentRuns is how many runs the figures of a schedule are made from.

@@ -62,11 +62,9 @@ func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 
 // Tenants lists the caller's of the declared tenants.
 func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
-	names, some := narrow(ctx, filter.Names)
-	if !some {
+	if !narrow(ctx, &filter.Names) {
 		return nil, nil
 	}
-	filter.Names = names
 	return s.store.Tenants(ctx, filter)
 }
 

@@ -87,7 +87,7 @@ func progressTo(s *sweep.Sweep, now time.Time) *fairleadv1.SweepProgress {
 const longestGuess = 100 * 365 * 24 * time.Hour
 
 // shardTo is a part of a sweep as an answer has it.
-func shardTo(s *sweep.Shard) *fairleadv1.Shard {
+func shardTo(s sweep.Shard) *fairleadv1.Shard {
 	return &fairleadv1.Shard{
 		Number: proto.Int32(int32(s.Number)), From: &s.From, To: &s.To, JobId: s.Job, Ended: &s.Ended,
 		Mark: &s.Mark, Done: &s.Done, Abandoned: &s.Abandoned, Again: s.Again, Errors: &s.Errors,

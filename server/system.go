@@ -48,20 +48,7 @@ const watchPause = time.Second
 // WatchEvents sends what happens, until the caller goes or the program stops.
 func (s *System) WatchEvents(ctx context.Context, _ *fairleadv1.WatchEventsRequest, send func(*fairleadv1.Event) error) error {
 	w := watcher{system: s, send: send}
-	ticker := time.NewTicker(watchPause)
-	defer ticker.Stop()
-	for {
-		if err := w.look(ctx); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.stopping:
-			return nil
-		case <-ticker.C:
-		}
-	}
+	return repeat(ctx, s.stopping, watchPause, func() (bool, error) { return false, w.look(ctx) })
 }
 
 // watcher tells what is different from its last look.

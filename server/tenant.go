@@ -68,15 +68,8 @@ func (s *Tenants) ListTenants(ctx context.Context, in *fairleadv1.ListTenantsReq
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListTenantsResponse{}
-	for i, tenant := range tenants {
-		if i == size {
-			out.NextPageToken = tenants[i-1].Name
-			break
-		}
-		out.Items = append(out.Items, tenantTo(tenant))
-	}
-	return out, nil
+	tenants, next := page(tenants, size, func(tenant fairlead.Tenant) string { return tenant.Name })
+	return &fairleadv1.ListTenantsResponse{Items: items(tenants, tenantTo), NextPageToken: next}, nil
 }
 
 // UpdateTenant replaces what is declared of a tenant. Without a version it

@@ -46,11 +46,7 @@ func (s *Tokens) ListTokens(ctx context.Context, _ *fairleadv1.ListTokensRequest
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListTokensResponse{}
-	for _, token := range tokens {
-		out.Items = append(out.Items, tokenTo(token))
-	}
-	return out, nil
+	return &fairleadv1.ListTokensResponse{Items: items(tokens, tokenTo)}, nil
 }
 
 // DeleteToken removes a token.
@@ -92,16 +88,13 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListAuditResponse{}
-	for i, e := range entries {
-		if i == size {
-			out.NextPageToken = pageToken(entries[i-1].ID)
-			break
-		}
-		out.Items = append(out.Items, &fairleadv1.AuditEntry{
-			Id: e.ID, At: timeTo(e.At), Actor: e.Actor, Role: string(e.Role), From: e.From, Action: e.Action, Subject: e.Subject,
-			Tenant: e.Tenant, Before: e.Before, After: e.After, Error: e.Error,
-		})
+	entries, next := page(entries, size, func(entry access.Entry) int64 { return entry.ID })
+	return &fairleadv1.ListAuditResponse{Items: items(entries, entryTo), NextPageToken: pageToken(next)}, nil
+}
+
+func entryTo(e access.Entry) *fairleadv1.AuditEntry {
+	return &fairleadv1.AuditEntry{
+		Id: e.ID, At: timeTo(e.At), Actor: e.Actor, Role: string(e.Role), From: e.From, Action: e.Action, Subject: e.Subject,
+		Tenant: e.Tenant, Before: e.Before, After: e.After, Error: e.Error,
 	}
-	return out, nil
 }

@@ -160,11 +160,10 @@ func checkWorkerKinds(kinds []string) error {
 // run half of it. A worker that says so lives: it did not crash, also if it lost its
 // lease before.
 func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	id := fairlead.NodeID(in.GetId())
 	s.forget(id)
@@ -177,11 +176,10 @@ func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerReq
 
 // ListLeases lists what is leased to a worker.
 func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesRequest) (*fairleadv1.ListLeasesResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	held, err := s.store.Held(ctx, fairlead.NodeID(in.GetId()))
 	if err != nil {
@@ -196,6 +194,17 @@ func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesReque
 		out.Items = append(out.Items, &fairleadv1.Lease{Id: h.ID, Fence: h.Fence})
 	}
 	return out, nil
+}
+
+// enter fails unless the request comes from the worker that it names. Its context is
+// that of the worker, and brief.
+func (s *Workers) enter(ctx context.Context, in inSession) (context.Context, context.CancelFunc, error) {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	return ctx, cancel, nil
 }
 
 // brief bounds questions to the store: a worker whose lease is over meanwhile has

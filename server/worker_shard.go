@@ -131,11 +131,10 @@ func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 // LoadShard tells what a job goes over. Whoever takes up what another had begun is
 // told to the business, if that wants to know.
 func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	job, args, err := s.shardJob(ctx, in)
 	if err != nil {
@@ -164,11 +163,10 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 
 // SaveShard keeps how far a worker has come.
 func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	job, part, err := s.partOf(ctx, in)
 	if err != nil {
