@@ -66,12 +66,8 @@ func batchEnded(b *fairleadv1.Batch) error {
 // batch waits for a batch to complete, and shows how it went. Its error is that of
 // one that did not end well.
 func (w *waiting) batch(ctx context.Context, c *call, id int64) error {
-	within := ctx
-	if w.limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, w.limit)
-		defer cancel()
-	}
+	within, cancel := w.within(ctx)
+	defer cancel()
 	batch, err := c.awaitBatch(within, id)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return failf(ExitFailure, "batch %d has not completed within %s; it goes on, and fairlead batch watch %d shows it", id, w.limit, id)

@@ -44,6 +44,15 @@ func first(names cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
+// completeFirst completes the first argument of all commands of a noun but some.
+func (s *session) completeFirst(noun *cobra.Command, list func(ctx context.Context, c *call) ([]string, error), but ...string) {
+	for _, verb := range noun.Commands() {
+		if !slices.Contains(but, verb.Name()) {
+			verb.ValidArgsFunction = first(s.asked(list))
+		}
+	}
+}
+
 // asked completes with what the server says. One that does not answer, or not
 // soon, completes nothing.
 func (s *session) asked(list func(ctx context.Context, c *call) ([]string, error)) cobra.CompletionFunc {

@@ -162,7 +162,7 @@ func (s *session) sweepCreateCommand() *cobra.Command {
 		if wait.asked(cmd) {
 			return wait.sweep(ctx, c, sweep.GetId())
 		}
-		return c.saySweep(sweep)
+		return c.saySweep(sweep, nil)
 	})
 	flags.register(cmd, s)
 	cmd.Flags().BoolVar(&start, "start", false, "let it run")
@@ -198,7 +198,7 @@ func (s *session) sweepSetCommand() *cobra.Command {
 				return err
 			}
 		}
-		return c.printDetails(sweep)
+		return c.printDetails(sweep, nil)
 	})
 	flags.register(cmd, s)
 	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "give this field its default, as timeout (repeatable)")

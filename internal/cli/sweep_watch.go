@@ -99,12 +99,8 @@ func sweepEnded(s *fairleadv1.Sweep) error {
 // forSweep waits for a sweep to be stopped or finished, and shows on a terminal how far
 // it is.
 func (w *waiting) forSweep(ctx context.Context, c *call, ref string) (*fairleadv1.Sweep, error) {
-	within := ctx
-	if w.limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, w.limit)
-		defer cancel()
-	}
+	within, cancel := w.within(ctx)
+	defer cancel()
 	sweep, err := c.awaitSweep(within, ref)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return nil, failf(ExitFailure, "sweep %s has not ended within %s; it goes on, and fairlead sweep watch %s shows it", ref, w.limit, ref)
