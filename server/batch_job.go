@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // BatchJobs implements the BatchJobService: batches under other names.
@@ -208,7 +209,7 @@ func batchJobTo(b *batch.Batch, tasks []batch.Task, next int64) (*fairleadv1.Bat
 	}
 	out := &fairleadv1.BatchJob{
 		BatchId: b.ID, BatchName: b.Name, BatchType: b.Type, Creator: b.Creator, CmdbService: b.Service, Env: b.Env, Region: b.Queue, Az: b.AZ,
-		ExtraInfo: b.Info, Status: string(b.State()), Version: int64(b.Completions) + 1, CreateTime: timeTo(b.CreatedAt), UpdateTime: timeTo(updated),
+		ExtraInfo: b.Info, Status: string(b.State()), Version: int64(b.Completions) + 1, CreateTime: message.Time(b.CreatedAt), UpdateTime: message.Time(updated),
 		NextPageToken: pageToken(next), Tenant: b.Tenant,
 	}
 	for i := range tasks {
@@ -236,6 +237,6 @@ func batchJobTaskTo(b *batch.Batch, t *batch.Task) (*fairleadv1.BatchJobTask, er
 	return &fairleadv1.BatchJobTask{
 		TaskId: t.ID, TargetId: id, TargetName: t.Target.Name, TargetType: t.Target.Type, TargetEnv: t.Target.Env, TargetParam: param,
 		Status: string(t.State), Info: proto.String(t.Info), RetryTime: proto.Int32(int32(t.Retries)), Version: int64(t.Retries) + 1,
-		CreateTime: timeTo(b.CreatedAt), UpdateTime: timeTo(t.UpdatedAt),
+		CreateTime: message.Time(b.CreatedAt), UpdateTime: message.Time(t.UpdatedAt),
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // Queues implements the QueueService.
@@ -45,7 +46,7 @@ func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest
 	for _, u := range report.Queues {
 		queue := of(u.Name)
 		queue.Scheduled, queue.Parked, queue.Ready = int64(u.Scheduled), int64(u.Parked), int64(u.Ready)
-		queue.Running, queue.Waiting, queue.OldestWait = int64(u.Running), int64(u.Waiting), durationTo(u.OldestWait)
+		queue.Running, queue.Waiting, queue.OldestWait = int64(u.Running), int64(u.Waiting), message.Duration(u.OldestWait)
 	}
 	for _, node := range nodes {
 		for _, name := range node.Queues {

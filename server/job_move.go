@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // after does something to a job and returns the job as it is then.
@@ -34,7 +35,7 @@ func (s *Jobs) RunJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairl
 
 // RescheduleJob sets when a job that has not started becomes due.
 func (s *Jobs) RescheduleJob(ctx context.Context, in *fairleadv1.RescheduleJobRequest) (*fairleadv1.Job, error) {
-	return s.after(ctx, in.GetId(), func() error { return s.client.Reschedule(ctx, in.GetId(), timeOf(in.GetNotBefore())) })
+	return s.after(ctx, in.GetId(), func() error { return s.client.Reschedule(ctx, in.GetId(), message.TimeOf(in.GetNotBefore())) })
 }
 
 // SetJobPriority changes the priority of an unfinished job.

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -38,7 +39,7 @@ func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.Backfil
 		return nil, err
 	}
 	fires, err := s.client.Backfill(ctx, sc.ID, schedule.Backfill{
-		From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(),
+		From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(),
 	})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -105,13 +106,13 @@ func (s *Sweeps) ListShards(ctx context.Context, in *fairleadv1.GetSweepRequest)
 }
 
 func sweepLogTo(line sweep.Log) *fairleadv1.SweepLog {
-	return &fairleadv1.SweepLog{Id: line.ID, Index: proto.Int64(line.Index), Level: line.Level, Text: line.Text, At: timeTo(line.At)}
+	return &fairleadv1.SweepLog{Id: line.ID, Index: proto.Int64(line.Index), Level: line.Level, Text: line.Text, At: message.Time(line.At)}
 }
 
 func failedItemTo(item sweep.FailedItem) *fairleadv1.FailedItem {
-	return &fairleadv1.FailedItem{Index: proto.Int64(item.Index), Attempts: int32(item.Attempts), Error: item.Error, At: timeTo(item.At), Again: item.Again}
+	return &fairleadv1.FailedItem{Index: proto.Int64(item.Index), Attempts: int32(item.Attempts), Error: item.Error, At: message.Time(item.At), Again: item.Again}
 }
 
 func sweepEventTo(e sweep.Event) *fairleadv1.SweepEvent {
-	return &fairleadv1.SweepEvent{At: timeTo(e.At), By: e.By, Action: e.Action, From: string(e.From), To: string(e.To), Note: e.Note}
+	return &fairleadv1.SweepEvent{At: message.Time(e.At), By: e.By, Action: e.Action, From: string(e.From), To: string(e.To), Note: e.Note}
 }

@@ -12,6 +12,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // System implements the SystemService.
@@ -152,7 +153,7 @@ func (w *watcher) lookAtFailures(ctx context.Context) error {
 		if _, known := w.failed[job.ID]; known || w.failed == nil {
 			continue
 		}
-		if err := w.tell(&fairleadv1.Event{Type: "failure", Job: jobTo(job)}); err != nil {
+		if err := w.tell(&fairleadv1.Event{Type: "failure", Job: message.Job(job)}); err != nil {
 			return err
 		}
 	}

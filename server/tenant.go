@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // Tenants implements the TenantService.
@@ -30,7 +31,7 @@ func tenantTo(t fairlead.Tenant) *fairleadv1.Tenant {
 	return &fairleadv1.Tenant{
 		Name: t.Name, Parent: t.Parent, MaxRunning: int32(t.MaxRunning), MinRunning: int32(t.MinRunning),
 		Rate: t.Rate, Burst: int32(t.Burst), MaxPending: int32(t.MaxPending), Weight: int32(t.Weight),
-		Paused: t.Paused, Labels: t.Labels, StartUrl: t.StartURL, FailUrl: t.FailURL, TimeoutUrl: t.TimeoutURL, Version: t.Version, CreatedAt: timeTo(t.CreatedAt), UpdatedAt: timeTo(t.UpdatedAt),
+		Paused: t.Paused, Labels: t.Labels, StartUrl: t.StartURL, FailUrl: t.FailURL, TimeoutUrl: t.TimeoutURL, Version: t.Version, CreatedAt: message.Time(t.CreatedAt), UpdatedAt: message.Time(t.UpdatedAt),
 	}
 }
 
@@ -142,6 +143,6 @@ func usageTo(u fairlead.Usage) *fairleadv1.Usage {
 	return &fairleadv1.Usage{
 		Tenant: u.Name, Scheduled: int32(u.Scheduled), Parked: int32(u.Parked), Ready: int32(u.Ready), Running: int32(u.Running), Waiting: int32(u.Waiting),
 		MaxRunning: int32(u.MaxRunning), MinRunning: int32(u.MinRunning), Rate: u.Rate,
-		Started: u.Started, Missed: int32(u.Missed), OldestWait: durationTo(u.OldestWait),
+		Started: u.Started, Missed: int32(u.Missed), OldestWait: message.Duration(u.OldestWait),
 	}
 }

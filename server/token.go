@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // Tokens implements the TokenService.
@@ -19,7 +20,7 @@ func NewTokens(registrar access.Store) *Tokens { return &Tokens{registrar: regis
 func tokenTo(t access.Token) *fairleadv1.Token {
 	return &fairleadv1.Token{
 		Id: t.ID, Name: t.Name, Role: string(t.Role), Tenants: t.Tenants,
-		CreatedAt: timeTo(t.CreatedAt), ExpiresAt: timeTo(t.ExpiresAt), Expired: t.Expired, LastUsed: timeTo(t.LastUsed),
+		CreatedAt: message.Time(t.CreatedAt), ExpiresAt: message.Time(t.ExpiresAt), Expired: t.Expired, LastUsed: message.Time(t.LastUsed),
 	}
 }
 
@@ -29,7 +30,7 @@ func (s *Tokens) CreateToken(ctx context.Context, in *fairleadv1.CreateTokenRequ
 	if err != nil {
 		return nil, err
 	}
-	token := access.Token{Name: in.GetName(), Role: access.Role(in.GetRole()), Tenants: in.GetTenants(), Hash: hash, ExpiresAt: timeOf(in.GetExpiresAt())}
+	token := access.Token{Name: in.GetName(), Role: access.Role(in.GetRole()), Tenants: in.GetTenants(), Hash: hash, ExpiresAt: message.TimeOf(in.GetExpiresAt())}
 	if err := access.Normalize(&token); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 		size = fairlead.DefaultPage
 	}
 	entries, err := s.registrar.AuditLog(ctx, access.Filter{
-		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()),
+		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()),
 		Below: below, Limit: size + 1, // one more tells whether there is a next page
 	})
 	if err != nil {
@@ -94,7 +95,7 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 
 func entryTo(e access.Entry) *fairleadv1.AuditEntry {
 	return &fairleadv1.AuditEntry{
-		Id: e.ID, At: timeTo(e.At), Actor: e.Actor, Role: string(e.Role), From: e.From, Action: e.Action, Subject: e.Subject,
+		Id: e.ID, At: message.Time(e.At), Actor: e.Actor, Role: string(e.Role), From: e.From, Action: e.Action, Subject: e.Subject,
 		Tenant: e.Tenant, Before: e.Before, After: e.After, Error: e.Error,
 	}
 }

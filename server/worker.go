@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/reserved"
 	"github.com/fairlead-io/fairlead/internal/starts"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -107,7 +108,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	node.Idle = node.Slots
 	for _, d := range in.GetDefaults() {
 		node.Defaults = append(node.Defaults, fairlead.KindDefaults{
-			Kind: d.GetKind(), Timeout: d.GetTimeout().AsDuration(), MaxAttempts: int(d.GetMaxAttempts()), Retry: retryOf(d.GetRetry()),
+			Kind: d.GetKind(), Timeout: d.GetTimeout().AsDuration(), MaxAttempts: int(d.GetMaxAttempts()), Retry: message.RetryOf(d.GetRetry()),
 		})
 	}
 	if err := driver.NormalizeNode(&node); err != nil {
@@ -189,7 +190,7 @@ func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesReque
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListLeasesResponse{Now: timeTo(now)}
+	out := &fairleadv1.ListLeasesResponse{Now: message.Time(now)}
 	for _, h := range held {
 		out.Items = append(out.Items, &fairleadv1.Lease{Id: h.ID, Fence: h.Fence})
 	}
