@@ -45,7 +45,7 @@ func runBenchRest(cmd *cobra.Command, o benchOptions, r bench.Rest) (err error) 
 		return fmt.Errorf("bench: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Server.Close()) }()
-	return runParts(cmd, o, func(done func(bench.Part) error) error { return r.Run(cmd.Context(), done) })
+	return showParts(cmd, o, func(done func(bench.Part) error) error { return r.Run(cmd.Context(), done) })
 }
 
 // namesDatabase reports whether a variable of the environment names the database.

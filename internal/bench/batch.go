@@ -195,9 +195,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// WriteJSON writes the figures as one line.
-func (f BatchFigures) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(f) }
-
 // WriteTable writes the figures for people.
 func (f BatchFigures) WriteTable(w io.Writer) error {
 	if err := f.Result.WriteTable(w); err != nil {

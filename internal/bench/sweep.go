@@ -206,9 +206,6 @@ func residentMegabytes() float64 {
 	return round(float64(resident*int64(os.Getpagesize()))/1e6, 1)
 }
 
-// WriteJSON writes the figures as one line.
-func (f SweepFigures) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(f) }
-
 // WriteTable writes the figures for people.
 func (f SweepFigures) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
