@@ -36,7 +36,7 @@ type taskMemo struct {
 // taskAttempts is how often a task that times out is tried.
 const taskAttempts = 3
 
-// args are what an operation is told of a task.
+// args are what an operation gets to know of a task.
 func (b *Batch) args(task int64, change Change, undo bool) TaskArgs {
 	return TaskArgs{
 		Batch: b.ID, Task: task, Type: b.Type, Env: b.Env, Region: b.Queue, AZ: b.AZ, Service: b.Service, Info: b.Info,

@@ -66,8 +66,8 @@ func (c *conducting) letOut(ctx context.Context) error {
 	return nil
 }
 
-// letOutOf releases some tasks of passes of a kind, in order, and tells how many.
-// Parts of tries that came to nothing may lie between the others.
+// letOutOf releases some tasks of passes of a kind, in order, and returns how many.
+// Chunks of tries that were given up may lie between the others.
 func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int, error) {
 	n := 0
 	filter := PartFilter{Held: true, Kind: kind, Limit: max(0, most)/PartSize + 2}

@@ -41,7 +41,7 @@ type Keeper interface {
 	// a day.
 	// A job stays, however old, while its end has still to be seen: by the batch whose
 	// task it is, until that has counted it or completed; by the schedule whose run it
-	// is, until that was told; by the sweep that runs and over whose shard it goes,
+	// is, until that has counted it; by the sweep that runs and over whose shard it goes,
 	// until that has ended. Such jobs keep none behind them from being removed.
 	// Of sweeps that have finished, lines and events older than Failed says are removed,
 	// at most limit of each; the sweeps themselves stay until they are deleted.

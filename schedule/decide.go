@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// A schedule decides what it does by pure functions. What they are told comes from
+// A schedule decides what it does by pure functions. What they are given comes from
 // one transaction of a store, which also carries out what they plan. For an
 // instant these questions are asked in this order, and the first answer counts:
 //

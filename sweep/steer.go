@@ -71,7 +71,7 @@ func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string,
 		after.Progress = ProgressOf(sweep, s.shards)
 		return nil
 	})
-	if err != nil { // the transaction may still be at it
+	if err != nil { // the transaction may still be under way
 		return Sweep{}, nil, err
 	}
 	return after, idle, nil
