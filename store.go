@@ -125,7 +125,7 @@ type Reader interface {
 	Find(ctx context.Context, filter Filter) ([]*Job, error)
 	// FindPage is Find for answers that must come soon, whatever is stored: it looks at
 	// a bounded number of jobs, about as many as a few hundred pages have. If few of
-	// them match, the page is short, or even empty; Next of the page tells where to go
+	// them match, the page is short, or even empty; Next of the page says where to go
 	// on, and is zero only if there is nothing more to look at. Following it finds
 	// every job that Find does, once.
 	FindPage(ctx context.Context, filter Filter) (Page, error)
@@ -254,7 +254,7 @@ type Pause struct {
 	Name  string
 }
 
-// PauseScope tells what a Pause names.
+// PauseScope says what a Pause names.
 type PauseScope string
 
 // The scopes of a pause.

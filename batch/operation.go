@@ -75,7 +75,7 @@ type Operation struct {
 	// the batch does not say. It is remembered before anything is
 	// changed; a task that failed before that has nothing to be rolled back.
 	BuildParam func(ctx context.Context, task TaskArgs) (json.RawMessage, error)
-	// AlreadyDone tells whether the target is as it should be: as After says, or as
+	// AlreadyDone reports whether the target is as it should be: as After says, or as
 	// Before says if Undo is set. Then nothing is done to it.
 	AlreadyDone func(ctx context.Context, task TaskArgs) (bool, error)
 	// Process brings the target to After. It may have been tried before.
@@ -134,7 +134,7 @@ func (op *Operation) work(ctx context.Context, job *fairlead.Job, task TaskArgs)
 	return op.Process(ctx, task)
 }
 
-// untouched tells whether a task that is rolled back was never applied: it failed
+// untouched reports whether a task that is rolled back was never applied: it failed
 // before what BuildParam found was remembered, and nothing is changed before that.
 func (op *Operation) untouched(task *TaskArgs) bool {
 	return task.Undo && task.Before == nil && task.Unremembered && op.BuildParam != nil

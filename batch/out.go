@@ -124,12 +124,12 @@ func (c *conducting) heldParts(ctx context.Context, filter PartFilter) ([]Part, 
 	return parts, err
 }
 
-// serial tells whether each task of a pass waits for the one before.
+// serial reports whether each task of a pass waits for the one before.
 func (b *Batch) serial(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass && p.Serial })
 }
 
-// letOutPart releases some tasks of a part, in order, and tells how many.
+// letOutPart releases some tasks of a part, in order, and returns how many.
 func (c *conducting) letOutPart(p *Part, most int) int {
 	n, ready := 0, c.outlook.ready(p.Number)
 	for i := 0; i < p.Size && n < most && c.bytes < outBytes; i++ {

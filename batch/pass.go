@@ -91,7 +91,7 @@ func (p *preparing) choose(ctx context.Context) error {
 	return err
 }
 
-// takes tells whether a task takes part that stands like this.
+// takes reports whether a task takes part that stands like this.
 func (w *Wanted) takes(kind PassKind, mark Mark) bool {
 	switch {
 	case kind == PassThen:

@@ -48,7 +48,7 @@ func (w *partWriter) add(ctx context.Context, task PartTask, doubt bool) error {
 	return w.flush(ctx)
 }
 
-// full tells whether there are no more numbers for parts: the last is for the jobs
+// full reports whether there are no more numbers for parts: the last is for the jobs
 // of the completion.
 func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPerPass-2 }
 

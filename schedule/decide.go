@@ -107,7 +107,7 @@ func newDecision(s *Schedule, v View) *decision {
 	return d
 }
 
-// full tells whether as many run as may.
+// full reports whether as many run as may.
 func (d *decision) full() bool {
 	return d.schedule.MaxConcurrency > 0 && d.running >= d.schedule.MaxConcurrency
 }

@@ -138,10 +138,10 @@ type Fire struct {
 	EndedAt  time.Time      // zero: it has not
 }
 
-// Active tells whether the run has not ended.
+// Active reports whether the run has not ended.
 func (f *Fire) Active() bool { return !f.State.Final() }
 
-// Failed tells whether the run ended otherwise than well.
+// Failed reports whether the run ended otherwise than well.
 func (f *Fire) Failed() bool { return f.State == fairlead.Failed || f.State == fairlead.Cancelled }
 
 // View is what a decision about a schedule is made from.

@@ -31,7 +31,7 @@ type auditor struct {
 // auditPatience is how long the audit log is waited for.
 const auditPatience = 5 * time.Second
 
-// logged tells whether an endpoint changes something that matters.
+// logged reports whether an endpoint changes something that matters.
 func logged(endpoint *rest.Endpoint) bool {
 	rule, annotated := proto.GetExtension(endpoint.Method.Options(), annotations.E_Http).(*annotations.HttpRule)
 	reads := annotated && rule.GetGet() != ""
@@ -88,7 +88,7 @@ func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	}
 }
 
-// refused tells whether an error means that nothing was changed.
+// refused reports whether an error means that nothing was changed.
 func refused(err error) bool {
 	for _, known := range []error{fairlead.ErrInvalid, fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrLeaseLost, fairlead.ErrExpired, fairlead.ErrLimit} {
 		if errors.Is(err, known) {

@@ -50,7 +50,7 @@ func (i *identifier) recheck(ctx context.Context, c credential) error {
 // the longest that a look-up takes it is less than ten seconds.
 const recheckEvery = 2 * time.Second
 
-// lasts tells whether calls of an endpoint may last much longer than it takes to
+// lasts reports whether calls of an endpoint may last much longer than it takes to
 // answer them: they stream, or wait for something.
 func lasts(endpoint *rest.Endpoint) bool {
 	return endpoint.Method.IsStreamingServer() || endpoint.Method.IsStreamingClient() ||

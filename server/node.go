@@ -39,7 +39,7 @@ func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (
 	return out, nil
 }
 
-// sweepsOf tells which sweeps the nodes go over shards of.
+// sweepsOf returns which sweeps the nodes go over shards of.
 func (s *Nodes) sweepsOf(ctx context.Context, nodes []fairlead.Node) (map[fairlead.NodeID]map[int64]bool, error) {
 	var kinds []string
 	for i := range nodes {

@@ -36,7 +36,7 @@ func pageBelow(token string) (int64, error) {
 }
 
 // page cuts rows to the size of a page. The caller reads one row more than that, which
-// only tells whether there is a next page: if so, next is the key of the last row of
+// only reports whether there is a next page: if so, next is the key of the last row of
 // this one, and else zero.
 func page[Row any, Key int64 | string](rows []Row, size int, key func(Row) Key) (cut []Row, next Key) {
 	if len(rows) <= size {

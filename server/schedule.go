@@ -70,7 +70,7 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 	size := pageSize(in.GetPageSize())
 	filter := schedule.Filter{Tenants: in.GetTenant(), Enabled: in.Enabled, After: in.GetPageToken(), Soonest: in.GetSoonest(), Limit: size}
 	if !filter.Soonest {
-		filter.Limit++ // one more tells whether there is a next page
+		filter.Limit++ // one more shows whether there is a next page
 	}
 	schedules, err := s.client.List(ctx, filter)
 	if err != nil {

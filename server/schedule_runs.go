@@ -67,7 +67,7 @@ func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest
 // runPage returns a page of a schedule's runs, and the job below which the next page
 // begins; zero: there is none.
 func runPage(ctx context.Context, client *schedule.Client, s, below int64, size int) (fires []schedule.Fire, next int64, err error) {
-	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more tells whether there is a next page
+	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more shows whether there is a next page
 	fires, next = page(fires, size, func(fire schedule.Fire) int64 { return fire.Job })
 	return fires, next, err
 }
@@ -75,7 +75,7 @@ func runPage(ctx context.Context, client *schedule.Client, s, below int64, size 
 // recentRuns is how many runs the figures of a schedule are made from.
 const recentRuns = 1000
 
-// GetScheduleStats tells how the last runs of a schedule went.
+// GetScheduleStats returns how the last runs of a schedule went.
 func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.ScheduleStats, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -100,7 +100,7 @@ func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
 	return s.store.Verify(ctx)
 }
 
-// Usage tells what the caller's tenants have and do, and those of all together
+// Usage returns what the caller's tenants have and do, and those of all together
 // only to who may see all.
 func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	report, err := s.store.Usage(ctx)

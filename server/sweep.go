@@ -128,7 +128,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	size := pageSize(in.GetPageSize())
 	sweeps, err := s.store.Sweeps(ctx, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
-		Below: below, Limit: size + 1, // one more tells whether there is a next page
+		Below: below, Limit: size + 1, // one more shows whether there is a next page
 	})
 	if err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ var notSettings = []protoreflect.Name{
 	"id", "version", "state", "reason", "run", "progress", "created_at", "started_at", "ended_at", "asked_at", "ref", "clear",
 }
 
-// patchSweep changes those fields of a sweep that a request has, and tells which these
+// patchSweep changes those fields of a sweep that a request has, and returns which these
 // are.
 func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep, note string, err error) {
 	asked := slices.Clone(by.GetClear())
@@ -133,7 +133,7 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	return changed, noteOf(patched, asked), nil
 }
 
-// noteOf tells what fields have become.
+// noteOf returns what fields have become.
 func noteOf(sweep *fairleadv1.Sweep, names []string) string {
 	slices.Sort(names)
 	message, parts := sweep.ProtoReflect(), []string{}

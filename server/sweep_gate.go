@@ -68,7 +68,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 	return &rest.Error{Status: http.StatusBadGateway, Detail: fmt.Sprintf("%s could not be asked: %v; nothing was created, try again later", gateField, err)}
 }
 
-// refusal tells whether a status is an answer to the question; others may answer
+// refusal reports whether a status is an answer to the question; others may answer
 // otherwise a moment later.
 func refusal(status int) bool {
 	switch status {

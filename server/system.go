@@ -30,7 +30,7 @@ func NewSystem(store Store, stopping <-chan struct{}) *System {
 	return &System{store: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), stopping: stopping}
 }
 
-// GetStats tells what all jobs together have and do, and those of each tenant.
+// GetStats returns what all jobs together have and do, and those of each tenant.
 func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*fairleadv1.Stats, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *System) WatchEvents(ctx context.Context, _ *fairleadv1.WatchEventsReque
 	return repeat(ctx, s.stopping, watchPause, func() (bool, error) { return false, w.look(ctx) })
 }
 
-// watcher tells what is different from its last look.
+// watcher reports what is different from its last look.
 type watcher struct {
 	system *System
 	send   func(*fairleadv1.Event) error

@@ -64,7 +64,7 @@ func (s *Tenants) GetTenant(ctx context.Context, in *fairleadv1.GetTenantRequest
 func (s *Tenants) ListTenants(ctx context.Context, in *fairleadv1.ListTenantsRequest) (*fairleadv1.ListTenantsResponse, error) {
 	filter := fairlead.TenantFilter{After: in.GetPageToken(), Limit: int(in.GetPageSize())}
 	size := filter.Page()
-	filter.Limit = size + 1 // one more tells whether there is a next page
+	filter.Limit = size + 1 // one more shows whether there is a next page
 	tenants, err := s.client.Tenants(ctx, filter)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Tenants) ResumeTenant(ctx context.Context, in *fairleadv1.GetTenantRequ
 	return &fairleadv1.PauseTenantResponse{}, nil
 }
 
-// GetTenantStats tells what a tenant's jobs have and do.
+// GetTenantStats returns what a tenant's jobs have and do.
 func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Usage, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *Tokens) DeleteToken(ctx context.Context, in *fairleadv1.DeleteTokenRequ
 	return &fairleadv1.DeleteTokenResponse{}, nil
 }
 
-// WhoAmI tells who the caller is.
+// WhoAmI returns who the caller is.
 func (s *Tokens) WhoAmI(ctx context.Context, _ *fairleadv1.WhoAmIRequest) (*fairleadv1.WhoAmIResponse, error) {
 	who := callerOf(ctx).identity
 	return &fairleadv1.WhoAmIResponse{Name: who.Name, Role: string(who.Role), Tenants: who.Tenants}, nil
@@ -84,7 +84,7 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 	}
 	entries, err := s.registrar.AuditLog(ctx, access.Filter{
 		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()),
-		Below: below, Limit: size + 1, // one more tells whether there is a next page
+		Below: below, Limit: size + 1, // one more shows whether there is a next page
 	})
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ const (
 	stopTimeout   = "timeout"
 )
 
-// BeatWorker extends the lease of a worker, and tells which jobs it is to stop.
+// BeatWorker extends the lease of a worker, and returns which jobs it is to stop.
 func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerRequest) (*fairleadv1.BeatWorkerResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.D
 	}
 }
 
-// hasNew tells whether a worker has not heard of one of the jobs to stop.
+// hasNew reports whether a worker has not heard of one of the jobs to stop.
 func hasNew(stops []*fairleadv1.StopJob, heard []*fairleadv1.Lease) bool {
 	known := make(map[driver.Held]bool, len(heard))
 	for _, h := range heard {
@@ -74,7 +74,7 @@ func hasNew(stops []*fairleadv1.StopJob, heard []*fairleadv1.Lease) bool {
 	return false
 }
 
-// beat is one sign of life of a worker. It tells how long it is until the next of
+// beat is one sign of life of a worker. It returns how long it is until the next of
 // its jobs is over its time.
 func (s *Workers) beat(ctx context.Context, id fairlead.NodeID, lease time.Duration) (*fairleadv1.BeatWorkerResponse, time.Duration, error) {
 	ctx, cancel := s.brief(ctx)

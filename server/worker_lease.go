@@ -197,7 +197,7 @@ func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, h
 	return s.store.Claim(ctx, ask)
 }
 
-// looksForSuspects tells whether it is time to look for them again.
+// looksForSuspects reports whether it is time to look for them again.
 func (c *crew) looksForSuspects(every time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

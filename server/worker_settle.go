@@ -82,7 +82,7 @@ func newReport(node *fairlead.Node, jobs map[driver.Held]*fairlead.Job, ends []*
 	return b
 }
 
-// resultOfRepeat tells what a settlement led to whose run has ended: it is what
+// resultOfRepeat returns what a settlement led to whose run has ended: it is what
 // was asked then, or the job went on without the worker.
 func resultOfRepeat(job *fairlead.Job, settlement fairlead.Settlement) (result, state string) {
 	result, state = resultOf(settlement, fairlead.SettledAsAsked)

@@ -128,7 +128,7 @@ func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 	}
 }
 
-// LoadShard tells what a job goes over. Whoever takes up what another had begun is
+// LoadShard returns what a job goes over. Whoever takes up what another had begun is
 // told to the business, if that wants to know.
 func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)

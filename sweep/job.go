@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// IsShardKind tells whether jobs of a kind go over shards of sweeps.
+// IsShardKind reports whether jobs of a kind go over shards of sweeps.
 func IsShardKind(kind string) bool { return reserved.IsShard(kind) }
 
 // endless is longer than any shard runs.

@@ -30,7 +30,7 @@ func (s *steering) retry(ctx context.Context, indexes []int64) error {
 	return s.begin(ctx, "retry", itemsToRetry(again))
 }
 
-// itemsToRetry is how the history tells how many items are tried again.
+// itemsToRetry is how the history says how many items are tried again.
 func itemsToRetry(n int64) string {
 	if n == 1 {
 		return "1 item"

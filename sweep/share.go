@@ -102,7 +102,7 @@ func (s Share) Or(other Share) Share {
 	return more
 }
 
-// boundless tells whether items may be begun at any rate.
+// boundless reports whether items may be begun at any rate.
 func (s Share) boundless() bool { return s.InFlight > 0 && s.Rate == 0 }
 
 // rate is how many items may be begun per second.

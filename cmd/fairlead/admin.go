@@ -64,7 +64,7 @@ func adminAddress(addr string) (address string, open bool, err error) {
 	return net.JoinHostPort(host, port), !isLoopback(host), nil
 }
 
-// isLoopback tells whether a host is this machine and no other.
+// isLoopback reports whether a host is this machine and no other.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -52,7 +52,7 @@ func (o *authOptions) tls() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// find tells how callers are known. Authentication is on as soon as there is a
+// find returns how callers are known. Authentication is on as soon as there is a
 // token: in a file, in the database or from an identity provider.
 func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth, error) {
 	var auth server.Auth
@@ -131,7 +131,7 @@ func (o *authOptions) check(addr string, local bool, auth server.Auth, db string
 	return nil
 }
 
-// wayToFirstToken tells how the first token of a database is made, by a command that
+// wayToFirstToken returns how the first token of a database is made, by a command that
 // can be copied. What must not be shown of the database is left out of it.
 func wayToFirstToken(db string) string {
 	if isInMemory(db) {
@@ -176,7 +176,7 @@ func quotedForShell(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// onLoopback tells whether only this machine can reach an address.
+// onLoopback reports whether only this machine can reach an address.
 func onLoopback(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -51,7 +51,7 @@ func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (
 	return &traces{sdk: sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about)), log: log}, nil
 }
 
-// exporterOptions tells whether spans are wanted, and where. The flag is a base
+// exporterOptions reports whether spans are wanted, and where. The flag is a base
 // URL, as OTEL_EXPORTER_OTLP_ENDPOINT is; the exporter reads the environment
 // itself.
 func exporterOptions(endpoint string, getenv func(string) string) (options []otlptracehttp.Option, wanted bool, err error) {

@@ -86,7 +86,7 @@ func (s Sweeps) measure(ctx context.Context) (f SweepFigures, err error) {
 	return f, nil
 }
 
-// timedSaves is a store that tells how long checkpoints take.
+// timedSaves is a store that reports how long checkpoints take.
 type timedSaves struct {
 	driver.Store
 	stopwatch
@@ -115,7 +115,7 @@ func (s Sweeps) work(ctx context.Context, kind, queue string, first *atomic.Int6
 	})
 }
 
-// sweep creates a sweep and follows it to its end. It tells when it was started.
+// sweep creates a sweep and follows it to its end. It reports when it was started.
 func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) (started time.Time, err error) {
 	client := sweep.NewClient(s.Store)
 	created, err := client.Put(ctx, sweep.Sweep{

@@ -120,7 +120,7 @@ func (s *session) batchRollbackCommand() *cobra.Command {
 	return cmd
 }
 
-// undoTable shows what a rollback would undo, and tells how much that is.
+// undoTable shows what a rollback would undo, and reports how much that is.
 func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
 	table := c.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "WOULD BE PUT BACK")
 	for _, t := range batch.GetWouldUndo() {

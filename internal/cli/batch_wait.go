@@ -106,7 +106,7 @@ func (c *call) showFailures(ctx context.Context, batch *fairleadv1.Batch) error 
 }
 
 // awaitBatch follows a batch, and shows on a terminal how far it is. Elsewhere it
-// tells that somebody has to do something for it to go on.
+// reports that somebody has to do something for it to go on.
 func (c *call) awaitBatch(ctx context.Context, id int64) (*fairleadv1.Batch, error) {
 	if c.errors.Terminal {
 		return c.awaitWithBar(ctx, id)

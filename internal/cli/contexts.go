@@ -128,7 +128,7 @@ func (s *session) target(warnings io.Writer) (target, error) {
 	return t, t.loadToken()
 }
 
-// namesServer tells whether the flags or the environment say that a server is to be
+// namesServer reports whether the flags or the environment say that a server is to be
 // asked, or with which token.
 func (s *session) namesServer() bool {
 	return cmp.Or(s.server, s.context, s.token, s.tokenFile,

@@ -28,7 +28,7 @@ func (s *session) jobExplainCommand() *cobra.Command {
 	}))
 }
 
-// lastFailure tells what went wrong the last time, which is often why a job
+// lastFailure returns what went wrong the last time, which is often why a job
 // backs off, or has failed for good.
 func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
 	if len(failed) == 0 {

@@ -205,7 +205,7 @@ func (s *session) sweepSetCommand() *cobra.Command {
 	return cmd
 }
 
-// changes tells whether a change has more than the name of what is changed.
+// changes reports whether a change has more than the name of what is changed.
 func changes(change *fairleadv1.Sweep) bool {
 	fields := change.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

@@ -120,7 +120,7 @@ func (w *waiting) sweep(ctx context.Context, c *call, ref string) error {
 	return sweepEnded(sweep)
 }
 
-// awaitSweep follows a sweep. Where there is no bar it tells that somebody has to open
+// awaitSweep follows a sweep. Where there is no bar it reports that somebody has to open
 // it.
 func (c *call) awaitSweep(ctx context.Context, ref string) (*fairleadv1.Sweep, error) {
 	if c.errors.Terminal {

@@ -33,7 +33,7 @@ func New(w io.Writer, getenv func(string) string) *Screen {
 	return s
 }
 
-// IsTerminal tells whether somebody sits at the other end of r.
+// IsTerminal reports whether somebody sits at the other end of r.
 func IsTerminal(r io.Reader) bool {
 	file, ok := r.(*os.File)
 	return ok && term.IsTerminal(file.Fd())
