@@ -76,8 +76,8 @@ func newEntry(ctx context.Context, endpoint *rest.Endpoint) access.Entry {
 	return access.Entry{Actor: c.identity.Name, Role: c.identity.Role, From: c.from, Action: string(endpoint.Method.Name())}
 }
 
-// write keeps entries. The caller is told of what was done even if that cannot
-// be written down.
+// write keeps entries. The caller gets its answer even if the entries cannot be
+// written.
 func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
 	defer cancel()
@@ -96,7 +96,7 @@ func refused(err error) bool {
 		}
 	}
 	var own *rest.Error
-	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // nobody was there to agree
+	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // the business did not answer
 }
 
 // subjectOf names what a request is about, as "queue:mail".

@@ -48,7 +48,7 @@ func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []batch.Change, 
 		set  bool
 	}{{"batch_id", in.GetBatchId() != 0}, {"status", in.GetStatus() != ""}, {"next_page_token", in.GetNextPageToken() != ""}} {
 		if f.set {
-			refuse(f.name, errors.New("is set by the server; leave it away"))
+			refuse(f.name, errors.New("is set by the server; leave it out"))
 		}
 	}
 	info, err := opened(in.GetExtraInfo())
@@ -172,7 +172,7 @@ func renamed(err error) error {
 	return out
 }
 
-// fewTasks is how many tasks are answered with their batch if nobody says.
+// fewTasks is how many tasks are answered with their batch if the request does not say.
 const fewTasks = 1000
 
 // GetBatchJob returns a batch with its tasks.

@@ -13,13 +13,13 @@ import (
 
 // Identity is who sends a request.
 type Identity struct {
-	Name    string // of the token, or what the identity provider calls somebody
+	Name    string // of the token, or what the identity provider calls the caller
 	Role    access.Role
 	Tenants []string  // bound to these; nil: it is not bound
 	Until   time.Time // when it is believed no longer; zero: as long as its token is kept
 }
 
-// localIdentity is everybody where nobody is asked who they are.
+// localIdentity is every caller of a service that does not authenticate them.
 var localIdentity = Identity{Name: "local", Role: access.RoleAdmin}
 
 // bound reports whether it may touch some tenants only.
@@ -83,7 +83,7 @@ func withCaller(ctx context.Context, c caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// callerOf is who sends the request. A context without one is nobody's.
+// callerOf is who sends the request. A context without a caller may do nothing.
 func callerOf(ctx context.Context) caller {
 	c, known := ctx.Value(callerKey{}).(caller)
 	if !known {

@@ -49,9 +49,9 @@ func (s *Schedules) put(ctx context.Context, schedule schedule.Schedule) (*fairl
 func (s *Schedules) CreateSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return nil, refuseField("version", "is set by the server; leave it away")
+		return nil, refuseField("version", "is set by the server; leave it out")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "names a schedule that is changed; leave it away")
+		return nil, refuseField("ref", "names a schedule that is changed; leave it out")
 	}
 	return s.put(ctx, scheduleOf(in))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// previewed is how many instants are shown if nobody says how many.
+// previewed is how many instants are shown if the request does not say.
 const previewed = 10
 
 // PreviewSchedule lists the next instants of a schedule.

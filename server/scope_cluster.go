@@ -43,7 +43,7 @@ func (s scoped) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return s.store.Drain(ctx, node, drain)
 }
 
-// PutTenant declares a tenant. Nobody who is bound to tenants may raise what they
+// PutTenant declares a tenant. A caller who is bound to tenants may not raise what they
 // are allowed.
 func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
 	if err := whole(ctx); err != nil {

@@ -111,7 +111,7 @@ func (s scoped) DeleteCalendar(ctx context.Context, name string) error {
 	return s.store.DeleteCalendar(ctx, name)
 }
 
-// Calendars lists all calendars: schedules of anybody may name them.
+// Calendars lists all calendars: schedules of any tenant may name them.
 func (s scoped) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 	return s.store.Calendars(ctx)
 }

@@ -38,7 +38,7 @@ func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 }
 
 // ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables
-// are no tenant's: whoever is bound to tenants leaves them as they were.
+// are no tenant's: a caller who is bound to tenants may not change them.
 func ownSweep(ctx context.Context, sweep, before *sweep.Sweep) error {
 	shards := &fairlead.Job{Tenant: sweep.Tenant}
 	if err := checkUnreserved("", shards); err != nil {

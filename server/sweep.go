@@ -83,9 +83,9 @@ func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fair
 func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return nil, refuseField("version", "is set by the server; leave it away")
+		return nil, refuseField("version", "is set by the server; leave it out")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "names a sweep that is changed; leave it away")
+		return nil, refuseField("ref", "names a sweep that is changed; leave it out")
 	}
 	sw := sweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {
@@ -95,7 +95,7 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 		return nil, err
 	}
 	if err := ownSweep(ctx, &sw, nil); err != nil {
-		return nil, err // before anybody is called in its name
+		return nil, err // before a gate is called in its name
 	}
 	if err := s.knowDatabase(&sw); err != nil {
 		return nil, err

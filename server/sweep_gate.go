@@ -21,11 +21,11 @@ import (
 
 // business is asked whether a sweep may be created.
 type business struct {
-	caller *httpcall.Caller // nil: nobody can be asked
+	caller *httpcall.Caller // nil: gates cannot be called
 	client *fairlead.Client // knows the keys of tenants, which no caller may read
 }
 
-// newBusiness asks through a guard; without one nobody can be asked.
+// newBusiness calls gates through a guard; without one they cannot be called.
 func newBusiness(guard *httpcall.Guard, store Store) business {
 	b := business{client: fairlead.NewClient(store)}
 	if guard != nil {
@@ -34,7 +34,7 @@ func newBusiness(guard *httpcall.Guard, store Store) business {
 	return b
 }
 
-// gateField names whom it is about in refusals.
+// gateField is the field that refusals name.
 const gateField = "gate.before_create"
 
 // askWithin is how long the business may take to answer.

@@ -72,8 +72,8 @@ func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *W
 	}
 }
 
-// The bounds of a lease that a worker may choose: short enough that its jobs do
-// not wait long for somebody else, long enough that it can beat.
+// The bounds of a lease that a worker may choose: short enough that another
+// node takes up its jobs soon, long enough that it can beat.
 const (
 	shortestLease = 500 * time.Millisecond
 	longestLease  = 5 * time.Minute

@@ -46,7 +46,7 @@ func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerReque
 	return out, err
 }
 
-// awaitStop waits until somebody may have asked to cancel a job of the worker.
+// awaitStop waits until a caller may have asked to cancel a job of the worker.
 func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.Duration) {
 	news, stop := s.listen(ctx, id, driver.WakeCancel)
 	defer stop()
@@ -174,8 +174,8 @@ func (s *Workers) settleOverdue(ctx context.Context, c *crew, overdue []fairlead
 // statistics to show the last minute.
 const reportEvery = 5 * time.Second
 
-// report tells the store what workers have started through this server. If that
-// does not work now, it is told with a later beat.
+// report passes on to the store what workers have started through this server. If that
+// fails, a later beat does it.
 func (s *Workers) report(ctx context.Context) {
 	s.mu.Lock()
 	due := time.Since(s.reported) >= reportEvery

@@ -70,7 +70,7 @@ func (p *part) lines(in *fairleadv1.NoteItemsRequest) ([]sweep.Log, error) {
 	return lines, strangers.err()
 }
 
-// outcomes are the items that came to nothing. Those that are done now are checked too.
+// outcomes are the failed items. Those that are done now are checked too.
 func (p *part) outcomes(in *fairleadv1.SaveShardRequest) ([]sweep.FailedItem, error) {
 	strangers := strangers{part: p}
 	var failed []sweep.FailedItem

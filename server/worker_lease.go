@@ -136,7 +136,7 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 		job.Timeout = verdict.Timeout(job, driver.EntryOf(&node, job.Kind), s.options.Timeout)
 	}
 	c.add(jobs)
-	if len(jobs) > 0 && ctx.Err() != nil { // nobody is there to take them
+	if len(jobs) > 0 && ctx.Err() != nil { // the worker is gone and cannot take them
 		return nil, false, s.unsent(asking, c, jobs)
 	}
 	return jobs, false, nil

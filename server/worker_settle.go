@@ -117,8 +117,8 @@ func (s *Workers) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Nod
 	return node, err
 }
 
-// ownJobs are those of the jobs whose current or last run is the worker's own.
-// Nobody settles what others run.
+// ownJobs are those of the jobs whose current or last run is the worker's own. A worker
+// cannot settle what others run.
 func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairleadv1.RunEnd) (map[driver.Held]*fairlead.Job, error) {
 	ids := make([]int64, len(ends))
 	for i, end := range ends {

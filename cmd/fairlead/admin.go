@@ -34,7 +34,7 @@ func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slo
 		return nil, fmt.Errorf("--admin-addr: listen on %s: %w", addr, err)
 	}
 	if open {
-		log.Warn("profiles and metrics can be read from other machines, by anybody", "addr", listener.Addr().String())
+		log.Warn("profiles and metrics can be read from other machines, without authentication", "addr", listener.Addr().String())
 	} else {
 		log.Info("profiles and metrics", "addr", listener.Addr().String())
 	}

@@ -20,7 +20,7 @@ func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
 		Short: "What limits cost, and how little a tenant at its cap troubles the others",
 		Long: "What limits cost, and how little a tenant at its cap troubles the others: several parts,\n" +
 			"each with and without what it is about. With -o json every part is a line.\n\n" +
-			"It sets limits, the global one among them: use a database that nobody else works on.",
+			"It sets limits, the global one among them: use a database that no other program uses.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchTenants(cmd, *o, t) },
 	}

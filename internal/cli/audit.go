@@ -10,7 +10,7 @@ import (
 )
 
 func (s *session) auditCommand() *cobra.Command {
-	return s.prints(s.connects(noun("audit", "What was done, and by whom", s.auditListCommand())))
+	return s.prints(s.connects(noun("audit", "What was done, and who did it", s.auditListCommand())))
 }
 
 func (s *session) auditListCommand() *cobra.Command {

@@ -126,7 +126,7 @@ func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
 	for _, t := range batch.GetWouldUndo() {
 		before := screen.Cell{Text: string(t.GetBefore())}
 		if len(t.GetBefore()) == 0 {
-			before = screen.Cell{Text: "nobody knows", Tone: screen.Warn}
+			before = screen.Cell{Text: "unknown", Tone: screen.Warn}
 		}
 		target := t.GetTarget()
 		table.Add(t.GetId(), screen.State(t.GetState()), target.GetId(), target.GetName(), target.GetType(), before)

@@ -106,21 +106,21 @@ func (c *call) showFailures(ctx context.Context, batch *fairleadv1.Batch) error 
 }
 
 // awaitBatch follows a batch, and shows on a terminal how far it is. Elsewhere it
-// reports that somebody has to do something for it to go on.
+// reports that the batch is paused or awaits approval.
 func (c *call) awaitBatch(ctx context.Context, id int64) (*fairleadv1.Batch, error) {
 	if c.errors.Terminal {
 		return c.awaitWithBar(ctx, id)
 	}
-	told := ""
+	shown := ""
 	return c.followBatch(ctx, id, func(batch *fairleadv1.Batch) error {
 		note := ""
 		if batch.GetPaused() || batch.GetAwaiting() {
 			note = batchNote(batch)
 		}
-		if note != told && note != "" {
+		if note != shown && note != "" {
 			fmt.Fprintf(c.errors.Out, "batch %d: %s\n", id, screen.Clean(note))
 		}
-		told = note
+		shown = note
 		return nil
 	})
 }

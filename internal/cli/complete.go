@@ -13,7 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// completeWithin is how long somebody who presses the tab key may wait.
+// completeWithin is how long a completion may take after the tab key is pressed.
 const completeWithin = time.Second
 
 var (

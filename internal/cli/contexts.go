@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// contexts are the servers that somebody uses, and how.
+// contexts are the servers that a user works with, and how to reach each.
 type contexts struct {
 	Current  string            `yaml:"current,omitempty"`
 	Contexts map[string]target `yaml:"contexts,omitempty"`

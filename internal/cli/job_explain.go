@@ -72,7 +72,7 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	case why.GetStart() != nil:
 		out.WriteString("it will probably start " + p.moment(why.GetStart().AsTime()) + "\n")
 	case len(obstacles) > 0:
-		out.WriteString("when it will start cannot be told\n")
+		out.WriteString("it is not known when it will start\n")
 	}
 	return out.String()
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *session) scheduleCommand() *cobra.Command {
-	cmd := noun("schedule", "When jobs come into being by themselves",
+	cmd := noun("schedule", "Makes jobs at the times it names",
 		s.scheduleCreateCommand(), s.scheduleGetCommand(), s.scheduleListCommand(), s.scheduleUpdateCommand(), s.scheduleDeleteCommand(),
 		s.scheduleEnableCommand(), s.scheduleDisableCommand(), s.scheduleTriggerCommand(), s.scheduleBackfillCommand(),
 		s.schedulePreviewCommand(), s.scheduleRunsCommand(), s.scheduleStatsCommand(), s.scheduleExplainCommand(),

@@ -25,7 +25,7 @@ func (s *session) sweepStartCommand() *cobra.Command {
 	var again bool
 	var wait waiting
 	cmd := verb("start NAME", "Let a sweep run; one with a gate waits until it is opened", nil)
-	cmd.Long = "Let a sweep run that is created or stopped. If it has a gate the business is told, and it waits until somebody opens it.\n\n" +
+	cmd.Long = "Let a sweep run that is created or stopped. If it has a gate the business gets a message, and the sweep waits until it is opened.\n\n" +
 		"With --wait it ends when the sweep is stopped or finished, with exit code 7 if it is stopped."
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.StartSweep(ctx, &fairleadv1.StartSweepRequest{Id: about.GetId(), Again: again})
@@ -43,8 +43,8 @@ func (s *session) sweepRetryCommand() *cobra.Command {
 	var indexes []int64
 	var wait waiting
 	cmd := verb("retry NAME", "Try failed items again; a stopped sweep goes on with the rest then", nil)
-	cmd.Long = "Try items again that came to nothing: those that --index names, or all. The sweep must be stopped or finished; one that is stopped " +
-		"goes on with the rest then. As with start, what came to nothing before takes nothing from the error budget.\n\n" +
+	cmd.Long = "Try failed items again: those that --index names, or all. The sweep must be stopped or finished; one that is stopped " +
+		"goes on with the rest then. As with start, items that failed before take nothing from the error budget.\n\n" +
 		"With --wait it ends when the sweep is stopped or finished, with exit code 7 if it is stopped."
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.RetrySweep(ctx, &fairleadv1.RetrySweepRequest{Id: about.GetId(), Indexes: indexes})

@@ -49,7 +49,7 @@ func levelCell(level string) screen.Cell {
 
 func (s *session) sweepFailedCommand() *cobra.Command {
 	var limit int
-	cmd := verb("failed NAME", "List items that came to nothing, by index", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	cmd := verb("failed NAME", "List items that failed for good, by index", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListFailedItemsResponse, error) {
 			return c.sweeps.ListFailedItems(ctx, &fairleadv1.ListFailedItemsRequest{Id: about.GetId(), PageSize: size, PageToken: token})
 		})

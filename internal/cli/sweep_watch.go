@@ -120,19 +120,19 @@ func (w *waiting) sweep(ctx context.Context, c *call, ref string) error {
 	return sweepEnded(sweep)
 }
 
-// awaitSweep follows a sweep. Where there is no bar it reports that somebody has to open
-// it.
+// awaitSweep follows a sweep. Where there is no bar it reports that the sweep waits to be
+// opened.
 func (c *call) awaitSweep(ctx context.Context, ref string) (*fairleadv1.Sweep, error) {
 	if c.errors.Terminal {
 		return drawWhile(c, func(s *fairleadv1.Sweep) string { return sweepBar(s, c.Now()) }, func(see func(*fairleadv1.Sweep) error) (*fairleadv1.Sweep, error) {
 			return c.followSweep(ctx, ref, see)
 		})
 	}
-	told := false
+	reported := false
 	return c.followSweep(ctx, ref, func(sweep *fairleadv1.Sweep) error {
-		if sweep.GetState() == "waiting" && !told {
-			fmt.Fprintf(c.errors.Out, "sweep %s waits until somebody opens it\n", screen.Clean(sweep.GetName()))
-			told = true
+		if sweep.GetState() == "waiting" && !reported {
+			fmt.Fprintf(c.errors.Out, "sweep %s waits to be opened: fairlead sweep open lets it run\n", screen.Clean(sweep.GetName()))
+			reported = true
 		}
 		return nil
 	})

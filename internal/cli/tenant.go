@@ -13,7 +13,7 @@ import (
 )
 
 func (s *session) tenantCommand() *cobra.Command {
-	cmd := noun("tenant", "For whom jobs run, and what they may use together",
+	cmd := noun("tenant", "Whom jobs run for, and what they may use together",
 		s.tenantCreateCommand(), s.tenantGetCommand(), s.tenantListCommand(), s.tenantUpdateCommand(), s.tenantDeleteCommand(),
 		s.tenantPauseCommand(), s.tenantResumeCommand(), s.tenantStatsCommand(),
 	)
@@ -39,8 +39,8 @@ func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
 	f.BoolVar(&t.tenant.Paused, "paused", false, "none of its jobs starts")
 	f.StringToStringVar(&t.labels, "label", nil, "NAME=VALUE (repeatable; NAME= removes it)")
 	f.StringVar(&t.tenant.StartUrl, "start-url", "", "where jobs of the kind external are sent to be run")
-	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "where it is told that a job has failed for good")
-	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "where it is told that a job has timed out")
+	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "where notices go that a job has failed for good")
+	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "where notices go that a job has timed out")
 	complete(cmd, "parent", s.asked(tenantNames))
 }
 
