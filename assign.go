@@ -35,7 +35,7 @@ func (a *Assignment) spread() error {
 		c.Refuse("end", "is before start; swap them")
 	}
 	if len(a.Jobs) == 0 {
-		c.Refuse("jobs", "are none; assign at least one")
+		c.Refuse("jobs", "is empty; assign at least one")
 	}
 	if err := Invalid(c.Found...); err != nil {
 		return err

@@ -94,7 +94,7 @@ func (c *Client) Retry(ctx context.Context, id int64) error {
 		return err
 	}
 	if job.Batch != 0 {
-		return fmt.Errorf("cannot retry job %d by itself: it is a task of batch %d; retry it there: %w", id, job.Batch, ErrConflict)
+		return fmt.Errorf("cannot retry job %d: it is a task of batch %d; retry it through the batch: %w", id, job.Batch, ErrConflict)
 	}
 	return c.store.Reopen(ctx, id)
 }

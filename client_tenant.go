@@ -60,7 +60,7 @@ func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 // Limits lists every limit with its use, those of tenants included.
 func (c *Client) Limits(ctx context.Context) ([]LimitUse, error) { return c.store.Limits(ctx) }
 
-// Usage tells what all jobs together have and do, and those of each tenant and
+// Usage returns what all jobs together have and do, and those of each tenant and
 // of each queue.
 func (c *Client) Usage(ctx context.Context) (UsageReport, error) { return c.store.Usage(ctx) }
 

@@ -9,7 +9,7 @@ type Explanation struct {
 	At        time.Time  // the database's clock
 	Obstacles []Obstacle // all that keeps it from starting now, in the order in which a claim would find it; none if it runs or has ended
 	Ahead     int        // jobs that go before it: ready ones, or while it is parked those parked at the same gate; MaxAhead stands for that many or more
-	Start     time.Time  // when it will probably start: when its obstacles go away by themselves, or for want of a slot, at a cap and in line as fast as jobs were started in the last UsageWindow; zero if that cannot be told
+	Start     time.Time  // when it will probably start: when its obstacles end without help, or for want of a slot, at a cap and in line as fast as jobs were started in the last UsageWindow; zero if that is unknown
 }
 
 // MaxAhead is how many jobs before one are counted.
@@ -23,7 +23,7 @@ type Obstacle struct {
 	Used  int        // at a cap: jobs that count; at a gate: those that have a place; at a rate: nothing
 	Cap   int
 	By    []int64   // at a gate: the first of the jobs that have a place, at most five
-	Until time.Time // when it goes away by itself; zero if it does not, or that is unknown
+	Until time.Time // when it ends without help; zero if it does not, or that is unknown
 	Text  string    // all of that for people
 }
 

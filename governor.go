@@ -38,7 +38,7 @@ type Governor interface {
 	// Limits lists every limit with its use, those of tenants with a cap, a rate
 	// or a minimum among them, by scope and name.
 	Limits(ctx context.Context) ([]LimitUse, error)
-	// Usage tells what all jobs together have and do, and those of each tenant and
+	// Usage returns what all jobs together have and do, and those of each tenant and
 	// of each queue. It counts jobs: it takes the longer the more there are. Where ten
 	// thousand or more are live, an answer may be as old as ten seconds for each million
 	// of them.

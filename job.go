@@ -158,7 +158,7 @@ type Status struct {
 	Reason     Reason
 	Error      string
 	Progress   json.RawMessage // what the handler last reported
-	Told       json.RawMessage // what was last told of the current or last run by Extend
+	Told       json.RawMessage // what Extend last reported of the current or last run
 	Memo       json.RawMessage // what the handler carries from run to run
 }
 

@@ -125,7 +125,7 @@ type Reader interface {
 	Find(ctx context.Context, filter Filter) ([]*Job, error)
 	// FindPage is Find for answers that must come soon, whatever is stored: it looks at
 	// a bounded number of jobs, about as many as a few hundred pages have. If few of
-	// them match, the page is short, or even empty; Next of the page tells where to go
+	// them match, the page is short, or even empty; Next of the page says where to go
 	// on, and is zero only if there is nothing more to look at. Following it finds
 	// every job that Find does, once.
 	FindPage(ctx context.Context, filter Filter) (Page, error)
@@ -205,8 +205,8 @@ type Operator interface {
 	SetPriority(ctx context.Context, id int64, priority int) error
 	// Delete removes a job and all that is known of it. Running and waiting
 	// jobs conflict. So do tasks that their batch has not counted yet, and jobs of
-	// shards that have not ended while their sweep runs. A run of a schedule that was
-	// not told of its end yet is told to have ended as it had, or to be cancelled if it
+	// shards that have not ended while their sweep runs. For a run whose end its schedule has
+	// not counted yet, the schedule counts how it ended, or counts it as cancelled if it
 	// never began.
 	Delete(ctx context.Context, id int64) error
 	// Pause stops jobs of a queue, a kind, or a tenant and its children from
@@ -230,7 +230,7 @@ type Operator interface {
 	// as those of a settlement are. A move that is no answer is ErrInvalid. At the
 	// deadline either the answer counts or Expire, never both.
 	Resolve(ctx context.Context, answer Settlement) error
-	// Extend gives a waiting job more time and keeps what is told of it: its deadline
+	// Extend gives a waiting job more time and keeps what is reported of it: its deadline
 	// becomes For from now unless it is later already. It returns the deadline. Of a
 	// job that has still to move to waiting only Told is kept: that move sets the
 	// deadline, and what is returned is zero. It fails with ErrLeaseLost if the fence
@@ -254,7 +254,7 @@ type Pause struct {
 	Name  string
 }
 
-// PauseScope tells what a Pause names.
+// PauseScope says what a Pause names.
 type PauseScope string
 
 // The scopes of a pause.

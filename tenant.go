@@ -20,8 +20,8 @@ type Tenant struct {
 	Paused     bool    // none of its jobs starts
 	Labels     map[string]string
 
-	// Where jobs of the kind "external" are sent to be run, and where it is told
-	// that a job of any kind has failed for good or timed out. Empty: nowhere.
+	// Where jobs of the kind "external" are sent to be run, and where notices go that a
+	// job of any kind has failed for good or timed out. Empty: nowhere.
 	StartURL   string
 	FailURL    string
 	TimeoutURL string

@@ -64,7 +64,7 @@ const (
 	RoleWorker    Role = "worker"
 )
 
-// May tells whether this role may do what another one is needed for.
+// May reports whether this role may do what another one is needed for.
 func (r Role) May(needed Role) bool {
 	rank := map[Role]int{RoleViewer: 1, RoleSubmitter: 2, RoleOperator: 3, RoleAdmin: 4}
 	if needed == RoleWorker {

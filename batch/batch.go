@@ -35,7 +35,7 @@ type Batch struct {
 	// Then are jobs that are enqueued when it completes, in the transaction that
 	// finds out. If it is opened again and completes again so are they.
 	Then []fairlead.Job
-	// Notify is an address that is told of each completion, at least once.
+	// Notify is an address that gets a message at each completion, at least once.
 	Notify string
 
 	CreatedAt time.Time // set by the store
@@ -45,7 +45,7 @@ type Batch struct {
 // Canary lets the first tasks of a batch go ahead of the others.
 type Canary struct {
 	Tasks int     // how many; zero: all tasks are alike
-	Ratio float64 // of them that has to succeed for the others to follow by themselves; zero: an operator has to approve
+	Ratio float64 // of them that has to succeed for the others to follow without approval; zero: an operator has to approve
 }
 
 // Threshold is how many failures pause a batch. Either may be zero: then it does
@@ -120,7 +120,7 @@ type Task struct {
 	State     TaskState
 	Job       int64  // its job of the last pass it took part in; it may not have been released yet
 	Info      string // why it failed, or was cancelled
-	Retries   int    // how often it was tried again by itself since it was created or retried
+	Retries   int    // how often it was tried again automatically since it was created or retried
 	UpdatedAt time.Time
 }
 

@@ -48,7 +48,7 @@ type Marks struct {
 	Unremembered []int
 }
 
-// doubtful tells whether an earlier pass may have applied a task.
+// doubtful reports whether an earlier pass may have applied a task.
 func (m *Marks) doubtful(i int) bool { return slices.Contains(m.Doubt, i) }
 
 // Mark is how a task stands in its chunk.
@@ -101,7 +101,7 @@ func (p *Chunk) before(i int) json.RawMessage {
 	return p.Before[i]
 }
 
-// unremembered tells whether a task failed, in this pass and all before, each time
+// unremembered reports whether a task failed, in this pass and all before, each time
 // without anything having been remembered of it. An operation that remembers what was
 // there before it changes anything has not applied it then.
 func (p *Chunk) unremembered(i int) bool {
@@ -142,11 +142,11 @@ func taskState(kind PassKind, mark Mark, dropped bool) TaskState {
 	return TaskFail
 }
 
-// dropped tells whether tasks that were not released never will be, unless they are
+// dropped reports whether tasks that were not released never will be, unless they are
 // rolled back.
 func (b *Batch) dropped() bool { return b.Cancelled || b.Undoing }
 
-// began tells whether a pass counts: all its chunks are stored.
+// began reports whether a pass counts: all its chunks are stored.
 func (b *Batch) began(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass })
 }

@@ -9,7 +9,7 @@ import (
 
 // Conducted is what became of a look at a batch.
 type Conducted struct {
-	Next    time.Duration // until it should be looked at again by itself; zero: at once; negative: when there is news
+	Next    time.Duration // until it should be looked at again; zero: at once; negative: only when there is news
 	Prepare bool          // a pass is wanted, and no process is known to make it
 	Try     int           // the number of the pass then
 	Ended   bool          // it has completed
@@ -17,7 +17,8 @@ type Conducted struct {
 }
 
 // Conduct looks at a batch once: it counts the tasks that have ended, releases
-// more, and completes it when none is left. Nothing happens if others are at it.
+// more, and completes it when none is left. It does nothing if another node holds the
+// batch's lock.
 func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 	return ConductAhead(ctx, store, id, nil)
 }

@@ -42,7 +42,7 @@ func (c *Client) intake(ctx context.Context, nodes func(ctx context.Context) ([]
 	return in, nil
 }
 
-// handled tells whether there are targets to which the type of batch can be done.
+// handled reports whether there are targets to which the type of batch can be done.
 func (n *intake) handled() bool {
 	for kind, live := range n.kinds {
 		if live && strings.HasSuffix(kind, TaskKind("", n.batch.Type)) {
@@ -89,10 +89,10 @@ func (n *intake) check(change Change) error {
 	return op.Check(n.batch.args(0, change, false))
 }
 
-// close stores what is left of the tasks, and tells how many there are.
+// close stores what is left of the tasks, and returns how many there are.
 func (n *intake) close(ctx context.Context) (total int, err error) {
 	if n.writer.count == 0 {
-		return 0, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: "are none; a batch needs at least one"}}}
+		return 0, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: "is empty; a batch needs at least one"}}}
 	}
 	return n.writer.count, n.writer.close(ctx, &n.batch)
 }

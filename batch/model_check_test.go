@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// becomes tells what the states of a task lead to.
+// becomes returns what the states of a task lead to.
 var becomes = map[batch.TaskState][]batch.TaskState{
 	batch.TaskPending:         {batch.TaskRunning, batch.TaskCancel},
 	batch.TaskRunning:         {batch.TaskPending, batch.TaskRetryPending, batch.TaskSuccess, batch.TaskFail, batch.TaskCancel},
@@ -21,7 +21,7 @@ var becomes = map[batch.TaskState][]batch.TaskState{
 	batch.TaskRollbackFail:    {batch.TaskRollbackPending},
 }
 
-// leadsTo tells whether a task may have gone from one state to another, maybe through
+// leadsTo reports whether a task may have gone from one state to another, maybe through
 // others that nobody saw.
 func leadsTo(from, to batch.TaskState) bool {
 	reached := []batch.TaskState{from}

@@ -36,7 +36,7 @@ type taskMemo struct {
 // taskAttempts is how often a task that times out is tried.
 const taskAttempts = 3
 
-// args are what an operation is told of a task.
+// args are what an operation gets to know of a task.
 func (b *Batch) args(task int64, change Change, undo bool) TaskArgs {
 	return TaskArgs{
 		Batch: b.ID, Task: task, Type: b.Type, Env: b.Env, Region: b.Queue, AZ: b.AZ, Service: b.Service, Info: b.Info,
@@ -75,7 +75,7 @@ type Operation struct {
 	// the batch does not say. It is remembered before anything is
 	// changed; a task that failed before that has nothing to be rolled back.
 	BuildParam func(ctx context.Context, task TaskArgs) (json.RawMessage, error)
-	// AlreadyDone tells whether the target is as it should be: as After says, or as
+	// AlreadyDone reports whether the target is as it should be: as After says, or as
 	// Before says if Undo is set. Then nothing is done to it.
 	AlreadyDone func(ctx context.Context, task TaskArgs) (bool, error)
 	// Process brings the target to After. It may have been tried before.
@@ -134,7 +134,7 @@ func (op *Operation) work(ctx context.Context, job *fairlead.Job, task TaskArgs)
 	return op.Process(ctx, task)
 }
 
-// untouched tells whether a task that is rolled back was never applied: it failed
+// untouched reports whether a task that is rolled back was never applied: it failed
 // before what BuildParam found was remembered, and nothing is changed before that.
 func (op *Operation) untouched(task *TaskArgs) bool {
 	return task.Undo && task.Before == nil && task.Unremembered && op.BuildParam != nil

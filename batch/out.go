@@ -66,8 +66,8 @@ func (c *conducting) letOut(ctx context.Context) error {
 	return nil
 }
 
-// letOutOf releases some tasks of passes of a kind, in order, and tells how many.
-// Chunks of tries that came to nothing may lie between the others.
+// letOutOf releases some tasks of passes of a kind, in order, and returns how many.
+// Chunks of tries that were given up may lie between the others.
 func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int, error) {
 	n := 0
 	filter := ChunkFilter{Held: true, Kind: kind, Limit: max(0, most)/ChunkSize + 2}
@@ -124,12 +124,12 @@ func (c *conducting) heldChunks(ctx context.Context, filter ChunkFilter) ([]Chun
 	return chunks, err
 }
 
-// serial tells whether each task of a pass waits for the one before.
+// serial reports whether each task of a pass waits for the one before.
 func (b *Batch) serial(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass && p.Serial })
 }
 
-// letOutChunk releases some tasks of a chunk, in order, and tells how many.
+// letOutChunk releases some tasks of a chunk, in order, and returns how many.
 func (c *conducting) letOutChunk(p *Chunk, most int) int {
 	n, ready := 0, c.outlook.ready(p.Number)
 	for i := 0; i < p.Size && n < most && c.bytes < outBytes; i++ {

@@ -45,7 +45,7 @@ func (o *Outlook) forget(number int) {
 	delete(o.jobs, number)
 }
 
-// passBelow forgets chunks before a number: another process has let them out.
+// passBelow forgets chunks before a number: another process has released them.
 func (o *Outlook) passBelow(number int) {
 	for ready := range o.jobs {
 		if ready < number {

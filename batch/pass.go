@@ -21,7 +21,7 @@ const MaxTasks = 1_000_000
 
 // Prepare makes the pass that a batch wants, as the try that Conduct gave
 // a number to. It takes several transactions. If it does not get to the end, another
-// makes the pass anew; tries that came to nothing are removed.
+// try makes the pass anew; tries that were given up are removed.
 func Prepare(ctx context.Context, store Store, id int64, try int) error {
 	record, err := one(ctx, store, id)
 	if err != nil || len(record.Wanted) == 0 {
@@ -91,7 +91,7 @@ func (p *preparing) choose(ctx context.Context) error {
 	return err
 }
 
-// takes tells whether a task takes part that stands like this.
+// takes reports whether a task takes part that stands like this.
 func (w *Wanted) takes(kind PassKind, mark Mark) bool {
 	switch {
 	case kind == PassThen:

@@ -43,7 +43,7 @@ type Miscount struct {
 }
 
 // Mend counts the tasks of all chunks of the batch anew, corrects what differs, and
-// tells what did. Nothing ever should.
+// returns what did. Nothing ever should.
 func (r *Record) Mend(chunks []Chunk) []Miscount {
 	var wrong []Miscount
 	found := r.recount(chunks)

@@ -11,7 +11,7 @@ func (r RollBack) states() []TaskState {
 	return states
 }
 
-// PlanRollBack tells what RollBack would undo as things stand: the first of the
+// PlanRollBack returns what RollBack would undo as things stand: the first of the
 // tasks, in the order in which they would be, with what would be put back, and how
 // many there are. Nothing is changed. It fails as RollBack would.
 func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit int) (tasks []Task, total int, err error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SeenFor is for how long a count of running tasks is told to all callers.
+// SeenFor is how long a count of running tasks is served to callers.
 const SeenFor = time.Second
 
 const (
@@ -24,8 +24,9 @@ type Seen struct {
 	Undo    int
 }
 
-// Told tells whether this is told instead of counting: it is not after a clock was set
-// back, as that could be for long.
+// Told reports whether the last count may be served instead of counting again. It is
+// false after the clock moved backwards, because the count could then be served for a
+// long time.
 func (s *Seen) Told(now time.Time) bool { return s.age(now) < SeenFor }
 
 func (s *Seen) age(now time.Time) time.Duration {
@@ -46,7 +47,7 @@ func (s *Seen) Of(kind PassKind) *int {
 	return &s.Forward
 }
 
-// see counts those tasks of chunks that run, if that is to be told.
+// see counts the running tasks of chunks, if that count is to be served.
 func (c *conducting) see(ctx context.Context, chunks []Chunk) error {
 	if c.ended < manyEnded || c.Seen.age(c.now) < seenEvery {
 		return nil

@@ -61,13 +61,13 @@ type Tx interface {
 	Chunks(ctx context.Context, filter ChunkFilter) ([]Chunk, error)
 	// SaveChunks keeps Held, Out and the marks of chunks.
 	SaveChunks(ctx context.Context, chunks []Chunk) error
-	// Ends tells which jobs of a range of IDs are final, in order. Of a chunk that Chunks
+	// Ends returns which jobs of a range of IDs are final, in order. Of a chunk that Chunks
 	// has just returned it may leave out those whose marks say so already.
 	Ends(ctx context.Context, first, last int64) ([]TaskEnd, error)
-	// Known tells which IDs of a range are those of jobs, in order. Jobs of tasks are
+	// Known returns which IDs of a range are those of jobs, in order. Jobs of tasks are
 	// neither pruned nor deleted before their batch has counted them.
 	Known(ctx context.Context, first, last int64) ([]int64, error)
-	// Running tells how many jobs of a range of IDs run, or wait for a callback.
+	// Running returns how many jobs of a range of IDs run, or wait for a callback.
 	Running(ctx context.Context, first, last int64) (int, error)
 	// Enqueue makes jobs under the IDs that they have, which were set aside by
 	// AddChunks. They have no Key and no ConcurrencyKey. How many jobs their tenant
@@ -75,7 +75,7 @@ type Tx interface {
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
 	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked and
 	// have never been started (Attempt is zero), with all that is known of them, and
-	// tells which these were, in order. Jobs that another transaction is just about to
+	// returns which these were, in order. Jobs that another transaction is just about to
 	// move are left.
 	Recall(ctx context.Context, first, last int64) ([]int64, error)
 }

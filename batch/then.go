@@ -15,7 +15,7 @@ const CompletedKind = reserved.Completed
 
 // Completion is what CompletedKind tells of.
 type Completion struct {
-	ID      string    `json:"id"` // the same however often it is told
+	ID      string    `json:"id"` // the same however often it is sent
 	URL     string    `json:"url"`
 	Batch   int64     `json:"batch_id"`
 	Number  int       `json:"completion"` // from 1; a batch that was opened again completes again

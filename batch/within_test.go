@@ -91,7 +91,7 @@ func TestABatchOfATransactionIsRefusedAsOthersAre(t *testing.T) {
 		"type: is \"wash\"": func() error {
 			return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "wash"}, walls(1)...))
 		},
-		"tasks: are none": func() error { return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"})) },
+		"tasks: is empty": func() error { return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"})) },
 		"tasks: are 10001": func() error {
 			return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"}, walls(batch.MaxWithin+1)...))
 		},

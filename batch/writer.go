@@ -48,7 +48,7 @@ func (w *chunkWriter) add(ctx context.Context, task ChunkTask, doubt bool) error
 	return w.flush(ctx)
 }
 
-// full tells whether there are no more numbers for chunks: the last is for the jobs
+// full reports whether there are no more numbers for chunks: the last is for the jobs
 // of the completion.
 func (w *chunkWriter) full() bool { return w.next-w.pass*chunksPerPass >= chunksPerPass-2 }
 

@@ -63,10 +63,10 @@ func (v *visit) further(next string) map[string]any {
 	return map[string]any{"first": v.FirstPage(), "next": v.NextPage(next)}
 }
 
-// Has tells whether a parameter is given with a value.
+// Has reports whether a parameter is given with a value.
 func (v *visit) Has(name, value string) bool { return slices.Contains(v.All(name), value) }
 
-// Filtered tells whether the page shows only some rows, for a reason that the viewer can
+// Filtered reports whether the page shows only some rows, for a reason that the viewer can
 // take away.
 func (v *visit) Filtered() bool {
 	for name := range v.Query {

@@ -117,7 +117,7 @@ func (h *hourPattern) note(minute int) {
 	h.minutes = append(h.minutes, minuteCount{minute, 1})
 }
 
-// plain tells whether an hour is as any other: it lies within the walk and the life of the
+// plain reports whether an hour is as any other: it lies within the walk and the life of the
 // schedule, on whole minutes of the walk, and no clock is changed in it or as it begins.
 func (w *fireWalk) plain(begin, end time.Time) bool {
 	_, before := begin.Add(-time.Second).In(w.zone).Zone()

@@ -210,7 +210,7 @@ func TestParametersThatCannotBeReadAreNamed(t *testing.T) {
 		"/jobs?batch=1&schedule=1":            "batch: cannot be combined",
 		"/jobs?at_most=0":                     "at_most: must be a number above 0",
 		"/jobs?colour=red":                    "colour: is not a parameter of this page",
-		"/jobs?page=xyz":                      "page: is none that was given out",
+		"/jobs?page=xyz":                      "page: is not a token that was given out",
 		"/jobs/1?colour=red":                  "colour: is not a parameter of this page",
 		"/failures?finished_from=1":           "finished_from: must be a time",
 		"/failures?state=ready":               "state: is not a parameter of this page",

@@ -145,7 +145,7 @@ func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*
 			PageToken: next, PageSize: int32(rows - len(jobs)),
 		})
 		if connect.CodeOf(err) == connect.CodeInvalidArgument && strings.Contains(err.Error(), "page_token") {
-			return nil, "", refuse("page", "is none that was given out; leave it away for the first page")
+			return nil, "", refuse("page", "is not a token that was given out; leave it out for the first page")
 		}
 		if err != nil {
 			return nil, "", err

@@ -85,7 +85,7 @@ func calendarOf(in *fairleadv1.Calendar) schedule.Calendar {
 	return out
 }
 
-// unforeseeable tells whether only the next instant is known: the schedule is due once,
+// unforeseeable reports whether only the next instant is known: the schedule is due once,
 // or after the end of each run.
 func (p *plan) unforeseeable() bool { return p.own.Delay > 0 || !p.own.At.IsZero() }
 

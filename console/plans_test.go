@@ -74,7 +74,7 @@ func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
 		t.Errorf("the live part of a name with a slash is asked for elsewhere:\n%s", byName)
 	}
 	r.page(404, "/schedules/nothing")
-	r.shows(r.page(400, "/schedules/"+id+"?page=nonsense"), "page: is none that was given out")
+	r.shows(r.page(400, "/schedules/"+id+"?page=nonsense"), "page: is not a token that was given out")
 	r.shows(r.page(400, "/schedules/"+id+"?pgae=1"), "pgae: is not a parameter of this page")
 }
 

@@ -33,7 +33,7 @@ type schedulePage struct {
 	Alert       *alertFacts // nil: it tells no one
 }
 
-// Remarked tells whether clocks are changed on a day of the coming fires.
+// Remarked reports whether clocks are changed on a day of the coming fires.
 func (p *schedulePage) Remarked() bool {
 	return slices.ContainsFunc(p.Fires, func(fire comingFire) bool { return fire.Remark != "" })
 }
@@ -134,7 +134,7 @@ func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err err
 func (v *visit) scheduleRuns(page *schedulePage, token string) error {
 	runs, err := v.schedules.ListRuns(v.ctx, &fairleadv1.ListRunsRequest{Id: page.GetId(), PageSize: runsShown, PageToken: token})
 	if connect.CodeOf(err) == connect.CodeInvalidArgument {
-		return refuse("page", "is none that was given out; leave it away for the first page")
+		return refuse("page", "is not a token that was given out; leave it out for the first page")
 	}
 	if err != nil {
 		return err
@@ -258,5 +258,5 @@ func (v *visit) SuccessShare(share float64) string {
 	return strconv.FormatFloat(math.Floor(1000*share)/10, 'f', -1, 64) + " %"
 }
 
-// isNotFound tells whether the API says that something does not exist.
+// isNotFound reports whether the API says that something does not exist.
 func isNotFound(err error) bool { return err != nil && connect.CodeOf(err) == connect.CodeNotFound }

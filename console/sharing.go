@@ -35,7 +35,7 @@ func newSharing() connect.UnaryInterceptorFunc {
 	}
 }
 
-// personal tells whether an error is about the one who asked: the token of another may
+// personal reports whether an error is about the one who asked: the token of another may
 // have been revoked, or its context may have ended.
 func personal(err error) bool {
 	switch connect.CodeOf(err) {
@@ -45,7 +45,7 @@ func personal(err error) bool {
 	return false
 }
 
-// reads tells whether a method only reads. It goes by the method's name, as the schema
+// reads reports whether a method only reads. It goes by the method's name, as the schema
 // does: what is not known to read is not shared.
 func reads(procedure string) bool {
 	name := procedure[strings.LastIndexByte(procedure, '/')+1:]

@@ -170,8 +170,8 @@ func TestParametersOfSweepsThatCannotBeUsedAreNamed(t *testing.T) {
 	for path, says := range map[string]string{
 		"/sweeps?kind=x":              "kind: is not known here",
 		"/sweeps?state=odd":           "state",
-		"/sweeps?page=x":              "page: is none that was given out",
-		"/sweeps/one/failed?page=x":   "page: is none that was given out",
+		"/sweeps?page=x":              "page: is not a token that was given out",
+		"/sweeps/one/failed?page=x":   "page: is not a token that was given out",
 		"/sweeps/one/log?index=first": "index: must be the number of an item",
 		"/sweeps/one/log?level=loud":  "level",
 		"/sweeps/one/history?x=1":     "x: is not known here",

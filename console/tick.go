@@ -55,7 +55,7 @@ func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, make fu
 	return value, err
 }
 
-// share is get, and tells whether it was this call that had the value made.
+// share is get, and reports whether it was this call that had the value made.
 func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, make func(context.Context) (V, error)) (value V, own bool, err error) {
 	entry, own := p.join(ctx, tickOf(now), key, make)
 	defer p.leave(entry)

@@ -63,14 +63,14 @@ func (c *Console) introduce(r *http.Request, v *viewer) error {
 	return nil
 }
 
-// Local tells whether the service needs no token.
+// Local reports whether the service needs no token.
 func (v *viewer) Local() bool { return v.token == "" && v.Role != "" }
 
-// Bound tells whether the viewer sees some tenants only.
+// Bound reports whether the viewer sees some tenants only.
 func (v *viewer) Bound() bool { return len(v.Tenants) > 0 }
 
-// Unbound tells whether the viewer sees all tenants.
+// Unbound reports whether the viewer sees all tenants.
 func (v *viewer) Unbound() bool { return !v.Bound() }
 
-// Admin tells whether the viewer may see tokens and the audit log.
+// Admin reports whether the viewer may see tokens and the audit log.
 func (v *viewer) Admin() bool { return v.Role == "admin" }

@@ -11,7 +11,7 @@ import (
 // and may run on many nodes at once.
 type Keeper interface {
 	// Promote makes at most limit due scheduled jobs ready, or parks them, earliest
-	// first, and tells how long it is until the next is due. It also lets gates
+	// first, and returns how long it is until the next is due. It also lets gates
 	// admit jobs where a process died between giving back a place and admitting the next.
 	Promote(ctx context.Context, limit int) (Promotion, error)
 	// Reap declares nodes dead whose lease has run out, and takes back at most
@@ -41,11 +41,11 @@ type Keeper interface {
 	// a day.
 	// A job stays, however old, while its end has still to be seen: by the batch whose
 	// task it is, until that has counted it or completed; by the schedule whose run it
-	// is, until that was told; by the sweep that runs and over whose shard it goes,
+	// is, until that has counted it; by the sweep that runs and over whose shard it goes,
 	// until that has ended. Such jobs keep none behind them from being removed.
 	// Of sweeps that have finished, lines and events older than Failed says are removed,
 	// at most limit of each; the sweeps themselves stay until they are deleted.
-	// It tells how many rows of all of these it removed, nodes and schedules aside: while
+	// It returns how many rows of all of these it removed, nodes and schedules aside: while
 	// that is limit or more, there may be more to remove.
 	//
 	// It also gives up lanes that no job was in for 30 days, and removes what is left

@@ -31,11 +31,11 @@ type Restored struct {
 	Node   fairlead.NodeID
 }
 
-// Restorer is a store that can be told that its database lost its last commits.
+// Restorer is a store that takes notice that its database lost its last commits.
 // It raises the counters of fences and ids above all that were ever given out, and
 // every process that uses the database then drops what it has cached. The stores
-// notice a failover and a restart by themselves; a restore into a server that is
-// not restarted they have to be told of.
+// notice a failover and a restart without this; of a restore into a server that is not
+// restarted they learn only by it.
 type Restorer interface {
 	Restored(ctx context.Context) (Restored, error)
 }

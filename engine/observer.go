@@ -17,7 +17,7 @@ type Observer interface {
 	// Started is called before a handler runs.
 	Started(job *fairlead.Job)
 	// Ended is called when a run's settlement has been acknowledged; settled
-	// tells whether it took effect.
+	// reports whether it took effect.
 	Ended(job *fairlead.Job, settlement fairlead.Settlement, settled fairlead.Settled, took time.Duration)
 	// Flushed is called after each write of settlements; a failed write is
 	// repeated.

@@ -141,7 +141,7 @@ type plenty struct {
 	promotes, expires, prunes, reaps atomic.Int64
 }
 
-// more tells how much a call does: as much as it may, a few times.
+// more returns how much a call does: as much as it may, a few times.
 func more(count *atomic.Int64, limit int) int {
 	if count.Add(1) <= 3 {
 		return limit

@@ -100,7 +100,7 @@ func (p *placement) share() int {
 	return max(1, divideUp(p.total(), len(p.hosts)))
 }
 
-// hosted tells whether a node other than one has shards of a sweep.
+// hosted reports whether a node other than one has shards of a sweep.
 func (p *placement) hosted(sweep int64, but *host) bool {
 	return slices.ContainsFunc(p.hosts, func(h *host) bool { return h != but && h.shards[sweep] > 0 })
 }
@@ -148,7 +148,7 @@ func (p *placement) surplus(id fairlead.NodeID, onTheWay bool) int64 {
 	})
 }
 
-// crowded tells whether a node has shards of too many sweeps.
+// crowded reports whether a node has shards of too many sweeps.
 func (p *placement) crowded(h *host) bool { return len(h.shards) > p.bound(h) }
 
 // bound is of how many sweeps a node may have shards.
@@ -199,7 +199,7 @@ func (p *placement) openings() int {
 	return max(1, openings)
 }
 
-// takes tells whether a node would take up a shard of a sweep.
+// takes reports whether a node would take up a shard of a sweep.
 func (p *placement) takes(h *host, sweep int64) bool {
 	at := p.places[sweep]
 	if h.node.Idle == 0 || !slices.Contains(h.node.Kinds, at.kind) || len(h.node.Queues) > 0 && !slices.Contains(h.node.Queues, at.queue) {

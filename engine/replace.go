@@ -169,7 +169,7 @@ func (r *replacer) takeHeld() (all []ending) {
 
 // nextHeld is the key to try now: of those that are due the one that was tried least, so
 // that keys which are not held after all need not wait for those which are. If none is
-// due it tells how long to wait, which is negative if there is none at all.
+// due it returns how long to wait, which is negative if there is none at all.
 func (r *replacer) nextHeld(now time.Time) (best *heldKey, wait time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

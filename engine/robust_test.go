@@ -286,7 +286,7 @@ func TestABeatThatTheEndOfTheNodeCutsOffIsNoFailure(t *testing.T) {
 	})
 }
 
-// lastEnd tells when the node has forgotten its only job.
+// lastEnd returns when the node has forgotten its only job.
 type lastEnd struct {
 	engine.NoObserver
 	ended chan struct{}

@@ -81,7 +81,7 @@ func (r *run) overdue(now time.Time) time.Duration {
 	return now.Sub(r.ended)
 }
 
-// begun tells whether the handler has started.
+// begun reports whether the handler has started.
 func (r *run) begun() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

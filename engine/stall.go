@@ -85,7 +85,7 @@ func (w *stallWatch) look(ctx context.Context) error {
 	return nil
 }
 
-// startable tells whether there is a job that the group could start now.
+// startable reports whether there is a job that the group could start now.
 func (w *stallWatch) startable(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.group.life.options.Lease)
 	defer cancel()
@@ -110,7 +110,7 @@ func (w *stallWatch) startable(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// hindered tells whether something but other jobs keeps a job from starting.
+// hindered reports whether something but other jobs keeps a job from starting.
 func hindered(obstacles []fairlead.Obstacle) bool {
 	for _, o := range obstacles {
 		if o.Code != fairlead.InLine && o.Code != fairlead.NoSlot {

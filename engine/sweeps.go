@@ -55,7 +55,7 @@ func newSweeps(o Options) *sweeps {
 	return &sweeps{bound: o.MaxSweeps, most: o.MaxSweeps, shards: map[int64]int{}, poll: o.Poll}
 }
 
-// see takes up where the shards are, as a node sees it. It tells whether some of them
+// see takes up where the shards are, as a node sees it. It reports whether some of them
 // are on their way.
 func (s *sweeps) see(p *placement, id fairlead.NodeID, now time.Time) (onTheWay bool) {
 	s.mu.Lock()
@@ -146,7 +146,7 @@ func (s *sweeps) leave(r *run) {
 	}
 }
 
-// mayGive tells whether the time has come to give a shard to others: one after the
+// mayGive reports whether the time has come to give a shard to others: one after the
 // other. A node that has claimed more than it admitted is about to give that back.
 func (s *sweeps) mayGive(now time.Time, claimed int) bool {
 	s.mu.Lock()

@@ -38,7 +38,7 @@ func overdue(ctx context.Context) bool {
 	return timed && ctx.Err() != nil && !time.Now().Before(deadline)
 }
 
-// timedOut tells that an attempt took longer than its timeout. It is also called
+// timedOut reports that an attempt took longer than its timeout. It is also called
 // by the node, for handlers that do not return. If it does not work, Watch tries
 // again: of an attempt that is followed by another, nobody would find out.
 func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
@@ -49,7 +49,7 @@ func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
 	}
 }
 
-// failed tells that a job failed for good. If that does not work, Watch finds
+// failed reports that a job failed for good. If that does not work, Watch finds
 // the job.
 func (c *Courier) failed(ctx context.Context, job *fairlead.Job, err error) {
 	c.tell(ctx, eventFailed, job, hasAnything, func() *fairlead.Job {

@@ -93,7 +93,7 @@ func readHeader(line []byte) (name, value []byte, fine bool) {
 	return name, value, true
 }
 
-// tokenTable tells which characters names of headers consist of.
+// tokenTable says which characters names of headers consist of.
 var tokenTable = func() (table [256]bool) {
 	for _, c := range []byte(tokenCharacters) {
 		table[c] = true

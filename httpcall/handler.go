@@ -18,7 +18,7 @@ type Options struct {
 	Keeper    SecretKeeper
 	PublicURL string // where targets reach the service, for their callbacks
 
-	// Schedule tells which schedule made a job, and for which instant; nil: none did.
+	// Schedule returns which schedule made a job, and for which instant; nil: none did.
 	Schedule func(ctx context.Context, job *fairlead.Job) (Origin, error)
 
 	MaxRunning  int // calls under way to one target from this node; zero: any number

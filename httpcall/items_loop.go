@@ -15,7 +15,7 @@ type ItemsLoop interface {
 	// Wait waits until calls have ended, at most for so long. What it returns is good
 	// until it is called again.
 	Wait(most time.Duration) []ItemsEnd
-	// Fits tells whether calls of this sort are what a loop is good for.
+	// Fits reports whether calls of this sort are what a loop is good for.
 	Fits() bool
 	// Close is called once no call is under way.
 	Close()

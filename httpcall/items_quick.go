@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// quick tells whether calls can be made quickly: with requests that differ by the
+// quick reports whether calls can be made quickly: with requests that differ by the
 // numbers of items alone, over connections that the wire has, and with answers whose
 // status and body say all.
 func (p *plan) quick() bool {

@@ -104,7 +104,7 @@ func (w *watch) end() {
 	}
 }
 
-// late tells whether a call was ended because its time was over.
+// late reports whether a call was ended because its time was over.
 func (w *watch) late(l *line) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -74,7 +74,7 @@ func (l *line) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// empty tells whether nothing has arrived that was not read.
+// empty reports whether nothing has arrived that was not read.
 func (l *line) empty() bool { return l.in.Buffered() == 0 && len(l.arrived) == 0 }
 
 // RoundTrip makes one call.

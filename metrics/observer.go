@@ -109,7 +109,7 @@ func (o *observer) Conducted(_ time.Duration, err error) {
 	}
 }
 
-// Unreaped tells how many jobs of dead nodes are left.
+// Unreaped returns how many jobs of dead nodes are left.
 func (o *observer) Unreaped(jobs int) { o.unreaped.Set(float64(jobs)) }
 
 // Stalled counts a stall.

@@ -14,7 +14,7 @@ type span struct {
 	from, before time.Time
 }
 
-// comeBy tells which instants, from the first on, are there by now: those that are
+// comeBy returns which instants, from the first on, are there by now: those that are
 // at most grace late, and those that were missed before. next is the first that
 // is left.
 func comeBy(t *Timing, first, now time.Time, grace time.Duration) (missed span, come []time.Time, next time.Time) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// A schedule decides what it does by pure functions. What they are told comes from
+// A schedule decides what it does by pure functions. What they are given comes from
 // one transaction of a store, which also carries out what they plan. For an
 // instant these questions are asked in this order, and the first answer counts:
 //
@@ -107,7 +107,7 @@ func newDecision(s *Schedule, v View) *decision {
 	return d
 }
 
-// full tells whether as many run as may.
+// full reports whether as many run as may.
 func (d *decision) full() bool {
 	return d.schedule.MaxConcurrency > 0 && d.running >= d.schedule.MaxConcurrency
 }

@@ -9,7 +9,7 @@ import (
 // mostCounted is how many missed instants are counted.
 const mostCounted = 1000
 
-// alertEnded decides who is told of the runs that have ended.
+// alertEnded decides which alerts are sent because of the runs that have ended.
 func (d *decision) alertEnded() {
 	a, st := d.schedule.Alert, &d.plan.Standing
 	if a == nil {
@@ -38,8 +38,8 @@ func (d *decision) alertEnded() {
 	}
 }
 
-// worthTelling tells whether a success is news. The end of failures is not reported
-// that were not told of, unless all that is wanted is to hear of their end.
+// worthTelling reports whether a success is news: it ends failures that were reported, or
+// the alert asks only for the end of failures.
 func (d *decision) worthTelling() bool {
 	a, st := d.schedule.Alert, &d.plan.Standing
 	if st.Failures == 0 || a.tells(AlertFailure) || a.tells(AlertFailures) {
@@ -63,13 +63,13 @@ func (d *decision) alertMissed(t *Timing, missed span, caughtUp int) {
 	d.alert(o)
 }
 
-// quietSince tells whether nobody was told for a while, and notes that somebody is
-// now.
-func (d *decision) quietSince(told *time.Time) bool {
-	if !told.IsZero() && d.view.Now.Before(told.Add(d.schedule.Alert.Quiet)) {
+// quietSince reports whether the last alert of its sort is older than the time between
+// two. If so, it notes that one is sent now.
+func (d *decision) quietSince(last *time.Time) bool {
+	if !last.IsZero() && d.view.Now.Before(last.Add(d.schedule.Alert.Quiet)) {
 		return false
 	}
-	*told = d.view.Now
+	*last = d.view.Now
 	return true
 }
 

@@ -53,7 +53,7 @@ func (d desk) put(ctx context.Context, schedule Schedule) (Schedule, error) {
 	return listed[0], nil
 }
 
-// restarts tells whether a schedule that replaces another counts from now on.
+// restarts reports whether a schedule that replaces another counts from now on.
 func (s *Schedule) restarts(before *Schedule) bool {
 	return s.Disabled != before.Disabled || s.Cron != before.Cron || s.Every != before.Every || s.Delay != before.Delay || s.Daily != before.Daily ||
 		!s.At.Equal(before.At) || s.Zone != before.Zone || s.Calendar != before.Calendar || !s.StartsAt.Equal(before.StartsAt) || !s.EndsAt.Equal(before.EndsAt)

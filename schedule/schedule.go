@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Schedule says when jobs come into being by themselves, and what happens if an
-// earlier one still runs, has failed, or if there are too many. A job that a
-// schedule made is a run of it.
+// Schedule makes jobs at the times it names, and says what happens if an earlier one
+// still runs, has failed, or if there are too many. A job that a schedule made is a
+// run of it.
 type Schedule struct {
 	ID          int64 // set by the store
 	Name        string
@@ -41,7 +41,7 @@ type Schedule struct {
 
 	Alert *Alert // where to report that it goes wrong; nil: nowhere
 
-	Disabled bool   // it makes no runs by itself
+	Disabled bool   // it makes no runs when it is due
 	Reason   string // why it is disabled
 	Outdated bool   // its Cursor was computed with another calendar than there is now; set by the store, and undone by the Client
 	Broken   string // why what is stored of it cannot be read, set by the store: it makes no runs until it is replaced
@@ -138,10 +138,10 @@ type Fire struct {
 	EndedAt  time.Time      // zero: it has not
 }
 
-// Active tells whether the run has not ended.
+// Active reports whether the run has not ended.
 func (f *Fire) Active() bool { return !f.State.Final() }
 
-// Failed tells whether the run ended otherwise than well.
+// Failed reports whether the run ended otherwise than well.
 func (f *Fire) Failed() bool { return f.State == fairlead.Failed || f.State == fairlead.Cancelled }
 
 // View is what a decision about a schedule is made from.
@@ -151,7 +151,7 @@ type View struct {
 	Active   []Fire    // those that have not ended, queued ones too, oldest first
 	Last     *Fire     // of those that ended and were not skipped the one with the newest instant; nil: there is none
 	Skipped  bool      // whether one was skipped since then
-	Ended    []Fire    // runs whose end was not told before, in the order of their ends
+	Ended    []Fire    // runs whose end no earlier View had, in the order of their ends
 	Standing Standing  // what the last plan said
 }
 

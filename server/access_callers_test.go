@@ -88,7 +88,7 @@ func (a *guardedAPI) everyCaller() []caller {
 	return callers
 }
 
-// sender sends a request of a method and tells what its caller gets to hear.
+// sender sends a request of a method and returns what its caller gets to hear.
 type sender func(t *testing.T, method protoreflect.MethodDescriptor, text, secret string) string
 
 // protocols are the ways to call a method: every route of REST, and every protocol

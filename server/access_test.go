@@ -281,7 +281,7 @@ func (a *guardedAPI) connect(t *testing.T, method protoreflect.MethodDescriptor,
 	return string(end)
 }
 
-// heard sends a request and tells what its caller gets to hear.
+// heard sends a request and returns what its caller gets to hear.
 func (a *guardedAPI) heard(t *testing.T, verb, path, kind string, body []byte, secret string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

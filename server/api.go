@@ -84,7 +84,7 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 	return guarded
 }
 
-// Run does what the service does by itself, until ctx ends.
+// Run does what the service does without being asked, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	s.auditor.writeSums(ctx)
 	return nil

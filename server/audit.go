@@ -31,7 +31,7 @@ type auditor struct {
 // auditPatience is how long the audit log is waited for.
 const auditPatience = 5 * time.Second
 
-// logged tells whether an endpoint changes something that matters.
+// logged reports whether an endpoint changes something that matters.
 func logged(endpoint *rest.Endpoint) bool {
 	rule, annotated := proto.GetExtension(endpoint.Method.Options(), annotations.E_Http).(*annotations.HttpRule)
 	reads := annotated && rule.GetGet() != ""
@@ -76,8 +76,8 @@ func newEntry(ctx context.Context, endpoint *rest.Endpoint) access.Entry {
 	return access.Entry{Actor: c.identity.Name, Role: c.identity.Role, From: c.from, Action: string(endpoint.Method.Name())}
 }
 
-// write keeps entries. The caller is told of what was done even if that cannot
-// be written down.
+// write keeps entries. The caller gets its answer even if the entries cannot be
+// written.
 func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
 	defer cancel()
@@ -88,7 +88,7 @@ func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	}
 }
 
-// refused tells whether an error means that nothing was changed.
+// refused reports whether an error means that nothing was changed.
 func refused(err error) bool {
 	for _, known := range []error{fairlead.ErrInvalid, fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrLeaseLost, fairlead.ErrExpired, fairlead.ErrLimit} {
 		if errors.Is(err, known) {
@@ -96,7 +96,7 @@ func refused(err error) bool {
 		}
 	}
 	var own *rest.Error
-	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // nobody was there to agree
+	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // the business did not answer
 }
 
 // subjectOf names what a request is about, as "queue:mail".

@@ -55,7 +55,7 @@ func (s *sums) add(ctx context.Context, endpoint *rest.Endpoint, answer proto.Me
 	}
 }
 
-// refused counts a request of nobody knows whom.
+// refused counts a request of an unknown caller.
 func (s *sums) refused(from, action, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

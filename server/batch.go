@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -58,7 +57,7 @@ func (s *Batches) create(ctx context.Context, in *fairleadv1.NewBatch, changes [
 		return batch.Batch{}, err
 	}
 	if len(changes) == 0 {
-		return batch.Batch{}, refuseField("tasks", "are none; a batch needs at least one")
+		return batch.Batch{}, refuseField("tasks", "is empty; a batch needs at least one")
 	}
 	return s.client.Start(ctx, b, changes...)
 }
@@ -78,7 +77,7 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 	size := pageSize(in.GetPageSize())
 	batches, err := s.client.List(ctx, batch.Filter{
 		Names: in.GetName(), Types: in.GetType(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Open: in.GetOpen(),
-		Below: below, Limit: size + 1, // one more tells whether there is a next page
+		Below: below, Limit: size + 1, // one more shows whether there is a next page
 	})
 	if err != nil {
 		return nil, err
@@ -87,15 +86,9 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListBatchesResponse{}
-	for i := range batches {
-		if i == size {
-			out.NextPageToken = pageToken(batches[i-1].ID)
-			break
-		}
-		out.Items = append(out.Items, batchTo(&batches[i], now))
-	}
-	return out, nil
+	batches, next := page(batches, size, func(b batch.Batch) int64 { return b.ID })
+	shown := func(b batch.Batch) *fairleadv1.Batch { return batchTo(&b, now) }
+	return &fairleadv1.ListBatchesResponse{Items: items(batches, shown), NextPageToken: pageToken(next)}, nil
 }
 
 // ListBatchTasks lists tasks of a batch.
@@ -108,50 +101,21 @@ func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTa
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListBatchTasksResponse{NextPageToken: pageToken(next)}
-	for i := range tasks {
-		out.Items = append(out.Items, taskTo(&tasks[i]))
-	}
-	return out, nil
+	return &fairleadv1.ListBatchTasksResponse{Items: items(tasks, taskTo), NextPageToken: pageToken(next)}, nil
 }
 
-// tasks is a page of a batch's tasks, and behind which the next one begins; zero:
-// there is none.
-func (s *Batches) tasks(ctx context.Context, id int64, states []batch.TaskState, after int64, size int) ([]batch.Task, int64, error) {
-	tasks, err := s.client.Tasks(ctx, batch.TaskFilter{Batch: id, States: states, After: after, Limit: size + 1})
-	if err != nil || len(tasks) <= size {
-		return tasks, 0, err
-	}
-	return tasks[:size], tasks[size-1].ID, nil
+// tasks returns a page of a batch's tasks, and the id behind which the next page begins;
+// zero: there is none.
+func (s *Batches) tasks(ctx context.Context, id int64, states []batch.TaskState, after int64, size int) (tasks []batch.Task, next int64, err error) {
+	tasks, err = s.client.Tasks(ctx, batch.TaskFilter{Batch: id, States: states, After: after, Limit: size + 1})
+	tasks, next = page(tasks, size, func(task batch.Task) int64 { return task.ID })
+	return tasks, next, err
 }
 
 // WatchBatch sends the batch whenever it has changed, until it has completed.
 func (s *Batches) WatchBatch(ctx context.Context, in *fairleadv1.GetBatchRequest, send func(*fairleadv1.Batch) error) error {
-	ticks := time.NewTicker(watchEvery)
-	defer ticks.Stop()
-	var last *fairleadv1.Batch
-	for {
-		batch, err := s.GetBatch(ctx, in)
-		if err != nil {
-			return err
-		}
-		if news := unguessed(batch); !proto.Equal(news, last) {
-			if err := send(batch); err != nil {
-				return err
-			}
-			last = news
-		}
-		if batch.GetEndedAt() != nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil // the watcher has gone
-		case <-s.stopping:
-			return nil
-		case <-ticks.C:
-		}
-	}
+	ended := func(batch *fairleadv1.Batch) bool { return batch.GetEndedAt() != nil }
+	return watch(ctx, s.stopping, in, s.GetBatch, unguessed, ended, send)
 }
 
 // unguessed is a batch without what changes with the time alone.

@@ -22,7 +22,7 @@ func (s *Batches) RetryBatch(ctx context.Context, in *fairleadv1.RetryBatchReque
 // mostUndone is how many tasks a dry run of a rollback shows.
 const mostUndone = 1000
 
-// RollBackBatch puts back what was there before, or tells what that would be.
+// RollBackBatch puts back what was there before, or returns what that would be.
 func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatchRequest) (*fairleadv1.Batch, error) {
 	what := batch.RollBack{Tasks: in.GetTasks(), Failed: in.GetIncludeFailed(), Serial: in.GetSerial()}
 	if !in.GetDryRun() {
@@ -39,7 +39,7 @@ func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatc
 	}
 	out.WouldUndoTotal = int32(total)
 	for i := range tasks {
-		out.WouldUndo = append(out.WouldUndo, taskTo(&tasks[i]))
+		out.WouldUndo = append(out.WouldUndo, taskTo(tasks[i]))
 	}
 	return out, nil
 }

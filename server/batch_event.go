@@ -14,7 +14,7 @@ type BatchEvents struct {
 	jobs *BatchJobs
 }
 
-// NewBatchEvents makes the service that is told of batches.
+// NewBatchEvents makes the service that takes messages about batches.
 func NewBatchEvents(jobs *BatchJobs) *BatchEvents { return &BatchEvents{jobs: jobs} }
 
 // TriggerEvent creates a batch, or looks at one that exists.

@@ -9,6 +9,7 @@ import (
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // batchOf is a batch as a request has it, without its tasks.
@@ -29,7 +30,7 @@ func batchOf(in *fairleadv1.NewBatch) (batch.Batch, error) {
 		return out, refuseField("region", fmt.Sprintf("is %q, and queue is %q; they are two names of the same: give one", region, out.Queue))
 	}
 	for _, then := range in.GetThen() {
-		out.Then = append(out.Then, *newJobOf(then.GetJob()))
+		out.Then = append(out.Then, *message.NewJobOf(then.GetJob()))
 	}
 	return out, nil
 }
@@ -49,10 +50,10 @@ func batchTo(b *batch.Batch, now time.Time) *fairleadv1.Batch {
 	out := &fairleadv1.Batch{
 		Id: b.ID, Name: b.Name, Type: b.Type, Description: b.Description,
 		Creator: b.Creator, Env: b.Env, Queue: b.Queue, Az: b.AZ, Service: b.Service, Info: b.Info, Tenant: b.Tenant, Priority: int32(b.Priority),
-		MaxRunning: int32(b.MaxRunning), Rate: b.Rate, Timeout: durationTo(b.Timeout), Notify: b.Notify,
+		MaxRunning: int32(b.MaxRunning), Rate: b.Rate, Timeout: message.Duration(b.Timeout), Notify: b.Notify,
 		State: string(b.State()), Paused: b.Paused, Reason: b.Reason, Awaiting: b.Awaiting, Tally: tallyTo(b.Tally),
 		Total: proto.Int32(int32(b.Total)), Done: proto.Int32(int32(done)), Progress: proto.Float64(share(done, b.Total)), Completions: int32(b.Completions),
-		CreatedAt: timeTo(b.CreatedAt), StartedAt: timeTo(b.StartedAt), EndedAt: timeTo(b.EndedAt),
+		CreatedAt: message.Time(b.CreatedAt), StartedAt: message.Time(b.StartedAt), EndedAt: message.Time(b.EndedAt),
 	}
 	if b.Canary != (batch.Canary{}) {
 		out.Canary = &fairleadv1.Canary{Tasks: int32(b.Canary.Tasks), Ratio: b.Canary.Ratio}
@@ -61,11 +62,11 @@ func batchTo(b *batch.Batch, now time.Time) *fairleadv1.Batch {
 		out.StopAfter = &fairleadv1.Threshold{Failures: int32(b.StopAfter.Failures), Percent: b.StopAfter.Percent}
 	}
 	for i := range b.Then {
-		out.Then = append(out.Then, &fairleadv1.Then{Job: newJobTo(&b.Then[i])})
+		out.Then = append(out.Then, &fairleadv1.Then{Job: message.NewJob(&b.Then[i])})
 	}
 	out.Throughput = throughput(b, done, now)
 	if left := b.Tally.Open(); out.GetThroughput() > 0 && left > 0 && !b.Paused && !b.Awaiting {
-		out.Eta = timeTo(now.Add(time.Duration(float64(left) / out.GetThroughput() * float64(time.Second))))
+		out.Eta = message.Time(now.Add(time.Duration(float64(left) / out.GetThroughput() * float64(time.Second))))
 	}
 	return out
 }
@@ -105,10 +106,10 @@ func tallyTo(t batch.Tally) *fairleadv1.Tally {
 }
 
 // taskTo is a task as an answer has it.
-func taskTo(t *batch.Task) *fairleadv1.BatchTask {
+func taskTo(t batch.Task) *fairleadv1.BatchTask {
 	return &fairleadv1.BatchTask{
 		Id: t.ID, BatchId: t.Batch,
 		Target: &fairleadv1.Target{Id: t.Target.ID, Name: t.Target.Name, Type: t.Target.Type, Env: t.Target.Env},
-		Before: t.Before, After: t.After, State: string(t.State), JobId: t.Job, Info: t.Info, Retries: int32(t.Retries), UpdatedAt: timeTo(t.UpdatedAt),
+		Before: t.Before, After: t.After, State: string(t.State), JobId: t.Job, Info: t.Info, Retries: int32(t.Retries), UpdatedAt: message.Time(t.UpdatedAt),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // BatchJobs implements the BatchJobService: batches under other names.
@@ -47,7 +48,7 @@ func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []batch.Change, 
 		set  bool
 	}{{"batch_id", in.GetBatchId() != 0}, {"status", in.GetStatus() != ""}, {"next_page_token", in.GetNextPageToken() != ""}} {
 		if f.set {
-			refuse(f.name, errors.New("is set by the server; leave it away"))
+			refuse(f.name, errors.New("is set by the server; leave it out"))
 		}
 	}
 	info, err := opened(in.GetExtraInfo())
@@ -171,7 +172,7 @@ func renamed(err error) error {
 	return out
 }
 
-// fewTasks is how many tasks are answered with their batch if nobody says.
+// fewTasks is how many tasks are answered with their batch if the request does not say.
 const fewTasks = 1000
 
 // GetBatchJob returns a batch with its tasks.
@@ -208,7 +209,7 @@ func batchJobTo(b *batch.Batch, tasks []batch.Task, next int64) (*fairleadv1.Bat
 	}
 	out := &fairleadv1.BatchJob{
 		BatchId: b.ID, BatchName: b.Name, BatchType: b.Type, Creator: b.Creator, CmdbService: b.Service, Env: b.Env, Region: b.Queue, Az: b.AZ,
-		ExtraInfo: b.Info, Status: string(b.State()), Version: int64(b.Completions) + 1, CreateTime: timeTo(b.CreatedAt), UpdateTime: timeTo(updated),
+		ExtraInfo: b.Info, Status: string(b.State()), Version: int64(b.Completions) + 1, CreateTime: message.Time(b.CreatedAt), UpdateTime: message.Time(updated),
 		NextPageToken: pageToken(next), Tenant: b.Tenant,
 	}
 	for i := range tasks {
@@ -236,6 +237,6 @@ func batchJobTaskTo(b *batch.Batch, t *batch.Task) (*fairleadv1.BatchJobTask, er
 	return &fairleadv1.BatchJobTask{
 		TaskId: t.ID, TargetId: id, TargetName: t.Target.Name, TargetType: t.Target.Type, TargetEnv: t.Target.Env, TargetParam: param,
 		Status: string(t.State), Info: proto.String(t.Info), RetryTime: proto.Int32(int32(t.Retries)), Version: int64(t.Retries) + 1,
-		CreateTime: timeTo(b.CreatedAt), UpdateTime: timeTo(t.UpdatedAt),
+		CreateTime: message.Time(b.CreatedAt), UpdateTime: message.Time(t.UpdatedAt),
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // ListBreakers lists the targets that this node leaves alone.
@@ -27,5 +28,5 @@ func breakerTo(b httpcall.Breaker) *fairleadv1.Breaker {
 	if b.HalfOpen {
 		state = "half_open"
 	}
-	return &fairleadv1.Breaker{Address: b.Address, State: state, Failures: int32(b.Failures), Since: timeTo(b.Since), OpenUntil: timeTo(b.Until)}
+	return &fairleadv1.Breaker{Address: b.Address, State: state, Failures: int32(b.Failures), Since: message.Time(b.Since), OpenUntil: message.Time(b.Until)}
 }

@@ -76,7 +76,7 @@ func (s *Calendars) put(ctx context.Context, calendar schedule.Calendar) (*fairl
 // CreateCalendar stores a calendar.
 func (s *Calendars) CreateCalendar(ctx context.Context, in *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
 	if in.GetVersion() != 0 {
-		return nil, refuseField("version", "is set by the server; leave it away")
+		return nil, refuseField("version", "is set by the server; leave it out")
 	}
 	return s.put(ctx, calendarOf(in))
 }
@@ -96,11 +96,7 @@ func (s *Calendars) ListCalendars(ctx context.Context, _ *fairleadv1.ListCalenda
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListCalendarsResponse{}
-	for _, calendar := range calendars {
-		out.Items = append(out.Items, calendarTo(calendar))
-	}
-	return out, nil
+	return &fairleadv1.ListCalendarsResponse{Items: items(calendars, calendarTo)}, nil
 }
 
 // UpdateCalendar replaces a calendar. Without a version it replaces whatever there

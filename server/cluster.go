@@ -9,6 +9,8 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // Queues implements the QueueService.
@@ -44,7 +46,7 @@ func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest
 	for _, u := range report.Queues {
 		queue := of(u.Name)
 		queue.Scheduled, queue.Parked, queue.Ready = int64(u.Scheduled), int64(u.Parked), int64(u.Ready)
-		queue.Running, queue.Waiting, queue.OldestWait = int64(u.Running), int64(u.Waiting), durationTo(u.OldestWait)
+		queue.Running, queue.Waiting, queue.OldestWait = int64(u.Running), int64(u.Waiting), message.Duration(u.OldestWait)
 	}
 	for _, node := range nodes {
 		for _, name := range node.Queues {
@@ -116,11 +118,7 @@ func (s *Limits) ListLimits(ctx context.Context, _ *fairleadv1.ListLimitsRequest
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListLimitsResponse{}
-	for _, use := range limits {
-		out.Items = append(out.Items, limitTo(use))
-	}
-	return out, nil
+	return &fairleadv1.ListLimitsResponse{Items: items(limits, limitTo)}, nil
 }
 
 // SetLimit sets or removes the limit of a scope.
@@ -156,9 +154,9 @@ func (s *Limits) Verify(ctx context.Context, _ *fairleadv1.VerifyRequest) (*fair
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.VerifyResponse{}
-	for _, d := range drift {
-		out.Items = append(out.Items, &fairleadv1.Drift{Scope: scopeTo(d.Scope, d.Name), Counted: int32(d.Counted), Found: int32(d.Found)})
-	}
-	return out, nil
+	return &fairleadv1.VerifyResponse{Items: items(drift, driftTo)}, nil
+}
+
+func driftTo(d driver.Drift) *fairleadv1.Drift {
+	return &fairleadv1.Drift{Scope: scopeTo(d.Scope, d.Name), Counted: int32(d.Counted), Found: int32(d.Found)}
 }

@@ -57,7 +57,7 @@ func (b *budget) full(now time.Time) bool {
 
 // spend takes the cost of one look-up that may find nothing. It reports whether the
 // address has it left, and whether all addresses together have it too: only then the
-// token is to be looked up by itself. What is spent on a token that is known after
+// token is to be looked up alone. What is spent on a token that is known after
 // all is given back.
 func (f *failures) spend(address string) (own, all bool) {
 	f.mu.Lock()

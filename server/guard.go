@@ -33,7 +33,7 @@ func hardened(next http.Handler) http.Handler {
 	})
 }
 
-// local keeps web pages away from a service that asks nobody who they are: those
+// local keeps web pages away from a service that does not authenticate callers: those
 // of other origins, and those whose name was made to point to this machine.
 func local(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
@@ -46,7 +46,7 @@ func local(next http.Handler) http.Handler {
 	}))
 }
 
-// loopback tells whether a host, with or without port, is this machine.
+// loopback reports whether a host, with or without port, is this machine.
 func loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -13,31 +13,31 @@ import (
 
 // Identity is who sends a request.
 type Identity struct {
-	Name    string // of the token, or what the identity provider calls somebody
+	Name    string // of the token, or what the identity provider calls the caller
 	Role    access.Role
 	Tenants []string  // bound to these; nil: it is not bound
 	Until   time.Time // when it is believed no longer; zero: as long as its token is kept
 }
 
-// localIdentity is everybody where nobody is asked who they are.
+// localIdentity is every caller of a service that does not authenticate them.
 var localIdentity = Identity{Name: "local", Role: access.RoleAdmin}
 
-// bound tells whether it may touch some tenants only.
+// bound reports whether it may touch some tenants only.
 func (i Identity) bound() bool { return len(i.Tenants) > 0 }
 
-// boundToNothing tells whether it is bound, and to no tenant: it may do nothing, and
+// boundToNothing reports whether it is bound, and to no tenant: it may do nothing, and
 // is refused.
 func (i Identity) boundToNothing() bool { return i.Tenants != nil && len(i.Tenants) == 0 }
 
-// over tells whether it is believed no longer.
+// over reports whether it is believed no longer.
 func (i Identity) over(now time.Time) bool { return !i.Until.IsZero() && !now.Before(i.Until) }
 
-// same tells whether two identities may do the same under the same name.
+// same reports whether two identities may do the same under the same name.
 func (i Identity) same(other Identity) bool {
 	return i.Name == other.Name && i.Role == other.Role && slices.Equal(i.Tenants, other.Tenants)
 }
 
-// touches tells whether it may touch what is a tenant's.
+// touches reports whether it may touch what is a tenant's.
 func (i Identity) touches(tenant string) bool {
 	if tenant == "" {
 		tenant = fairlead.DefaultTenant
@@ -83,7 +83,7 @@ func withCaller(ctx context.Context, c caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// callerOf is who sends the request. A context without one is nobody's.
+// callerOf is who sends the request. A context without a caller may do nothing.
 func callerOf(ctx context.Context) caller {
 	c, known := ctx.Value(callerKey{}).(caller)
 	if !known {

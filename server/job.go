@@ -2,114 +2,15 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
-	"time"
-
-	"google.golang.org/protobuf/types/known/durationpb"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/tracing"
 )
-
-// newJobOf is a job to be stored as a request has it.
-func newJobOf(in *fairleadv1.NewJob) *fairlead.Job {
-	job := &fairlead.Job{
-		Kind: in.GetKind(), Args: in.GetArgs(), Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
-		NotBefore: timeOf(in.GetNotBefore()), StartBy: timeOf(in.GetStartBy()),
-		Timeout: in.GetTimeout().AsDuration(), MaxAttempts: int(in.GetMaxAttempts()),
-		OnCrash: fairlead.OnCrash(in.GetOnCrash()), Key: in.GetKey(), KeyScope: fairlead.KeyScope(in.GetKeyScope()),
-		OnDuplicate: fairlead.OnDuplicate(in.GetOnDuplicate()), ConcurrencyKey: in.GetConcurrencyKey(), Trace: in.GetTrace(),
-	}
-	job.Retry = retryOf(in.GetRetry())
-	return job
-}
-
-func retryOf(in *fairleadv1.Retry) *fairlead.Retry {
-	if in == nil {
-		return nil
-	}
-	return &fairlead.Retry{Base: in.GetBase().AsDuration(), Factor: in.GetFactor(), Max: in.GetMax().AsDuration(), Precise: in.GetPrecise()}
-}
-
-func newJobsOf(in []*fairleadv1.NewJob) []*fairlead.Job {
-	jobs := make([]*fairlead.Job, len(in))
-	for i, job := range in {
-		jobs[i] = newJobOf(job)
-	}
-	return jobs
-}
-
-// jobTo is a job as an answer has it.
-func jobTo(job *fairlead.Job) *fairleadv1.Job {
-	out := &fairleadv1.Job{
-		Id: job.ID, Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
-		NotBefore: timeTo(job.NotBefore), StartBy: timeTo(job.StartBy), Timeout: durationTo(job.Timeout), MaxAttempts: int32(job.MaxAttempts),
-		Key: job.Key, KeyScope: string(job.KeyScope), ConcurrencyKey: job.ConcurrencyKey, OnCrash: string(job.OnCrash), Trace: job.Trace,
-		State: string(job.State), Attempt: int32(job.Attempt), Failures: int32(job.Failures), Crashes: int32(job.Crashes),
-		Fence: job.Fence, Node: int64(job.Node), CreatedAt: timeTo(job.CreatedAt), StartedAt: timeTo(job.StartedAt),
-		FinishedAt: timeTo(job.FinishedAt), Deadline: timeTo(job.Deadline), CancelWish: job.CancelWish,
-		Output: job.Output, Reason: string(job.Reason), Error: job.Error, Progress: job.Progress, Memo: job.Memo, BatchId: job.Batch,
-	}
-	if len(job.Told) > 0 {
-		out.Progress, out.Reported = job.Told, job.Progress
-	}
-	out.Retry = retryTo(job.Retry)
-	return out
-}
-
-func retryTo(retry *fairlead.Retry) *fairleadv1.Retry {
-	if retry == nil {
-		return nil
-	}
-	return &fairleadv1.Retry{Base: durationTo(retry.Base), Factor: retry.Factor, Max: durationTo(retry.Max), Precise: retry.Precise}
-}
-
-func timeOf(t *timestamppb.Timestamp) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.AsTime()
-}
-
-func timeTo(t time.Time) *timestamppb.Timestamp {
-	if t.IsZero() {
-		return nil
-	}
-	return timestamppb.New(t)
-}
-
-func durationTo(d time.Duration) *durationpb.Duration {
-	if d == 0 {
-		return nil
-	}
-	return durationpb.New(d)
-}
-
-// pageToken names the page that begins below an id. It means nothing to callers.
-func pageToken(below int64) string {
-	if below == 0 {
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(below)))
-}
-
-// pageBelow is the reverse of pageToken.
-func pageBelow(token string) (int64, error) {
-	if token == "" {
-		return 0, nil
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || len(raw) != 8 {
-		return 0, refuseField("page_token", "is none that was given out; leave it away for the first page")
-	}
-	return int64(binary.BigEndian.Uint64(raw)), nil
-}
 
 func refuseField(field, message string) error {
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: message}}}
@@ -147,7 +48,7 @@ func NewJobs(store Store, stopping <-chan struct{}) *Jobs {
 
 // EnqueueJobs stores all jobs or none.
 func (s *Jobs) EnqueueJobs(ctx context.Context, in *fairleadv1.EnqueueJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
-	jobs := newJobsOf(in.GetJobs())
+	jobs := items(in.GetJobs(), message.NewJobOf)
 	if err := s.args.check(jobs); err != nil {
 		return nil, err
 	}
@@ -182,11 +83,11 @@ func idsOf(jobs []*fairlead.Job) []int64 {
 
 // AssignJobs stores jobs with their acceptable starts spread over a span.
 func (s *Jobs) AssignJobs(ctx context.Context, in *fairleadv1.AssignJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
-	jobs := newJobsOf(in.GetJobs())
+	jobs := items(in.GetJobs(), message.NewJobOf)
 	if err := s.args.check(jobs); err != nil {
 		return nil, err
 	}
-	assignment := fairlead.Assignment{Tenant: in.GetTenant(), Start: timeOf(in.GetStart()), End: timeOf(in.GetEnd()), Jobs: jobs}
+	assignment := fairlead.Assignment{Tenant: in.GetTenant(), Start: message.TimeOf(in.GetStart()), End: message.TimeOf(in.GetEnd()), Jobs: jobs}
 	err := s.enqueuer.Enqueue(ctx, jobs, func(ctx context.Context) error { return s.client.Assign(ctx, assignment) })
 	if err != nil {
 		return nil, err
@@ -244,14 +145,14 @@ func (s *Jobs) ListAttempts(ctx context.Context, in *fairleadv1.GetJobRequest) (
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListAttemptsResponse{}
-	for _, a := range attempts {
-		out.Items = append(out.Items, &fairleadv1.Attempt{
-			Run: int32(a.Run), Fence: a.Fence, Node: int64(a.Node), StartedAt: timeTo(a.StartedAt), FinishedAt: timeTo(a.FinishedAt),
-			Reason: string(a.Reason), Error: a.Error,
-		})
+	return &fairleadv1.ListAttemptsResponse{Items: items(attempts, attemptTo)}, nil
+}
+
+func attemptTo(a fairlead.Attempt) *fairleadv1.Attempt {
+	return &fairleadv1.Attempt{
+		Run: int32(a.Run), Fence: a.Fence, Node: int64(a.Node), StartedAt: message.Time(a.StartedAt), FinishedAt: message.Time(a.FinishedAt),
+		Reason: string(a.Reason), Error: a.Error,
 	}
-	return out, nil
 }
 
 // ExplainJob says why a job does not run.
@@ -260,10 +161,10 @@ func (s *Jobs) ExplainJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*f
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.Explanation{Id: why.ID, State: string(why.State), At: timeTo(why.At), Ahead: int32(why.Ahead), Start: timeTo(why.Start)}
+	out := &fairleadv1.Explanation{Id: why.ID, State: string(why.State), At: message.Time(why.At), Ahead: int32(why.Ahead), Start: message.Time(why.Start)}
 	for _, o := range why.Obstacles {
 		out.Obstacles = append(out.Obstacles, &fairleadv1.Obstacle{
-			Code: string(o.Code), Scope: string(o.Scope), Name: o.Name, Used: int32(o.Used), Cap: int32(o.Cap), Until: timeTo(o.Until), By: o.By, Text: o.Text,
+			Code: string(o.Code), Scope: string(o.Scope), Name: o.Name, Used: int32(o.Used), Cap: int32(o.Cap), Until: message.Time(o.Until), By: o.By, Text: o.Text,
 		})
 	}
 	return out, nil

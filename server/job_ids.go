@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // jobChoice is what requests that choose jobs have in common.
@@ -25,7 +26,7 @@ type jobChoice interface {
 func filterOf(in jobChoice) fairlead.Filter {
 	return fairlead.Filter{
 		States: texts[fairlead.State](in.GetState()), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Key: in.GetKey(),
-		From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), FinishedFrom: timeOf(in.GetFinishedFrom()),
+		From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), FinishedFrom: message.TimeOf(in.GetFinishedFrom()),
 	}
 }
 

@@ -3,13 +3,11 @@ package server
 import (
 	"context"
 	"errors"
-	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // after does something to a job and returns the job as it is then.
@@ -37,7 +35,7 @@ func (s *Jobs) RunJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairl
 
 // RescheduleJob sets when a job that has not started becomes due.
 func (s *Jobs) RescheduleJob(ctx context.Context, in *fairleadv1.RescheduleJobRequest) (*fairleadv1.Job, error) {
-	return s.after(ctx, in.GetId(), func() error { return s.client.Reschedule(ctx, in.GetId(), timeOf(in.GetNotBefore())) })
+	return s.after(ctx, in.GetId(), func() error { return s.client.Reschedule(ctx, in.GetId(), message.TimeOf(in.GetNotBefore())) })
 }
 
 // SetJobPriority changes the priority of an unfinished job.
@@ -78,34 +76,9 @@ func (s *Jobs) DeleteJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fa
 	return &fairleadv1.DeleteJobResponse{}, nil
 }
 
-// watchEvery is how often a watched job is looked at.
-const watchEvery = 250 * time.Millisecond
-
 // WatchJob sends the job whenever it has changed, until it is final.
 func (s *Jobs) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, send func(*fairleadv1.Job) error) error {
-	ticks := time.NewTicker(watchEvery)
-	defer ticks.Stop()
-	var last *fairleadv1.Job
-	for {
-		job, err := s.GetJob(ctx, in)
-		if err != nil {
-			return err
-		}
-		if !proto.Equal(job, last) {
-			if err := send(job); err != nil {
-				return err
-			}
-			last = job
-		}
-		if fairlead.State(job.GetState()).Final() {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil // the watcher has gone
-		case <-s.stopping:
-			return nil
-		case <-ticks.C:
-		}
-	}
+	whole := func(job *fairleadv1.Job) *fairleadv1.Job { return job }
+	final := func(job *fairleadv1.Job) bool { return fairlead.State(job.GetState()).Final() }
+	return watch(ctx, s.stopping, in, s.GetJob, whole, final, send)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -15,7 +16,7 @@ func (s *Jobs) jobsTo(ctx context.Context, jobs ...*fairlead.Job) ([]*fairleadv1
 	runs := map[int64]*fairleadv1.Job{}
 	var ids []int64
 	for i, job := range jobs {
-		out[i] = jobTo(job)
+		out[i] = message.Job(job)
 		if job.Fired {
 			runs[job.ID], ids = out[i], append(ids, job.ID)
 		}
@@ -28,7 +29,7 @@ func (s *Jobs) jobsTo(ctx context.Context, jobs ...*fairlead.Job) ([]*fairleadv1
 		return nil, err
 	}
 	for _, f := range fires {
-		runs[f.Job].ScheduleId, runs[f.Job].Due = f.Schedule, timeTo(f.Due)
+		runs[f.Job].ScheduleId, runs[f.Job].Due = f.Schedule, message.Time(f.Due)
 	}
 	return out, nil
 }

@@ -50,7 +50,7 @@ func (i *identifier) recheck(ctx context.Context, c credential) error {
 // the longest that a look-up takes it is less than ten seconds.
 const recheckEvery = 2 * time.Second
 
-// lasts tells whether calls of an endpoint may last much longer than it takes to
+// lasts reports whether calls of an endpoint may last much longer than it takes to
 // answer them: they stream, or wait for something.
 func lasts(endpoint *rest.Endpoint) bool {
 	return endpoint.Method.IsStreamingServer() || endpoint.Method.IsStreamingClient() ||
@@ -60,7 +60,7 @@ func lasts(endpoint *rest.Endpoint) bool {
 // whileBelieved returns the context of a call that lasts. The context ends, with
 // errRevoked as its cause, within ten seconds after the caller's token was revoked or
 // has expired. A database that does not answer ends nothing. The end of the call must
-// be passed on to ended, which returns what the caller is to be told.
+// be passed on to ended, which returns the error that the caller gets.
 func whileBelieved(ctx context.Context) (lasting context.Context, ended func(error) error) {
 	c := callerOf(ctx)
 	if c.recheck == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -38,7 +39,7 @@ func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (
 	return out, nil
 }
 
-// sweepsOf tells which sweeps the nodes go over shards of.
+// sweepsOf returns which sweeps the nodes go over shards of.
 func (s *Nodes) sweepsOf(ctx context.Context, nodes []fairlead.Node) (map[fairlead.NodeID]map[int64]bool, error) {
 	var kinds []string
 	for i := range nodes {
@@ -78,7 +79,7 @@ func nodeTo(n fairlead.Node) *fairleadv1.Node {
 		Id: int64(n.ID), Name: n.Name, Address: n.Address, Version: n.Version, Slots: int32(n.Slots), IdleSlots: int32(n.Idle),
 		Queued: int32(n.Queued), QueueCapacity: int32(n.Capacity), Kinds: n.Kinds, Queues: n.Queues,
 		MaxSweeps: int32(n.MaxSweeps),
-		JoinedAt:  timeTo(n.JoinedAt), LastBeat: timeTo(n.LastBeat), LeaseUntil: timeTo(n.Until), Draining: n.Draining, Dead: n.Dead, Remote: n.Remote,
+		JoinedAt:  message.Time(n.JoinedAt), LastBeat: message.Time(n.LastBeat), LeaseUntil: message.Time(n.Until), Draining: n.Draining, Dead: n.Dead, Remote: n.Remote,
 	}
 }
 

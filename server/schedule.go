@@ -49,9 +49,9 @@ func (s *Schedules) put(ctx context.Context, schedule schedule.Schedule) (*fairl
 func (s *Schedules) CreateSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return nil, refuseField("version", "is set by the server; leave it away")
+		return nil, refuseField("version", "is set by the server; leave it out")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "names a schedule that is changed; leave it away")
+		return nil, refuseField("ref", "names a schedule that is changed; leave it out")
 	}
 	return s.put(ctx, scheduleOf(in))
 }
@@ -70,29 +70,14 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 	size := pageSize(in.GetPageSize())
 	filter := schedule.Filter{Tenants: in.GetTenant(), Enabled: in.Enabled, After: in.GetPageToken(), Soonest: in.GetSoonest(), Limit: size}
 	if !filter.Soonest {
-		filter.Limit++ // one more tells whether there is a next page
+		filter.Limit++ // one more shows whether there is a next page
 	}
 	schedules, err := s.client.List(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListSchedulesResponse{}
-	for i, schedule := range schedules {
-		if i == size {
-			out.NextPageToken = schedules[i-1].Name
-			break
-		}
-		out.Items = append(out.Items, scheduleTo(schedule))
-	}
-	return out, nil
-}
-
-// pageSize is how many to answer if so many were asked for.
-func pageSize(asked int32) int {
-	if asked == 0 {
-		return 100
-	}
-	return int(asked)
+	schedules, next := page(schedules, size, func(s schedule.Schedule) string { return s.Name })
+	return &fairleadv1.ListSchedulesResponse{Items: items(schedules, scheduleTo), NextPageToken: next}, nil
 }
 
 // UpdateSchedule replaces a schedule. Without a version it replaces whatever there

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -28,7 +29,7 @@ func alertTo(a *schedule.Alert) *fairleadv1.Alert {
 		return nil
 	}
 	out := &fairleadv1.Alert{
-		Url: a.URL, Failures: int32(a.Failures), Quiet: durationTo(a.Quiet), Headers: a.Headers, Body: a.Body, SigningSecret: a.SigningSecret,
+		Url: a.URL, Failures: int32(a.Failures), Quiet: message.Duration(a.Quiet), Headers: a.Headers, Body: a.Body, SigningSecret: a.SigningSecret,
 	}
 	for _, event := range a.On {
 		out.On = append(out.On, string(event))

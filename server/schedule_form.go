@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -15,9 +15,9 @@ import (
 func scheduleOf(in *fairleadv1.Schedule) schedule.Schedule {
 	out := schedule.Schedule{
 		Name: in.GetName(), Description: in.GetDescription(),
-		Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: timeOf(in.GetAt()),
-		Zone: in.GetTimezone(), StartsAt: timeOf(in.GetStartsAt()), EndsAt: timeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
-		Job:     *newJobOf(in.GetJob()),
+		Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: message.TimeOf(in.GetAt()),
+		Zone: in.GetTimezone(), StartsAt: message.TimeOf(in.GetStartsAt()), EndsAt: message.TimeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
+		Job:     *message.NewJobOf(in.GetJob()),
 		Overlap: schedule.Overlap(in.GetOverlapAction()), AfterFailure: schedule.AfterFailure(in.GetFailureAction()),
 		MaxConcurrency: int(in.GetMaxConcurrency()), Concurrency: schedule.Concurrency(in.GetConcurrencyPolicy()), QueueDepth: int(in.GetQueueDepth()),
 		CatchUp: schedule.CatchUp(in.GetCatchUpMode()), CatchUpLimit: int(in.GetCatchUpLimit()), CatchUpWindow: in.GetCatchUpWindow().AsDuration(),
@@ -39,14 +39,14 @@ func scheduleTo(s schedule.Schedule) *fairleadv1.Schedule {
 	}
 	return &fairleadv1.Schedule{
 		Id: strconv.FormatInt(s.ID, 10), Name: &s.Name, Description: given(s.Description),
-		Cron: given(s.Cron), Every: durationTo(s.Every), Delay: durationTo(s.Delay), Daily: given(s.Daily), At: timeTo(s.At),
-		Timezone: given(s.Zone), StartsAt: timeTo(s.StartsAt), EndsAt: timeTo(s.EndsAt), Jitter: durationTo(s.Jitter), Calendar: given(s.Calendar),
-		Job:           newJobTo(&s.Job),
+		Cron: given(s.Cron), Every: message.Duration(s.Every), Delay: message.Duration(s.Delay), Daily: given(s.Daily), At: message.Time(s.At),
+		Timezone: given(s.Zone), StartsAt: message.Time(s.StartsAt), EndsAt: message.Time(s.EndsAt), Jitter: message.Duration(s.Jitter), Calendar: given(s.Calendar),
+		Job:           message.NewJob(&s.Job),
 		OverlapAction: given(string(s.Overlap)), FailureAction: given(string(s.AfterFailure)),
 		MaxConcurrency: proto.Int32(int32(s.MaxConcurrency)), ConcurrencyPolicy: given(string(s.Concurrency)), QueueDepth: proto.Int32(int32(s.QueueDepth)),
-		CatchUpMode: given(string(s.CatchUp)), CatchUpLimit: proto.Int32(int32(s.CatchUpLimit)), CatchUpWindow: durationTo(s.CatchUpWindow),
+		CatchUpMode: given(string(s.CatchUp)), CatchUpLimit: proto.Int32(int32(s.CatchUpLimit)), CatchUpWindow: message.Duration(s.CatchUpWindow),
 		Enabled: new(!s.Disabled), Reason: given(s.Reason), Version: s.Version,
-		NextDue: timeTo(s.Due), NextFire: timeTo(s.FireAt), CreatedAt: timeTo(s.CreatedAt), UpdatedAt: timeTo(s.UpdatedAt),
+		NextDue: message.Time(s.Due), NextFire: message.Time(s.FireAt), CreatedAt: message.Time(s.CreatedAt), UpdatedAt: message.Time(s.UpdatedAt),
 		Alert: alertTo(s.Alert),
 	}
 }
@@ -57,16 +57,6 @@ func given(text string) *string {
 		return nil
 	}
 	return &text
-}
-
-// newJobTo is what each run of a schedule is, as a request would have it.
-func newJobTo(job *fairlead.Job) *fairleadv1.NewJob {
-	return &fairleadv1.NewJob{
-		Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
-		Timeout: durationTo(job.Timeout), MaxAttempts: int32(job.MaxAttempts), Retry: retryTo(job.Retry),
-		Key: job.Key, KeyScope: string(job.KeyScope), OnDuplicate: string(job.OnDuplicate),
-		ConcurrencyKey: job.ConcurrencyKey, OnCrash: string(job.OnCrash), Trace: job.Trace,
-	}
 }
 
 // timings are the fields of which a schedule has one.
@@ -115,15 +105,7 @@ func setFields(into, from protoreflect.Message) {
 // runTo is a run as an answer has it.
 func runTo(f schedule.Fire) *fairleadv1.Run {
 	return &fairleadv1.Run{
-		Id: f.Job, ScheduleId: f.Schedule, Due: timeTo(f.Due), Trigger: string(f.Trigger), Number: int32(f.Number),
-		SkipReason: string(f.Skip), Queued: f.Queued, State: string(f.State), FinishedAt: timeTo(f.EndedAt),
+		Id: f.Job, ScheduleId: f.Schedule, Due: message.Time(f.Due), Trigger: string(f.Trigger), Number: int32(f.Number),
+		SkipReason: string(f.Skip), Queued: f.Queued, State: string(f.State), FinishedAt: message.Time(f.EndedAt),
 	}
-}
-
-func runsTo(fires []schedule.Fire) []*fairleadv1.Run {
-	runs := make([]*fairleadv1.Run, len(fires))
-	for i, f := range fires {
-		runs[i] = runTo(f)
-	}
-	return runs
 }

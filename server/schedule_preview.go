@@ -7,10 +7,11 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// previewed is how many instants are shown if nobody says how many.
+// previewed is how many instants are shown if the request does not say.
 const previewed = 10
 
 // PreviewSchedule lists the next instants of a schedule.
@@ -25,8 +26,8 @@ func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewS
 // PreviewTiming lists the next instants of a schedule that need not be stored.
 func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTimingRequest) (*fairleadv1.PreviewScheduleResponse, error) {
 	schedule := schedule.Schedule{
-		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: timeOf(in.GetAt()),
-		Zone: in.GetTimezone(), StartsAt: timeOf(in.GetStartsAt()), EndsAt: timeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
+		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: message.TimeOf(in.GetAt()),
+		Zone: in.GetTimezone(), StartsAt: message.TimeOf(in.GetStartsAt()), EndsAt: message.TimeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
 		Job: fairlead.Job{Kind: "preview"}, // what it would run does not matter, but it must run something
 	}
 	if schedule.Name == "" {
@@ -58,7 +59,7 @@ func (s *Schedules) preview(ctx context.Context, sc schedule.Schedule, n int32) 
 	for _, due := range instants {
 		local := due.In(zone)
 		out.Items = append(out.Items, &fairleadv1.Instant{
-			Due: timeTo(due), Fire: timeTo(due.Add(timing.Offset())), Local: local.Format("Mon 2006-01-02 15:04:05 MST"), Remark: clockChange(local),
+			Due: message.Time(due), Fire: message.Time(due.Add(timing.Offset())), Local: local.Format("Mon 2006-01-02 15:04:05 MST"), Remark: clockChange(local),
 		})
 	}
 	return out, nil

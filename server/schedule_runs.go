@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -38,12 +39,12 @@ func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.Backfil
 		return nil, err
 	}
 	fires, err := s.client.Backfill(ctx, sc.ID, schedule.Backfill{
-		From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(),
+		From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.BackfillScheduleResponse{Items: runsTo(fires)}, nil
+	return &fairleadv1.BackfillScheduleResponse{Items: items(fires, runTo)}, nil
 }
 
 // ListRuns lists the runs of a schedule, newest first.
@@ -60,23 +61,21 @@ func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.ListRunsResponse{Items: runsTo(fires), NextPageToken: pageToken(next)}, nil
+	return &fairleadv1.ListRunsResponse{Items: items(fires, runTo), NextPageToken: pageToken(next)}, nil
 }
 
-// runPage is a page of a schedule's runs, and where the next one begins; zero:
-// there is none.
+// runPage returns a page of a schedule's runs, and the job below which the next page
+// begins; zero: there is none.
 func runPage(ctx context.Context, client *schedule.Client, s, below int64, size int) (fires []schedule.Fire, next int64, err error) {
-	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more tells whether there is a next page
-	if err != nil || len(fires) <= size {
-		return fires, 0, err
-	}
-	return fires[:size], fires[size-1].Job, nil
+	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more shows whether there is a next page
+	fires, next = page(fires, size, func(fire schedule.Fire) int64 { return fire.Job })
+	return fires, next, err
 }
 
 // recentRuns is how many runs the figures of a schedule are made from.
 const recentRuns = 1000
 
-// GetScheduleStats tells how the last runs of a schedule went.
+// GetScheduleStats returns how the last runs of a schedule went.
 func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.ScheduleStats, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -107,56 +107,62 @@ func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	return job, err
 }
 
-// narrow leaves the caller's of some tenants; none stands for all.
-func narrow(ctx context.Context, tenants []string) (own []string, some bool) {
+// narrow leaves, of the tenants that a filter names, those of the caller; a filter that
+// names none means all. It reports false if none is left: then nothing matches.
+func narrow(ctx context.Context, tenants *[]string) bool {
 	who := callerOf(ctx).identity
 	switch {
 	case !who.bound():
-		return tenants, true
-	case len(tenants) == 0:
-		return who.Tenants, true
+		return true
+	case len(*tenants) == 0:
+		*tenants = who.Tenants
+		return true
 	}
-	own = slices.DeleteFunc(slices.Clone(tenants), func(name string) bool { return !who.touches(name) })
-	return own, len(own) > 0
+	*tenants = slices.DeleteFunc(slices.Clone(*tenants), func(name string) bool { return !who.touches(name) })
+	return len(*tenants) > 0
+}
+
+// visible fails for what a list does not show to the caller, as if it did not exist.
+func visible[Filter, Row any](ctx context.Context, what string, id int64, list func(context.Context, Filter) ([]Row, error), filter Filter) error {
+	if !callerOf(ctx).identity.bound() {
+		return nil
+	}
+	found, err := list(ctx, filter)
+	if err == nil && len(found) == 0 {
+		return fmt.Errorf("%s %d: %w", what, id, fairlead.ErrNotFound)
+	}
+	return err
 }
 
 // Find returns the caller's of the jobs that match.
 func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
-	tenants, some := narrow(ctx, filter.Tenants)
-	if !some {
+	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
-	filter.Tenants = tenants
 	return s.store.Find(ctx, filter)
 }
 
 // FindPage returns a page of the caller's of the jobs that match.
 func (s scoped) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
-	tenants, some := narrow(ctx, filter.Tenants)
-	if !some {
+	if !narrow(ctx, &filter.Tenants) {
 		return fairlead.Page{}, nil
 	}
-	filter.Tenants = tenants
 	return s.store.FindPage(ctx, filter)
 }
 
 // TallyUpTo counts the caller's of the jobs that match, up to a number.
 func (s scoped) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
-	tenants, some := narrow(ctx, filter.Tenants)
-	if !some {
+	if !narrow(ctx, &filter.Tenants) {
 		return fairlead.Count{}, nil
 	}
-	filter.Tenants = tenants
 	return s.store.TallyUpTo(ctx, filter, atMost)
 }
 
 // Tally counts the caller's of the jobs that match.
 func (s scoped) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
-	tenants, some := narrow(ctx, filter.Tenants)
-	if !some {
+	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
-	filter.Tenants = tenants
 	return s.store.Tally(ctx, filter)
 }
 

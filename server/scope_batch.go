@@ -10,14 +10,7 @@ import (
 
 // batch fails for a batch of another's tenant, as if it did not exist.
 func (s scoped) batch(ctx context.Context, id int64) error {
-	if !callerOf(ctx).identity.bound() {
-		return nil
-	}
-	found, err := s.Batches(ctx, batch.Filter{IDs: []int64{id}})
-	if err == nil && len(found) == 0 {
-		return fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound)
-	}
-	return err
+	return visible(ctx, "batch", id, s.Batches, batch.Filter{IDs: []int64{id}})
 }
 
 // CreateBatch stores a batch for a tenant of the caller's, whose completion makes
@@ -74,11 +67,9 @@ func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 
 // Batches lists the caller's of the batches.
 func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
-	tenants, some := narrow(ctx, filter.Tenants)
-	if !some {
+	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
-	filter.Tenants = tenants
 	return s.store.Batches(ctx, filter)
 }
 

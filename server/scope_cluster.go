@@ -43,7 +43,7 @@ func (s scoped) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return s.store.Drain(ctx, node, drain)
 }
 
-// PutTenant declares a tenant. Nobody who is bound to tenants may raise what they
+// PutTenant declares a tenant. A caller who is bound to tenants may not raise what they
 // are allowed.
 func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
 	if err := whole(ctx); err != nil {
@@ -62,11 +62,9 @@ func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 
 // Tenants lists the caller's of the declared tenants.
 func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
-	names, some := narrow(ctx, filter.Names)
-	if !some {
+	if !narrow(ctx, &filter.Names) {
 		return nil, nil
 	}
-	filter.Names = names
 	return s.store.Tenants(ctx, filter)
 }
 
@@ -102,7 +100,7 @@ func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
 	return s.store.Verify(ctx)
 }
 
-// Usage tells what the caller's tenants have and do, and those of all together
+// Usage returns what the caller's tenants have and do, and those of all together
 // only to who may see all.
 func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	report, err := s.store.Usage(ctx)

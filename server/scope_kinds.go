@@ -8,7 +8,7 @@ import (
 
 // knowing is a store as far as the caller of a request may touch it, for those who
 // create batches: which kinds are handled may be known to all of them, as a batch
-// that nobody handles is refused.
+// that no node handles is refused.
 type knowing struct {
 	scoped
 }

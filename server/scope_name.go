@@ -46,32 +46,46 @@ func unnamed(ctx context.Context, what, name string, err error, seen func() (boo
 	return errName(what, name)
 }
 
-// seesSchedule reports whether the conflict of a schedule that is put is with a
-// schedule of the caller's: another that has its name, or a newer version of itself. It
-// also is if no schedule has the name: then the conflict is not about that.
-func (s scoped) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, error) {
-	found, err := s.Schedules(ctx, schedule.Filter{Names: []string{sc.Name}})
-	if err != nil || len(found) > 0 || sc.Version == 0 {
+// clashes are the lists that show with what the name of something that is put is in
+// conflict.
+type clashes[Filter, Row any] struct {
+	own, all    func(context.Context, Filter) ([]Row, error) // what the caller may see; everything
+	named, same Filter                                       // all of its name; itself
+	version     int64                                        // that is put; zero: it is new
+	versionOf   func(Row) int64
+}
+
+// seen reports whether the conflict is with something of the caller's: another that has
+// the name, or a newer version of itself. It is also if nothing has the name: then the
+// conflict is not about that.
+func (c clashes[Filter, Row]) seen(ctx context.Context) (bool, error) {
+	found, err := c.own(ctx, c.named)
+	if err != nil || len(found) > 0 || c.version == 0 {
 		return len(found) > 0, err
 	}
-	found, err = s.Schedules(ctx, schedule.Filter{IDs: []int64{sc.ID}})
-	if err != nil || len(found) > 0 && found[0].Version != sc.Version {
+	found, err = c.own(ctx, c.same)
+	if err != nil || len(found) > 0 && c.versionOf(found[0]) != c.version {
 		return true, err
 	}
-	taken, err := s.store.Schedules(ctx, schedule.Filter{Names: []string{sc.Name}})
+	taken, err := c.all(ctx, c.named)
 	return len(taken) == 0, err
+}
+
+// seesSchedule reports whether the conflict of a schedule that is put is with a schedule
+// of the caller's.
+func (s scoped) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, error) {
+	return clashes[schedule.Filter, schedule.Schedule]{
+		own: s.Schedules, all: s.store.Schedules,
+		named: schedule.Filter{Names: []string{sc.Name}}, same: schedule.Filter{IDs: []int64{sc.ID}},
+		version: sc.Version, versionOf: func(found schedule.Schedule) int64 { return found.Version },
+	}.seen(ctx)
 }
 
 // seesSweep is seesSchedule of a sweep.
 func (s scoped) seesSweep(ctx context.Context, sw sweep.Sweep) (bool, error) {
-	found, err := s.Sweeps(ctx, sweep.Filter{Names: []string{sw.Name}})
-	if err != nil || len(found) > 0 || sw.Version == 0 {
-		return len(found) > 0, err
-	}
-	found, err = s.Sweeps(ctx, sweep.Filter{IDs: []int64{sw.ID}})
-	if err != nil || len(found) > 0 && found[0].Version != sw.Version {
-		return true, err
-	}
-	taken, err := s.store.Sweeps(ctx, sweep.Filter{Names: []string{sw.Name}})
-	return len(taken) == 0, err
+	return clashes[sweep.Filter, sweep.Record]{
+		own: s.Sweeps, all: s.store.Sweeps,
+		named: sweep.Filter{Names: []string{sw.Name}}, same: sweep.Filter{IDs: []int64{sw.ID}},
+		version: sw.Version, versionOf: func(found sweep.Record) int64 { return found.Version },
+	}.seen(ctx)
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -10,14 +9,7 @@ import (
 
 // schedule fails for a schedule whose jobs are another's, as if it did not exist.
 func (s scoped) schedule(ctx context.Context, id int64) error {
-	if !callerOf(ctx).identity.bound() {
-		return nil
-	}
-	found, err := s.Schedules(ctx, schedule.Filter{IDs: []int64{id}})
-	if err == nil && len(found) == 0 {
-		return fmt.Errorf("schedule %d: %w", id, fairlead.ErrNotFound)
-	}
-	return err
+	return visible(ctx, "schedule", id, s.Schedules, schedule.Filter{IDs: []int64{id}})
 }
 
 // PutSchedule creates or replaces a schedule for a tenant of the caller's.
@@ -58,11 +50,9 @@ func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 			return nil, err
 		}
 	}
-	tenants, some := narrow(ctx, filter.Tenants)
-	if !some {
+	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
-	filter.Tenants = tenants
 	return s.store.Schedules(ctx, filter)
 }
 
@@ -121,7 +111,7 @@ func (s scoped) DeleteCalendar(ctx context.Context, name string) error {
 	return s.store.DeleteCalendar(ctx, name)
 }
 
-// Calendars lists all calendars: schedules of anybody may name them.
+// Calendars lists all calendars: schedules of any tenant may name them.
 func (s scoped) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 	return s.store.Calendars(ctx)
 }

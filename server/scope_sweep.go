@@ -11,14 +11,7 @@ import (
 
 // sweep fails for a sweep of another's tenant, as if it did not exist.
 func (s scoped) sweep(ctx context.Context, id int64) error {
-	if !callerOf(ctx).identity.bound() {
-		return nil
-	}
-	found, err := s.Sweeps(ctx, sweep.Filter{IDs: []int64{id}})
-	if err == nil && len(found) == 0 {
-		return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound)
-	}
-	return err
+	return visible(ctx, "sweep", id, s.Sweeps, sweep.Filter{IDs: []int64{id}})
 }
 
 // PutSweep creates or replaces a sweep for a tenant of the caller's.
@@ -45,7 +38,7 @@ func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 }
 
 // ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables
-// are no tenant's: whoever is bound to tenants leaves them as they were.
+// are no tenant's: a caller who is bound to tenants may not change them.
 func ownSweep(ctx context.Context, sweep, before *sweep.Sweep) error {
 	shards := &fairlead.Job{Tenant: sweep.Tenant}
 	if err := checkUnreserved("", shards); err != nil {
@@ -70,11 +63,9 @@ func (s scoped) DeleteSweep(ctx context.Context, id int64) error {
 
 // Sweeps lists the caller's of the sweeps.
 func (s scoped) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
-	tenants, some := narrow(ctx, filter.Tenants)
-	if !some {
+	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
-	filter.Tenants = tenants
 	return s.store.Sweeps(ctx, filter)
 }
 

@@ -12,7 +12,7 @@ import (
 const secretPrefix = "fl_"
 
 // NewSecret makes the secret of a token, and the hash that is stored instead of
-// it. Whoever calls it shows the secret once and keeps it nowhere.
+// it. The caller shows the secret once and stores it nowhere.
 func NewSecret() (secret string, hash [32]byte, err error) {
 	var random [32]byte
 	if _, err := rand.Read(random[:]); err != nil {

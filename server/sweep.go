@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -84,9 +83,9 @@ func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fair
 func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return nil, refuseField("version", "is set by the server; leave it away")
+		return nil, refuseField("version", "is set by the server; leave it out")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "names a sweep that is changed; leave it away")
+		return nil, refuseField("ref", "names a sweep that is changed; leave it out")
 	}
 	sw := sweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {
@@ -96,7 +95,7 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 		return nil, err
 	}
 	if err := ownSweep(ctx, &sw, nil); err != nil {
-		return nil, err // before anybody is called in its name
+		return nil, err // before a gate is called in its name
 	}
 	if err := s.knowDatabase(&sw); err != nil {
 		return nil, err
@@ -129,7 +128,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	size := pageSize(in.GetPageSize())
 	sweeps, err := s.store.Sweeps(ctx, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
-		Below: below, Limit: size + 1, // one more tells whether there is a next page
+		Below: below, Limit: size + 1, // one more shows whether there is a next page
 	})
 	if err != nil {
 		return nil, err
@@ -138,15 +137,9 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListSweepsResponse{}
-	for i := range sweeps {
-		if i == size {
-			out.NextPageToken = pageToken(sweeps[i-1].ID)
-			break
-		}
-		out.Items = append(out.Items, sweepTo(&sweeps[i], now))
-	}
-	return out, nil
+	sweeps, next := page(sweeps, size, func(record sweep.Record) int64 { return record.ID })
+	shown := func(record sweep.Record) *fairleadv1.Sweep { return sweepTo(&record, now) }
+	return &fairleadv1.ListSweepsResponse{Items: items(sweeps, shown), NextPageToken: pageToken(next)}, nil
 }
 
 // PatchSweep changes the fields of a sweep that are given.
@@ -195,32 +188,11 @@ func (s *Sweeps) DeleteSweep(ctx context.Context, in *fairleadv1.GetSweepRequest
 
 // WatchSweep sends the sweep whenever it has changed, until it is stopped or finished.
 func (s *Sweeps) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest, send func(*fairleadv1.Sweep) error) error {
-	ticks := time.NewTicker(watchEvery)
-	defer ticks.Stop()
-	var last *fairleadv1.Sweep
-	for {
-		sw, err := s.GetSweep(ctx, in)
-		if err != nil {
-			return err
-		}
-		if news := unforeseen(sw); !proto.Equal(news, last) {
-			if err := send(sw); err != nil {
-				return err
-			}
-			last = news
-		}
-		switch sweep.State(sw.GetState()) {
-		case sweep.Stopped, sweep.Finished:
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil // the watcher has gone
-		case <-s.stopping:
-			return nil
-		case <-ticks.C:
-		}
+	rests := func(sw *fairleadv1.Sweep) bool {
+		state := sweep.State(sw.GetState())
+		return state == sweep.Stopped || state == sweep.Finished
 	}
+	return watch(ctx, s.stopping, in, s.GetSweep, unforeseen, rests, send)
 }
 
 // unforeseen is a sweep without what changes with the time alone.

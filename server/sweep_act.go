@@ -35,7 +35,7 @@ func (s *Sweeps) StopSweep(ctx context.Context, in *fairleadv1.StopSweepRequest)
 	})
 }
 
-// RetrySweep lets a sweep try items again that came to nothing.
+// RetrySweep lets a sweep try failed items again.
 func (s *Sweeps) RetrySweep(ctx context.Context, in *fairleadv1.RetrySweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		return s.client.Retry(ctx, id, by, in.GetIndexes()...)

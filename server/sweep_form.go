@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -41,14 +42,14 @@ func sweepTo(s *sweep.Record, now time.Time) *fairleadv1.Sweep {
 	out := &fairleadv1.Sweep{
 		Name: &s.Name, Kind: &s.Kind, Args: s.Data, Source: sourceTo(&s.Source), From: &s.From, To: &s.To,
 		InFlight: n(s.InFlight), Rate: &s.Rate, Serial: &s.Serial, Adaptive: &s.Adaptive, Window: n(s.Window), Shards: n(s.Shards), PerCall: n(s.PerCall),
-		Attempts: n(s.Attempts), Backoff: durationTo(s.Backoff), Timeout: durationTo(s.Timeout),
+		Attempts: n(s.Attempts), Backoff: message.Duration(s.Backoff), Timeout: message.Duration(s.Timeout),
 		ErrorBudget: &fairleadv1.ErrorBudget{Items: s.Budget.Items, Percent: s.Budget.Percent, PerMinute: s.Budget.PerMinute}, OnExhausted: given(string(s.OnExhausted)),
 		Queue: &s.Queue, Tenant: &s.Tenant, Priority: n(s.Priority), Version: s.Version,
 		State: string(s.State), Reason: s.Reason, Run: int32(s.Run),
-		CreatedAt: timeTo(s.CreatedAt), StartedAt: timeTo(s.StartedAt), EndedAt: timeTo(s.EndedAt), AskedAt: timeTo(s.AskedAt),
+		CreatedAt: message.Time(s.CreatedAt), StartedAt: message.Time(s.StartedAt), EndedAt: message.Time(s.EndedAt), AskedAt: message.Time(s.AskedAt),
 	}
 	if s.Gate.BeforeCreate != "" || s.Gate.BeforeRun != "" {
-		out.Gate = &fairleadv1.SweepGate{BeforeCreate: s.Gate.BeforeCreate, BeforeRun: s.Gate.BeforeRun, Timeout: durationTo(s.Gate.Timeout)}
+		out.Gate = &fairleadv1.SweepGate{BeforeCreate: s.Gate.BeforeCreate, BeforeRun: s.Gate.BeforeRun, Timeout: message.Duration(s.Gate.Timeout)}
 	}
 	if s.ID != 0 {
 		out.Id, out.Progress = strconv.FormatInt(s.ID, 10), progressTo(&s.Sweep, now)
@@ -78,7 +79,7 @@ func progressTo(s *sweep.Sweep, now time.Time) *fairleadv1.SweepProgress {
 		return out
 	}
 	if seconds := float64(left) / p.Rate; seconds < longestGuess.Seconds() {
-		out.Eta = timeTo(now.Add(time.Duration(seconds * float64(time.Second))))
+		out.Eta = message.Time(now.Add(time.Duration(seconds * float64(time.Second))))
 	}
 	return out
 }
@@ -87,11 +88,11 @@ func progressTo(s *sweep.Sweep, now time.Time) *fairleadv1.SweepProgress {
 const longestGuess = 100 * 365 * 24 * time.Hour
 
 // shardTo is a part of a sweep as an answer has it.
-func shardTo(s *sweep.Shard) *fairleadv1.Shard {
+func shardTo(s sweep.Shard) *fairleadv1.Shard {
 	return &fairleadv1.Shard{
 		Number: proto.Int32(int32(s.Number)), From: &s.From, To: &s.To, JobId: s.Job, Ended: &s.Ended,
 		Mark: &s.Mark, Done: &s.Done, Abandoned: &s.Abandoned, Again: s.Again, Errors: &s.Errors,
-		Rate: s.Share.Rate, InFlight: int32(s.Share.InFlight), Measured: s.Measured, SavedAt: timeTo(s.SavedAt),
+		Rate: s.Share.Rate, InFlight: int32(s.Share.InFlight), Measured: s.Measured, SavedAt: message.Time(s.SavedAt),
 	}
 }
 
@@ -100,7 +101,7 @@ var notSettings = []protoreflect.Name{
 	"id", "version", "state", "reason", "run", "progress", "created_at", "started_at", "ended_at", "asked_at", "ref", "clear",
 }
 
-// patchSweep changes those fields of a sweep that a request has, and tells which these
+// patchSweep changes those fields of a sweep that a request has, and returns which these
 // are.
 func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep, note string, err error) {
 	asked := slices.Clone(by.GetClear())
@@ -132,7 +133,7 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	return changed, noteOf(patched, asked), nil
 }
 
-// noteOf tells what fields have become.
+// noteOf returns what fields have become.
 func noteOf(sweep *fairleadv1.Sweep, names []string) string {
 	slices.Sort(names)
 	message, parts := sweep.ProtoReflect(), []string{}

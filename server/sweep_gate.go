@@ -21,11 +21,11 @@ import (
 
 // business is asked whether a sweep may be created.
 type business struct {
-	caller *httpcall.Caller // nil: nobody can be asked
+	caller *httpcall.Caller // nil: gates cannot be called
 	client *fairlead.Client // knows the keys of tenants, which no caller may read
 }
 
-// newBusiness asks through a guard; without one nobody can be asked.
+// newBusiness calls gates through a guard; without one they cannot be called.
 func newBusiness(guard *httpcall.Guard, store Store) business {
 	b := business{client: fairlead.NewClient(store)}
 	if guard != nil {
@@ -34,7 +34,7 @@ func newBusiness(guard *httpcall.Guard, store Store) business {
 	return b
 }
 
-// gateField names whom it is about in refusals.
+// gateField is the field that refusals name.
 const gateField = "gate.before_create"
 
 // askWithin is how long the business may take to answer.
@@ -68,7 +68,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 	return &rest.Error{Status: http.StatusBadGateway, Detail: fmt.Sprintf("%s could not be asked: %v; nothing was created, try again later", gateField, err)}
 }
 
-// refusal tells whether a status is an answer to the question; others may answer
+// refusal reports whether a status is an answer to the question; others may answer
 // otherwise a moment later.
 func refusal(status int) bool {
 	switch status {

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -48,19 +49,12 @@ func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogs
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListSweepLogsResponse{}
-	for i, line := range lines {
-		if i == size {
-			out.NextPageToken = pageToken(lines[i-1].ID)
-			break
-		}
-		out.Items = append(out.Items, &fairleadv1.SweepLog{Id: line.ID, Index: proto.Int64(line.Index), Level: line.Level, Text: line.Text, At: timeTo(line.At)})
-	}
-	return out, nil
+	lines, next := page(lines, size, func(line sweep.Log) int64 { return line.ID })
+	return &fairleadv1.ListSweepLogsResponse{Items: items(lines, sweepLogTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListFailedItems lists items that came to nothing. A page token is the first index of
-// the page: 0 is an index too, and never the first of a next page.
+// ListFailedItems lists items that failed for good. A page token is the first index that
+// the page may have: 0 is an index too, and never the first of a next page.
 func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedItemsRequest) (*fairleadv1.ListFailedItemsResponse, error) {
 	first, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -71,19 +65,12 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	items, err := s.client.FailedItems(ctx, sweep.ItemFilter{Sweep: sw.ID, After: first - 1, From: first > 0, Limit: size + 1})
+	failed, err := s.client.FailedItems(ctx, sweep.ItemFilter{Sweep: sw.ID, After: first - 1, From: first > 0, Limit: size + 1})
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListFailedItemsResponse{}
-	for i, item := range items {
-		if i == size {
-			out.NextPageToken = pageToken(item.Index)
-			break
-		}
-		out.Items = append(out.Items, &fairleadv1.FailedItem{Index: proto.Int64(item.Index), Attempts: int32(item.Attempts), Error: item.Error, At: timeTo(item.At), Again: item.Again})
-	}
-	return out, nil
+	failed, next := page(failed, size, func(item sweep.FailedItem) int64 { return item.Index + 1 })
+	return &fairleadv1.ListFailedItemsResponse{Items: items(failed, failedItemTo), NextPageToken: pageToken(next)}, nil
 }
 
 // ListSweepHistory lists what happened to a sweep, newest first.
@@ -101,15 +88,8 @@ func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepH
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListSweepHistoryResponse{}
-	for i, e := range events {
-		if i == size {
-			out.NextPageToken = pageToken(events[i-1].ID)
-			break
-		}
-		out.Items = append(out.Items, &fairleadv1.SweepEvent{At: timeTo(e.At), By: e.By, Action: e.Action, From: string(e.From), To: string(e.To), Note: e.Note})
-	}
-	return out, nil
+	events, next := page(events, size, func(event sweep.Event) int64 { return event.ID })
+	return &fairleadv1.ListSweepHistoryResponse{Items: items(events, sweepEventTo), NextPageToken: pageToken(next)}, nil
 }
 
 // ListShards lists the parts of a sweep.
@@ -122,9 +102,17 @@ func (s *Sweeps) ListShards(ctx context.Context, in *fairleadv1.GetSweepRequest)
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListShardsResponse{}
-	for i := range shards {
-		out.Items = append(out.Items, shardTo(&shards[i]))
-	}
-	return out, nil
+	return &fairleadv1.ListShardsResponse{Items: items(shards, shardTo)}, nil
+}
+
+func sweepLogTo(line sweep.Log) *fairleadv1.SweepLog {
+	return &fairleadv1.SweepLog{Id: line.ID, Index: proto.Int64(line.Index), Level: line.Level, Text: line.Text, At: message.Time(line.At)}
+}
+
+func failedItemTo(item sweep.FailedItem) *fairleadv1.FailedItem {
+	return &fairleadv1.FailedItem{Index: proto.Int64(item.Index), Attempts: int32(item.Attempts), Error: item.Error, At: message.Time(item.At), Again: item.Again}
+}
+
+func sweepEventTo(e sweep.Event) *fairleadv1.SweepEvent {
+	return &fairleadv1.SweepEvent{At: message.Time(e.At), By: e.By, Action: e.Action, From: string(e.From), To: string(e.To), Note: e.Note}
 }

@@ -353,7 +353,7 @@ func TestASweepThatCannotBeIsRefused(t *testing.T) {
 		`{"name":"n","kind":"count","source":{"file":"/a","url":"http://b"}}`:    {"source", "one of"},
 		`{"name":"n","kind":"count","source":{"table":{"name":"t","key":"id"}}}`: {"source.table.database", "missing"},
 		`{"name":"n","kind":"count","to":9,"version":1}`:                         {"version", "server"},
-		`{"name":"n","kind":"count","to":9,"ref":"m"}`:                           {"ref", "leave it away"},
+		`{"name":"n","kind":"count","to":9,"ref":"m"}`:                           {"ref", "leave it out"},
 		`{"name":"n","kind":"count","to":9,"colour":1}`:                          {"colour", "not a field"},
 	} {
 		problem, _ := a.send(400, "POST", sweeps, body)

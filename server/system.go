@@ -12,6 +12,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // System implements the SystemService.
@@ -29,7 +30,7 @@ func NewSystem(store Store, stopping <-chan struct{}) *System {
 	return &System{store: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), stopping: stopping}
 }
 
-// GetStats tells what all jobs together have and do, and those of each tenant.
+// GetStats returns what all jobs together have and do, and those of each tenant.
 func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*fairleadv1.Stats, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -48,23 +49,10 @@ const watchPause = time.Second
 // WatchEvents sends what happens, until the caller goes or the program stops.
 func (s *System) WatchEvents(ctx context.Context, _ *fairleadv1.WatchEventsRequest, send func(*fairleadv1.Event) error) error {
 	w := watcher{system: s, send: send}
-	ticker := time.NewTicker(watchPause)
-	defer ticker.Stop()
-	for {
-		if err := w.look(ctx); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.stopping:
-			return nil
-		case <-ticker.C:
-		}
-	}
+	return repeat(ctx, s.stopping, watchPause, func() (bool, error) { return false, w.look(ctx) })
 }
 
-// watcher tells what is different from its last look.
+// watcher reports what is different from its last look.
 type watcher struct {
 	system *System
 	send   func(*fairleadv1.Event) error
@@ -165,7 +153,7 @@ func (w *watcher) lookAtFailures(ctx context.Context) error {
 		if _, known := w.failed[job.ID]; known || w.failed == nil {
 			continue
 		}
-		if err := w.tell(&fairleadv1.Event{Type: "failure", Job: jobTo(job)}); err != nil {
+		if err := w.tell(&fairleadv1.Event{Type: "failure", Job: message.Job(job)}); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // Tenants implements the TenantService.
@@ -30,14 +31,14 @@ func tenantTo(t fairlead.Tenant) *fairleadv1.Tenant {
 	return &fairleadv1.Tenant{
 		Name: t.Name, Parent: t.Parent, MaxRunning: int32(t.MaxRunning), MinRunning: int32(t.MinRunning),
 		Rate: t.Rate, Burst: int32(t.Burst), MaxPending: int32(t.MaxPending), Weight: int32(t.Weight),
-		Paused: t.Paused, Labels: t.Labels, StartUrl: t.StartURL, FailUrl: t.FailURL, TimeoutUrl: t.TimeoutURL, Version: t.Version, CreatedAt: timeTo(t.CreatedAt), UpdatedAt: timeTo(t.UpdatedAt),
+		Paused: t.Paused, Labels: t.Labels, StartUrl: t.StartURL, FailUrl: t.FailURL, TimeoutUrl: t.TimeoutURL, Version: t.Version, CreatedAt: message.Time(t.CreatedAt), UpdatedAt: message.Time(t.UpdatedAt),
 	}
 }
 
 // CreateTenant declares a tenant.
 func (s *Tenants) CreateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fairleadv1.Tenant, error) {
 	if in.GetVersion() != 0 {
-		return nil, refuseField("version", "is set by the server; leave it away")
+		return nil, refuseField("version", "is set by the server; leave it out")
 	}
 	return s.put(ctx, tenantOf(in))
 }
@@ -63,20 +64,13 @@ func (s *Tenants) GetTenant(ctx context.Context, in *fairleadv1.GetTenantRequest
 func (s *Tenants) ListTenants(ctx context.Context, in *fairleadv1.ListTenantsRequest) (*fairleadv1.ListTenantsResponse, error) {
 	filter := fairlead.TenantFilter{After: in.GetPageToken(), Limit: int(in.GetPageSize())}
 	size := filter.Page()
-	filter.Limit = size + 1 // one more tells whether there is a next page
+	filter.Limit = size + 1 // one more shows whether there is a next page
 	tenants, err := s.client.Tenants(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListTenantsResponse{}
-	for i, tenant := range tenants {
-		if i == size {
-			out.NextPageToken = tenants[i-1].Name
-			break
-		}
-		out.Items = append(out.Items, tenantTo(tenant))
-	}
-	return out, nil
+	tenants, next := page(tenants, size, func(tenant fairlead.Tenant) string { return tenant.Name })
+	return &fairleadv1.ListTenantsResponse{Items: items(tenants, tenantTo), NextPageToken: next}, nil
 }
 
 // UpdateTenant replaces what is declared of a tenant. Without a version it
@@ -117,7 +111,7 @@ func (s *Tenants) ResumeTenant(ctx context.Context, in *fairleadv1.GetTenantRequ
 	return &fairleadv1.PauseTenantResponse{}, nil
 }
 
-// GetTenantStats tells what a tenant's jobs have and do.
+// GetTenantStats returns what a tenant's jobs have and do.
 func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Usage, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -149,6 +143,6 @@ func usageTo(u fairlead.Usage) *fairleadv1.Usage {
 	return &fairleadv1.Usage{
 		Tenant: u.Name, Scheduled: int32(u.Scheduled), Parked: int32(u.Parked), Ready: int32(u.Ready), Running: int32(u.Running), Waiting: int32(u.Waiting),
 		MaxRunning: int32(u.MaxRunning), MinRunning: int32(u.MinRunning), Rate: u.Rate,
-		Started: u.Started, Missed: int32(u.Missed), OldestWait: durationTo(u.OldestWait),
+		Started: u.Started, Missed: int32(u.Missed), OldestWait: message.Duration(u.OldestWait),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // Tokens implements the TokenService.
@@ -19,7 +20,7 @@ func NewTokens(registrar access.Store) *Tokens { return &Tokens{registrar: regis
 func tokenTo(t access.Token) *fairleadv1.Token {
 	return &fairleadv1.Token{
 		Id: t.ID, Name: t.Name, Role: string(t.Role), Tenants: t.Tenants,
-		CreatedAt: timeTo(t.CreatedAt), ExpiresAt: timeTo(t.ExpiresAt), Expired: t.Expired, LastUsed: timeTo(t.LastUsed),
+		CreatedAt: message.Time(t.CreatedAt), ExpiresAt: message.Time(t.ExpiresAt), Expired: t.Expired, LastUsed: message.Time(t.LastUsed),
 	}
 }
 
@@ -29,7 +30,7 @@ func (s *Tokens) CreateToken(ctx context.Context, in *fairleadv1.CreateTokenRequ
 	if err != nil {
 		return nil, err
 	}
-	token := access.Token{Name: in.GetName(), Role: access.Role(in.GetRole()), Tenants: in.GetTenants(), Hash: hash, ExpiresAt: timeOf(in.GetExpiresAt())}
+	token := access.Token{Name: in.GetName(), Role: access.Role(in.GetRole()), Tenants: in.GetTenants(), Hash: hash, ExpiresAt: message.TimeOf(in.GetExpiresAt())}
 	if err := access.Normalize(&token); err != nil {
 		return nil, err
 	}
@@ -46,11 +47,7 @@ func (s *Tokens) ListTokens(ctx context.Context, _ *fairleadv1.ListTokensRequest
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListTokensResponse{}
-	for _, token := range tokens {
-		out.Items = append(out.Items, tokenTo(token))
-	}
-	return out, nil
+	return &fairleadv1.ListTokensResponse{Items: items(tokens, tokenTo)}, nil
 }
 
 // DeleteToken removes a token.
@@ -61,7 +58,7 @@ func (s *Tokens) DeleteToken(ctx context.Context, in *fairleadv1.DeleteTokenRequ
 	return &fairleadv1.DeleteTokenResponse{}, nil
 }
 
-// WhoAmI tells who the caller is.
+// WhoAmI returns who the caller is.
 func (s *Tokens) WhoAmI(ctx context.Context, _ *fairleadv1.WhoAmIRequest) (*fairleadv1.WhoAmIResponse, error) {
 	who := callerOf(ctx).identity
 	return &fairleadv1.WhoAmIResponse{Name: who.Name, Role: string(who.Role), Tenants: who.Tenants}, nil
@@ -86,22 +83,19 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 		size = fairlead.DefaultPage
 	}
 	entries, err := s.registrar.AuditLog(ctx, access.Filter{
-		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()),
-		Below: below, Limit: size + 1, // one more tells whether there is a next page
+		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()),
+		Below: below, Limit: size + 1, // one more shows whether there is a next page
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListAuditResponse{}
-	for i, e := range entries {
-		if i == size {
-			out.NextPageToken = pageToken(entries[i-1].ID)
-			break
-		}
-		out.Items = append(out.Items, &fairleadv1.AuditEntry{
-			Id: e.ID, At: timeTo(e.At), Actor: e.Actor, Role: string(e.Role), From: e.From, Action: e.Action, Subject: e.Subject,
-			Tenant: e.Tenant, Before: e.Before, After: e.After, Error: e.Error,
-		})
+	entries, next := page(entries, size, func(entry access.Entry) int64 { return entry.ID })
+	return &fairleadv1.ListAuditResponse{Items: items(entries, entryTo), NextPageToken: pageToken(next)}, nil
+}
+
+func entryTo(e access.Entry) *fairleadv1.AuditEntry {
+	return &fairleadv1.AuditEntry{
+		Id: e.ID, At: message.Time(e.At), Actor: e.Actor, Role: string(e.Role), From: e.From, Action: e.Action, Subject: e.Subject,
+		Tenant: e.Tenant, Before: e.Before, After: e.After, Error: e.Error,
 	}
-	return out, nil
 }

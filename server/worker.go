@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/reserved"
 	"github.com/fairlead-io/fairlead/internal/starts"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -71,8 +72,8 @@ func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *W
 	}
 }
 
-// The bounds of a lease that a worker may choose: short enough that its jobs do
-// not wait long for somebody else, long enough that it can beat.
+// The bounds of a lease that a worker may choose: short enough that another
+// node takes up its jobs soon, long enough that it can beat.
 const (
 	shortestLease = 500 * time.Millisecond
 	longestLease  = 5 * time.Minute
@@ -107,7 +108,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	node.Idle = node.Slots
 	for _, d := range in.GetDefaults() {
 		node.Defaults = append(node.Defaults, fairlead.KindDefaults{
-			Kind: d.GetKind(), Timeout: d.GetTimeout().AsDuration(), MaxAttempts: int(d.GetMaxAttempts()), Retry: retryOf(d.GetRetry()),
+			Kind: d.GetKind(), Timeout: d.GetTimeout().AsDuration(), MaxAttempts: int(d.GetMaxAttempts()), Retry: message.RetryOf(d.GetRetry()),
 		})
 	}
 	if err := driver.NormalizeNode(&node); err != nil {
@@ -160,11 +161,10 @@ func checkWorkerKinds(kinds []string) error {
 // run half of it. A worker that says so lives: it did not crash, also if it lost its
 // lease before.
 func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	id := fairlead.NodeID(in.GetId())
 	s.forget(id)
@@ -177,11 +177,10 @@ func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerReq
 
 // ListLeases lists what is leased to a worker.
 func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesRequest) (*fairleadv1.ListLeasesResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	held, err := s.store.Held(ctx, fairlead.NodeID(in.GetId()))
 	if err != nil {
@@ -191,11 +190,22 @@ func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesReque
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListLeasesResponse{Now: timeTo(now)}
+	out := &fairleadv1.ListLeasesResponse{Now: message.Time(now)}
 	for _, h := range held {
 		out.Items = append(out.Items, &fairleadv1.Lease{Id: h.ID, Fence: h.Fence})
 	}
 	return out, nil
+}
+
+// enter fails unless the request comes from the worker that it names. Its context is
+// that of the worker, and brief.
+func (s *Workers) enter(ctx context.Context, in inSession) (context.Context, context.CancelFunc, error) {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	return ctx, cancel, nil
 }
 
 // brief bounds questions to the store: a worker whose lease is over meanwhile has

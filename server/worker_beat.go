@@ -19,7 +19,7 @@ const (
 	stopTimeout   = "timeout"
 )
 
-// BeatWorker extends the lease of a worker, and tells which jobs it is to stop.
+// BeatWorker extends the lease of a worker, and returns which jobs it is to stop.
 func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerRequest) (*fairleadv1.BeatWorkerResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerReque
 	return out, err
 }
 
-// awaitStop waits until somebody may have asked to cancel a job of the worker.
+// awaitStop waits until a caller may have asked to cancel a job of the worker.
 func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.Duration) {
 	news, stop := s.listen(ctx, id, driver.WakeCancel)
 	defer stop()
@@ -60,7 +60,7 @@ func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.D
 	}
 }
 
-// hasNew tells whether a worker has not heard of one of the jobs to stop.
+// hasNew reports whether a worker has not heard of one of the jobs to stop.
 func hasNew(stops []*fairleadv1.StopJob, heard []*fairleadv1.Lease) bool {
 	known := make(map[driver.Held]bool, len(heard))
 	for _, h := range heard {
@@ -74,7 +74,7 @@ func hasNew(stops []*fairleadv1.StopJob, heard []*fairleadv1.Lease) bool {
 	return false
 }
 
-// beat is one sign of life of a worker. It tells how long it is until the next of
+// beat is one sign of life of a worker. It returns how long it is until the next of
 // its jobs is over its time.
 func (s *Workers) beat(ctx context.Context, id fairlead.NodeID, lease time.Duration) (*fairleadv1.BeatWorkerResponse, time.Duration, error) {
 	ctx, cancel := s.brief(ctx)
@@ -174,8 +174,8 @@ func (s *Workers) settleOverdue(ctx context.Context, c *crew, overdue []fairlead
 // statistics to show the last minute.
 const reportEvery = 5 * time.Second
 
-// report tells the store what workers have started through this server. If that
-// does not work now, it is told with a later beat.
+// report passes on to the store what workers have started through this server. If that
+// fails, a later beat does it.
 func (s *Workers) report(ctx context.Context) {
 	s.mu.Lock()
 	due := time.Since(s.reported) >= reportEvery

@@ -24,9 +24,9 @@ type crew struct {
 // leased is a job that a worker runs.
 type leased struct {
 	job  *fairlead.Job
-	told time.Time // when the worker was first told to stop it because of a wish; zero: not yet
+	told time.Time // when the worker was first asked to stop it because of a wish; zero: not yet
 	part *part     // of a sweep that it goes over, if it does and that is known
-	idle bool      // it was told last to begin no items of that
+	idle bool      // its last orders were to begin no items of that
 }
 
 // crewOf finds or makes what is remembered of a worker.

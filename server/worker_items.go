@@ -12,11 +12,10 @@ import (
 
 // NoteItems keeps what a worker has to say of items.
 func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest) (*fairleadv1.NoteItemsResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	_, part, err := s.partOf(ctx, in)
 	if err != nil {
@@ -42,11 +41,10 @@ func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest
 
 // ListRetries lists items that are to be tried again.
 func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesRequest) (*fairleadv1.ListRetriesResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	_, part, err := s.partOf(ctx, in)
 	if err != nil {
@@ -72,7 +70,7 @@ func (p *part) lines(in *fairleadv1.NoteItemsRequest) ([]sweep.Log, error) {
 	return lines, strangers.err()
 }
 
-// outcomes are the items that came to nothing. Those that are done now are checked too.
+// outcomes are the failed items. Those that are done now are checked too.
 func (p *part) outcomes(in *fairleadv1.SaveShardRequest) ([]sweep.FailedItem, error) {
 	strangers := strangers{part: p}
 	var failed []sweep.FailedItem

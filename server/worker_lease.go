@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -45,7 +46,7 @@ func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest
 func (s *Workers) leaseAnswer(jobs []*fairlead.Job, drain bool) *fairleadv1.LeaseJobsResponse {
 	out := &fairleadv1.LeaseJobsResponse{Drain: drain}
 	for _, job := range jobs {
-		out.Jobs = append(out.Jobs, jobTo(job))
+		out.Jobs = append(out.Jobs, message.Job(job))
 	}
 	return out
 }
@@ -75,7 +76,7 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 			return err
 		}
 		for i, job := range jobs {
-			if err := send(jobTo(job)); err != nil {
+			if err := send(message.Job(job)); err != nil {
 				return s.unsent(ctx, w.crew, jobs[i:])
 			}
 		}
@@ -135,7 +136,7 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 		job.Timeout = verdict.Timeout(job, driver.EntryOf(&node, job.Kind), s.options.Timeout)
 	}
 	c.add(jobs)
-	if len(jobs) > 0 && ctx.Err() != nil { // nobody is there to take them
+	if len(jobs) > 0 && ctx.Err() != nil { // the worker is gone and cannot take them
 		return nil, false, s.unsent(asking, c, jobs)
 	}
 	return jobs, false, nil
@@ -196,7 +197,7 @@ func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, h
 	return s.store.Claim(ctx, ask)
 }
 
-// looksForSuspects tells whether it is time to look for them again.
+// looksForSuspects reports whether it is time to look for them again.
 func (c *crew) looksForSuspects(every time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -81,7 +82,7 @@ func newReport(node *fairlead.Node, jobs map[driver.Held]*fairlead.Job, ends []*
 	return b
 }
 
-// resultOfRepeat tells what a settlement led to whose run has ended: it is what
+// resultOfRepeat returns what a settlement led to whose run has ended: it is what
 // was asked then, or the job went on without the worker.
 func resultOfRepeat(job *fairlead.Job, settlement fairlead.Settlement) (result, state string) {
 	result, state = resultOf(settlement, fairlead.SettledAsAsked)
@@ -116,8 +117,8 @@ func (s *Workers) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Nod
 	return node, err
 }
 
-// ownJobs are those of the jobs whose current or last run is the worker's own.
-// Nobody settles what others run.
+// ownJobs are those of the jobs whose current or last run is the worker's own. A worker
+// cannot settle what others run.
 func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairleadv1.RunEnd) (map[driver.Held]*fairlead.Job, error) {
 	ids := make([]int64, len(ends))
 	for i, end := range ends {
@@ -157,7 +158,7 @@ func checkEnds(ends []*fairleadv1.RunEnd) error {
 		}
 		if replace := end.GetReplace(); replace != nil {
 			var invalid *fairlead.InvalidError
-			if errors.As(checkUnreserved(at+"replace.", newJobOf(replace)), &invalid) {
+			if errors.As(checkUnreserved(at+"replace.", message.NewJobOf(replace)), &invalid) {
 				refusal.Fields = append(refusal.Fields, invalid.Fields...)
 			}
 		}
@@ -202,7 +203,7 @@ func settlementOf(job *fairlead.Job, node *fairlead.Node, end *fairleadv1.RunEnd
 // returned is what a handler on a node would have returned, and why its context
 // would have ended.
 func returned(end *fairleadv1.RunEnd) (err, cause error) {
-	after, at := end.GetAfter().AsDuration(), timeOf(end.GetAt())
+	after, at := end.GetAfter().AsDuration(), message.TimeOf(end.GetAt())
 	switch end.GetOutcome() {
 	case outcomeFatal:
 		return fairlead.Fatal(failure(end)), nil
@@ -219,14 +220,14 @@ func returned(end *fairleadv1.RunEnd) (err, cause error) {
 		return failed(end)
 	}
 	if replace := end.GetReplace(); replace != nil {
-		return fairlead.Replace(newJobOf(replace)), nil
+		return fairlead.Replace(message.NewJobOf(replace)), nil
 	}
 	return nil, nil
 }
 
 // failed is what a handler that failed would have returned.
 func failed(end *fairleadv1.RunEnd) (err, cause error) {
-	at := timeOf(end.GetAt())
+	at := message.TimeOf(end.GetAt())
 	switch {
 	case end.GetReason() == string(fairlead.ReasonTimeout):
 		return failure(end), verdict.ErrTimeout

@@ -107,7 +107,7 @@ func (c *crew) keepPart(held driver.Held, p part) {
 	}
 }
 
-// usedShare is what a worker says that it uses. One that was told to begin nothing has no
+// usedShare is what a worker says that it uses. One that was ordered to begin nothing has no
 // rate, even if items are still under way: that is not the same as no bound.
 func (c *crew) usedShare(held driver.Held, in *fairleadv1.SaveShardRequest) sweep.Share {
 	c.mu.Lock()
@@ -119,7 +119,7 @@ func (c *crew) usedShare(held driver.Held, in *fairleadv1.SaveShardRequest) swee
 	return used
 }
 
-// tellShare notes what a worker was told.
+// tellShare notes what a worker was ordered.
 func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,14 +128,13 @@ func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 	}
 }
 
-// LoadShard tells what a job goes over. Whoever takes up what another had begun is
-// told to the business, if that wants to know.
+// LoadShard returns what a job goes over. If the job takes up what another had begun, the
+// business gets a message, if the sweep's gate asks for it.
 func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	job, args, err := s.shardJob(ctx, in)
 	if err != nil {
@@ -164,11 +163,10 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 
 // SaveShard keeps how far a worker has come.
 func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
-	ctx, err := s.sessions.enter(ctx, in)
+	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	job, part, err := s.partOf(ctx, in)
 	if err != nil {
@@ -206,8 +204,8 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 	}, nil
 }
 
-// askForShare sees to it that a run gets what it may use, if nobody else uses it. What
-// has come of items was kept already.
+// askForShare has the sweep's rate shared anew, so that a run gets what no other run uses.
+// What has become of items was stored already.
 func (s *Workers) askForShare(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	checkpoint.Failed, checkpoint.Redone = nil, nil
 	if err := sweep.Steer(ctx, s.store, checkpoint.Sweep); err != nil {
@@ -216,7 +214,7 @@ func (s *Workers) askForShare(ctx context.Context, checkpoint sweep.Checkpoint) 
 	return s.store.Checkpoint(ctx, checkpoint)
 }
 
-// check refuses what no run can have come to: nobody could go on from there.
+// check refuses a state that no run can have reached: no run could go on from there.
 func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	to := p.to
 	if to == 0 {
@@ -230,7 +228,7 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	case to != 0 && (in.GetDone() > to-p.from || in.GetAbandoned() > to-p.from-in.GetDone()):
 		return refuseField("done", fmt.Sprintf("is %d, with %d abandoned, of %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
 	case in.GetAgain() > in.GetAbandoned():
-		return refuseField("again", fmt.Sprintf("is %d, of %d that came to nothing", in.GetAgain(), in.GetAbandoned()))
+		return refuseField("again", fmt.Sprintf("is %d, of %d abandoned", in.GetAgain(), in.GetAbandoned()))
 	case !(in.GetRate() >= 0): // nor a number that is none
 		return refuseField("rate", fmt.Sprintf("is %v; it must not be negative", in.GetRate()))
 	case !(in.GetMeasured() >= 0):

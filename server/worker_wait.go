@@ -82,7 +82,7 @@ func (w *waiting) forJobs(ctx context.Context) bool {
 }
 
 // listen passes on those news of a worker that are wanted until it is stopped. Of
-// news that nobody has taken yet one is kept. Listening is cheap: a store has one
+// news that were not taken yet one is kept. Listening is cheap: a store has one
 // ear for all who listen.
 func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driver.Wake) (news chan driver.Wake, stop func()) {
 	news = make(chan driver.Wake, 1)

@@ -32,7 +32,7 @@ func (c *Cluster) beginOthers(ctx context.Context) error {
 	return c.sweeping.begin(ctx)
 }
 
-// lookAtOthers tells whether what goes on beside the jobs is over, and whether it has
+// lookAtOthers reports whether what goes on beside the jobs is over, and whether it has
 // come further since the last look.
 func (c *Cluster) lookAtOthers(ctx context.Context) (over, progressed bool, err error) {
 	progressed, err = c.lookAtBatches(ctx)
@@ -44,7 +44,7 @@ func (c *Cluster) lookAtOthers(ctx context.Context) (over, progressed bool, err 
 	return swept && c.batching.ended, progressed || c.sweeping.reached != before, errors.Join(err, c.sweeping.unseen)
 }
 
-// alone tells whether there is nothing beside the jobs that are enqueued.
+// alone reports whether there is nothing beside the jobs that are enqueued.
 func (c *Cluster) alone() bool { return c.Batches.Count == 0 && c.Sweep.Items == 0 }
 
 // own chooses the jobs that have a plan.

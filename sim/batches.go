@@ -75,7 +75,7 @@ func (c *Cluster) makeBatches(ctx context.Context) error {
 
 func targetName(batch, task int) string { return fmt.Sprintf("b%d-%d", batch, task) }
 
-// lookAtBatches has batches rolled back that completed, and tells whether tasks have
+// lookAtBatches has batches rolled back that completed, and reports whether tasks have
 // ended since the last look.
 func (c *Cluster) lookAtBatches(ctx context.Context) (progressed bool, err error) {
 	if c.batching.ended {

@@ -121,7 +121,7 @@ type change struct {
 	job int64
 }
 
-// highest tells how many ran at once, at most. Of an end and a start in the
+// highest returns how many ran at once, at most. Of an end and a start in the
 // same microsecond the end counts as the first.
 func (c *check) highest(list []change, began func(running int, job int64)) (peak int) {
 	slices.SortFunc(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })

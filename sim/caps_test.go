@@ -40,7 +40,7 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// playCapped tells how many jobs ran at once, at most, per database. The first ones wait
+// playCapped returns how many jobs ran at once, at most, per database. The first ones wait
 // for each other until they are a crowd.
 func playCapped(t *testing.T, caps sim.Caps, crowd int) map[string]int {
 	node, most := quickNode, map[string]int{}

@@ -38,9 +38,9 @@ const (
 	Leaving     What = "leaving"     // the node is about to give up its lease
 	Claimed     What = "claimed"     // a job was leased to the node at DB
 	Started     What = "started"     // a handler began
-	Ended       What = "ended"       // a handler is about to return; Result tells what
+	Ended       What = "ended"       // a handler is about to return; Result says what
 	Asked       What = "asked"       // a settlement is about to be sent
-	Settled     What = "settled"     // it was answered; Result tells how
+	Settled     What = "settled"     // it was answered; Result says how
 	Saved       What = "saved"       // progress was sent at Sent and answered
 	Reaped      What = "reaped"      // a reap that was sent at Sent took jobs or nodes from the dead
 	Abandoned   What = "abandoned"   // a handler ignored the end of its context
@@ -132,7 +132,7 @@ func (r *Recorder) Note(e Event) {
 	}
 }
 
-// Close tells whether everything was written.
+// Close reports whether everything was written.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

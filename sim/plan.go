@@ -64,7 +64,7 @@ func (p Plan) end() Ending {
 
 var errPlanned = errors.New("as planned")
 
-// perform does what the plan says, and tells how it went.
+// perform does what the plan says, and returns how it went.
 func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, err error) {
 	long := p.Work
 	if job.Attempt == 1 && p.FirstWork > 0 {

@@ -271,7 +271,7 @@ func (c *Cluster) glance(ctx context.Context) (sample Sample, live int64, more b
 	return sample, live, more, err
 }
 
-// busy tells whether jobs ran at the last look.
+// busy reports whether jobs ran at the last look.
 func (c *Cluster) busy() bool {
 	return len(c.samples) > 0 && len(c.samples[len(c.samples)-1].Running) > 0
 }

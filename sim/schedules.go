@@ -53,7 +53,7 @@ func (c *Cluster) schedule(ctx context.Context) error {
 	return fmt.Errorf("%d schedules cannot be stored within %v", c.Schedules.Count, GiveUp)
 }
 
-// scheduleWithin stores the schedules and tells how long after their beginning
+// scheduleWithin stores the schedules and returns how long after their beginning
 // all were there.
 func (c *Cluster) scheduleWithin(ctx context.Context, within time.Duration) (late time.Duration, err error) {
 	now, err := c.store.Now(ctx)
@@ -84,7 +84,7 @@ func (c *Cluster) scheduleWithin(ctx context.Context, within time.Duration) (lat
 	return now.Sub(from), err
 }
 
-// planned tells whether schedules will make more jobs.
+// planned reports whether schedules will make more jobs.
 func (c *Cluster) planned(ctx context.Context) (bool, error) {
 	if c.Schedules.Count == 0 {
 		return false, nil

@@ -194,7 +194,7 @@ func (d *sweepDriver) victim(ctx context.Context) (int, error) {
 	return busy[d.random.IntN(len(busy))], nil
 }
 
-// look tells whether the sweep is over, and watches the marks. A database that is busy
+// look reports whether the sweep is over, and watches the marks. A database that is busy
 // is asked again.
 func (d *sweepDriver) look(ctx context.Context) (bool, error) {
 	shards, err := d.store.Shards(ctx, d.id)

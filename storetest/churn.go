@@ -72,7 +72,7 @@ func testChurn(f *fixture) {
 	f.equal("the number of ends that workers were told of", int64(len(c.ledger.ended)), tally[fairlead.Succeeded]+tally[fairlead.Failed])
 }
 
-// going tells whether there is still something to do.
+// going reports whether there is still something to do.
 func (c *churn) going() bool {
 	select {
 	case <-c.over:

@@ -45,7 +45,7 @@ type Transaction struct {
 // ends.
 type Opener = func(t *testing.T) *Harness
 
-// TooMuch tells whether removing so many jobs would cost more than a new
+// TooMuch reports whether removing so many jobs would cost more than a new
 // database, or so many lanes, which last, would make later tests of another
 // kind.
 func TooMuch(jobs, lanes int) error {

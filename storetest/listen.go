@@ -43,7 +43,7 @@ func (f *fixture) listen(scope *driver.Scope) *listener {
 // once. It is so long that no machine is too slow or too busy.
 const patient = 5 * time.Minute
 
-// heard tells whether a wake of this sort comes within a moment.
+// heard reports whether a wake of this sort comes within a moment.
 func (l *listener) heard(want driver.Wake, moment time.Duration) bool {
 	timeout := time.After(moment)
 	for {

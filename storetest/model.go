@@ -60,7 +60,7 @@ func (c *chapter) play(model func(f *fixture, rt *rapid.T)) {
 	})
 }
 
-// budget tells when the model has played long enough for every day. Whoever
+// budget returns when the model has played long enough for every day. Whoever
 // asks for a number of checks gets it.
 func budget() (over func() bool) {
 	asked := false

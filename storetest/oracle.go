@@ -100,7 +100,7 @@ func (o *oracle) dropKey(job *fairlead.Job) {
 	}
 }
 
-// refuses tells whether Enqueue conflicts over the job's key.
+// refuses reports whether Enqueue conflicts over the job's key.
 func (o *oracle) refuses(job *fairlead.Job) bool {
 	holder := o.holder(job)
 	switch {
@@ -155,10 +155,10 @@ func (o *oracle) end(r *record, state fairlead.State, reason fairlead.Reason, te
 	}
 }
 
-// suspect tells whether a ready job is claimed by Solo claims only.
+// suspect reports whether a ready job is claimed by Solo claims only.
 func (r *record) suspect() bool { return r.Crashes >= driver.SoloAfter }
 
-// alive tells whether a node has a live lease.
+// alive reports whether a node has a live lease.
 func (o *oracle) alive(node fairlead.NodeID) bool {
 	l := o.nodes[node]
 	return l != nil && !l.dead && o.now.Before(l.until)

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// permit finds a job for a verb of the operator, and tells which error it gets
+// permit finds a job for a verb of the operator, and returns which error it gets
 // if its state does not allow the verb.
 func (o *oracle) permit(id int64, states ...fairlead.State) (*record, error) {
 	r := o.records[id]

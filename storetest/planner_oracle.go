@@ -59,7 +59,7 @@ func (o *plannerOracle) those(meant func(*knownRun) bool) []*knownRun {
 	return runs
 }
 
-// news tells whether a schedule has to be told that a run has ended.
+// news reports whether a schedule has to be told that a run has ended.
 func (o *plannerOracle) news(s *knownSchedule) bool {
 	return slices.ContainsFunc(o.of(s.ID), func(run *knownRun) bool { return !run.told && !run.Active() })
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// RemovedLimits is what becomes of limits that were removed. left tells how many rows
+// RemovedLimits is what becomes of limits that were removed. left returns how many rows
 // are left of limits and of what counts against them: only a store's own test can look,
 // so that this is not part of Run.
 func RemovedLimits(t *testing.T, h *Harness, left func() int) {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// RemovedSchedules is what becomes of schedules that were deleted. left tells how many
+// RemovedSchedules is what becomes of schedules that were deleted. left returns how many
 // rows are left of schedules: only a store's own test can look, so that this is not part
 // of Run.
 func RemovedSchedules(t *testing.T, h *Harness, left func() int) {

@@ -10,17 +10,17 @@ import (
 // percentFrom is from how many items on a percentage counts.
 const percentFrom = 1000
 
-// How a minute is measured: by how many items had come to nothing every few seconds. A
-// node that is told what is left may have been told that a while ago, so it counts as
-// less than a minute.
+// How a minute is measured: by how many items had failed, noted every few seconds. What a
+// node knows of what is left may be a while old, so the minute counts as less than a
+// minute.
 const (
 	failingEvery = 5 * time.Second
 	failingSpan  = 55 * time.Second
 )
 
-// BudgetLeft is how many more items may come to nothing before the sweep stops, if so
-// many have been done and have come to nothing over all its shards, without those that
-// wait to be tried again; negative: there is no bound.
+// BudgetLeft is how many more items may fail before the sweep stops, if so many have been
+// done and so many abandoned over all its shards, without those that wait to be tried
+// again; negative: there is no bound.
 func (r *Record) BudgetLeft(done, abandoned int64) int64 {
 	left, taken := int64(-1), max(0, abandoned-r.Forgiven)
 	bound := func(allowed, taken int64) {
@@ -47,12 +47,12 @@ func (r *Record) BudgetLeft(done, abandoned int64) int64 {
 // overspent says why the budget is used up.
 func (r *Record) overspent(abandoned int64) string {
 	if len(r.Lately) > 0 && abandoned-r.Lately[0].Items >= r.Budget.PerMinute {
-		return fmt.Sprintf("%d items came to nothing within a minute", abandoned-r.Lately[0].Items)
+		return fmt.Sprintf("%d items failed within a minute", abandoned-r.Lately[0].Items)
 	}
-	return fmt.Sprintf("%d items came to nothing", abandoned-r.Forgiven)
+	return fmt.Sprintf("%d items failed", abandoned-r.Forgiven)
 }
 
-// watchFailing notes how many items have come to nothing by now, and forgets what is
+// watchFailing notes how many items have failed by now, and forgets what is
 // no part of this minute any more.
 func (r *Record) watchFailing(now time.Time, abandoned int64) {
 	if r.Budget.PerMinute == 0 {

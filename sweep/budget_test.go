@@ -30,7 +30,7 @@ func TestASweepStopsWhenTooManyItemsOfAMinuteComeToNothing(t *testing.T) {
 	s.checkpoint(runs[1], 0, 3, false)
 	stopping := s.look(sw)
 	s.wantState(stopping, sweep.Stopping)
-	if stopping.Reason != "10 items came to nothing within a minute" && stopping.Reason != "11 items came to nothing within a minute" {
+	if stopping.Reason != "10 items failed within a minute" && stopping.Reason != "11 items failed within a minute" {
 		t.Fatalf("the reason is %q", stopping.Reason)
 	}
 	s.end(runs...)
@@ -46,8 +46,8 @@ func TestWhyASweepStopsNamesTheMinuteIfThatIsWhy(t *testing.T) {
 		budget sweep.Budget
 		want   string
 	}{
-		"of a minute":            {sweep.Budget{PerMinute: 10}, "10 items came to nothing within a minute"},
-		"in all, before the one": {sweep.Budget{Items: 10, PerMinute: 11}, "10 items came to nothing"},
+		"of a minute":            {sweep.Budget{PerMinute: 10}, "10 items failed within a minute"},
+		"in all, before the one": {sweep.Budget{Items: 10, PerMinute: 11}, "10 items failed"},
 	} {
 		s := newScrubbing(t)
 		sw := s.start(s.put(func(w *sweep.Sweep) { w.Name = name }, budget(c.budget)))

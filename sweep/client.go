@@ -76,19 +76,19 @@ func (c *Client) Delete(ctx context.Context, id int64) error {
 }
 
 // Start lets a sweep run that is created or stopped; if it has a gate it waits
-// for the business. What came to nothing before does not count against its budget any
+// for the business. Items that failed before do not count against its budget any
 // more. It fails with ErrConflict in other states.
 func (c *Client) Start(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.start(ctx) })
 }
 
 // StartAgain is Start, except that it lets a sweep that has finished go over
-// its items from the beginning. What came to nothing before is forgotten.
+// its items from the beginning. Which items failed before is forgotten.
 func (c *Client) StartAgain(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.startAgain(ctx) })
 }
 
-// Retry lets a stopped or finished sweep try items again that came to nothing:
+// Retry lets a stopped or finished sweep try failed items again:
 // those with the indexes, or all if there are none. A stopped one goes on with the rest
 // then. In all else it is as Start. It fails with ErrInvalid if one of the indexes
 // is not that of a failed item, and with ErrConflict in other states and if no item

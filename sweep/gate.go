@@ -33,7 +33,7 @@ func Resume(ctx context.Context, store Store, id int64) error {
 	return err
 }
 
-// ask tells the business that the sweep waits for it, unless it was told lately.
+// ask sends the business a message that the sweep waits for it, unless it sent one lately.
 func (s *steering) ask(ctx context.Context) error {
 	if !s.AskedAt.IsZero() && s.tx.Now().Sub(s.AskedAt) < s.Gate.Timeout {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// IsShardKind tells whether jobs of a kind go over shards of sweeps.
+// IsShardKind reports whether jobs of a kind go over shards of sweeps.
 func IsShardKind(kind string) bool { return reserved.IsShard(kind) }
 
 // endless is longer than any shard runs.
@@ -25,8 +25,8 @@ func ShardOptions() fairlead.HandlerOptions {
 	}
 }
 
-// ShardRetries lists the items of a shard, from an index on, that came to nothing and
-// are to be tried again.
+// ShardRetries lists the items of a shard, from an index on, that failed and are to
+// be tried again.
 func ShardRetries(ctx context.Context, store Store, shard Shard, from int64, most int) ([]int64, error) {
 	items, err := store.FailedItems(ctx, ItemFilter{
 		Sweep: shard.Sweep, From: true, After: max(from, shard.From) - 1, Below: shard.To, Again: true, Limit: most,

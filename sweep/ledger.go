@@ -12,7 +12,7 @@ type Record struct {
 // Ledger is what this package writes down about a sweep between two transactions. A store
 // keeps all of it and changes none of it.
 type Ledger struct {
-	AskedAt  time.Time // when the business was last told that the sweep waits
+	AskedAt  time.Time // when the last message to the business said that the sweep waits
 	Cut      bool      // its shards have been made
 	Forgiven int64     // items that had failed before it was last started: they take nothing from the budget
 	Earlier  int64     // items that were done before it was last started

@@ -55,7 +55,7 @@ func (c *Client) Logs(ctx context.Context, filter LogFilter) ([]Log, error) {
 	return c.store.SweepLogs(ctx, filter)
 }
 
-// FailedItems lists items that came to nothing, by index.
+// FailedItems lists items that failed for good, by index.
 func (c *Client) FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error) {
 	return c.store.FailedItems(ctx, filter)
 }

@@ -113,12 +113,12 @@ func splitLongest(shards []Shard, n int) []Shard {
 	return parts
 }
 
-// over tells whether nothing of the shard is left but items to be tried again.
+// over reports whether nothing of the shard is left but items to be tried again.
 func (s *Shard) over() bool {
 	return s.Mark == s.To && len(s.Window) == 0 && len(s.Pending) == 0
 }
 
-// untouched tells whether no item of the shard has been begun.
+// untouched reports whether no item of the shard has been begun.
 func (s *Shard) untouched() bool {
 	return s.Mark == s.From && len(s.Window) == 0 && len(s.Pending) == 0 && !s.Ended
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// retry lets a sweep run in which items are tried again that came to nothing.
+// retry lets a sweep run in which failed items are tried again.
 func (s *steering) retry(ctx context.Context, indexes []int64) error {
 	if s.State != Stopped && s.State != Finished {
 		return illegal("retry", &s.Sweep)
@@ -30,7 +30,7 @@ func (s *steering) retry(ctx context.Context, indexes []int64) error {
 	return s.begin(ctx, "retry", itemsToRetry(again))
 }
 
-// itemsToRetry is how the history tells how many items are tried again.
+// itemsToRetry is how the history says how many items are tried again.
 func itemsToRetry(n int64) string {
 	if n == 1 {
 		return "1 item"
@@ -53,5 +53,5 @@ func notFailed(unknown []int64) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// standing is how many items came to nothing and are not tried again.
+// standing is how many items failed and are not tried again.
 func (s *Shard) standing() int64 { return s.Abandoned - s.Again }

@@ -198,7 +198,7 @@ func TestWhatFailsAgainTakesFromTheBudget(t *testing.T) {
 		}
 	}
 	stopping := s.look(sw)
-	if stopping.State != sweep.Stopping || stopping.Reason != "2 items came to nothing" {
+	if stopping.State != sweep.Stopping || stopping.Reason != "2 items failed" {
 		t.Fatalf("it is %s: %s", stopping.State, stopping.Reason)
 	}
 }

@@ -13,7 +13,7 @@ const handOver = time.Second
 
 // share shares the rate and the parallelism of a sweep among the shards that run. A
 // share grows only by what no other may be using: what they were granted, what they
-// may have been told and what they last said that they use all count. So the sum is
+// may have been ordered and what they last said that they use all count. So the sum is
 // never more than the sweep may do; if that was lowered, than it might do before, until
 // all have heard of it. The run of a shard begins with nothing. Of one that died the rate
 // counts until it cannot use it any more, and nothing once its job was taken back.
@@ -102,7 +102,7 @@ func (s Share) Or(other Share) Share {
 	return more
 }
 
-// boundless tells whether items may be begun at any rate.
+// boundless reports whether items may be begun at any rate.
 func (s Share) boundless() bool { return s.InFlight > 0 && s.Rate == 0 }
 
 // rate is how many items may be begun per second.

@@ -7,7 +7,7 @@ import (
 
 // A run begins nothing once a second has passed since it asked for the orders that it
 // goes by. So its rate need not wait until the lease of a dead node is over: the run is
-// told to begin nothing, and once every order that it may have had before that has
+// ordered to begin nothing, and once every order that it may have had before that has
 // become too old, others may have its rate. What it has in flight counts until its job
 // is taken back.
 const (
@@ -18,10 +18,11 @@ const (
 	stale = 1250 * time.Millisecond
 )
 
-// Silence is a shard whose run is told to begin nothing, as it was not heard of.
+// Silence is a shard whose run is ordered to begin nothing, because it has not been heard
+// of for too long.
 type Silence struct {
 	Shard int
-	Since time.Time // since when at the latest that is what it is told; zero: from now on
+	Since time.Time // since when at the latest it gets that order; zero: from now on
 	Free  bool      // others have its rate
 }
 
@@ -42,9 +43,9 @@ func (s *steering) listen(running []*Shard) {
 	s.Silent = silent
 }
 
-// stillSilent follows a shard that was silent. Whatever was stored with the silence, so
-// that it is told to begin nothing, is there for all to see by now: orders that say
-// something else were asked for before.
+// stillSilent follows a shard that was silent. The order to begin nothing was stored with
+// the silence and is committed by now: its run can have asked for other orders only
+// before.
 //
 // One whose rate others have gets none before it has said that it uses none: what it
 // says at first is from before.

@@ -50,7 +50,7 @@ func steer(ctx context.Context, store Store, id int64, wait bool, by string, act
 // leaveIt does nothing to a sweep but what follows from how it stands.
 func leaveIt(context.Context, *steering) error { return nil }
 
-// steerOnce is one transaction of steer. It tells which jobs are idle though the sweep
+// steerOnce is one transaction of steer. It returns which jobs are idle though the sweep
 // stops.
 func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string, act func(ctx context.Context, s *steering) error) (Sweep, []int64, error) {
 	var after Sweep
@@ -71,7 +71,7 @@ func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string,
 		after.Progress = ProgressOf(sweep, s.shards)
 		return nil
 	})
-	if err != nil { // the transaction may still be at it
+	if err != nil { // the transaction may still be under way
 		return Sweep{}, nil, err
 	}
 	return after, idle, nil
@@ -101,7 +101,7 @@ func (s *steering) move(ctx context.Context, action string, to State, note strin
 	return s.tx.Record(ctx, event)
 }
 
-// live tells whether the job of a shard is there to go over it.
+// live reports whether the job of a shard is there to go over it.
 func (s *steering) live(i int) bool { return s.states[i] != "" && !s.states[i].Final() }
 
 func (s *steering) anyLive() bool {

@@ -51,7 +51,7 @@ type Store interface {
 	// at all.
 	Checkpoint(ctx context.Context, checkpoint Checkpoint) (Orders, error)
 
-	// FailedItems lists items that came to nothing by index.
+	// FailedItems lists items that failed for good, by index.
 	FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error)
 
 	// AddSweepLogs stores lines, all or none. It fails with ErrNotFound if there is no
@@ -71,15 +71,15 @@ type Tx interface {
 	// Now is the database's clock, read under the lock.
 	Now() time.Time
 	// Shards returns the shards of the sweep, in order, with the state of their jobs
-	// in step: empty where there is none. A shard that had ended before its job did is
-	// told to have.
+	// in step: empty where there is none. A shard that had ended before its job did counts as
+	// ended.
 	Shards(ctx context.Context) ([]Shard, []fairlead.State, error)
 	// Cut makes the shards anew, without jobs. Of what they have done all counts that a
 	// later run needs: Number, From, To, Ended, Mark, Window, Pending, Done, Abandoned,
-	// Again, Errors and Source. Items that came to nothing stay noted. It fails with
+	// Again, Errors and Source. Failed items stay noted. It fails with
 	// ErrConflict if one of the old has a job that is not final.
 	Cut(ctx context.Context, shards []Shard) error
-	// Forget forgets which items came to nothing.
+	// Forget forgets which items failed.
 	Forget(ctx context.Context) error
 	// Again lets failed items wait to be tried again: those with the indexes, or all if
 	// there are none. Their shards have not Ended any more, have no job, and say how many

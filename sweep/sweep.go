@@ -62,7 +62,7 @@ type Table struct {
 	Columns  []string `json:"columns,omitempty"` // empty: all
 }
 
-// Budget is how many items may come to nothing before a sweep stops. Of several
+// Budget is how many items may fail before a sweep stops. Of several
 // the first that is used up counts.
 type Budget struct {
 	Items     int64   `json:"items,omitempty"`      // 100 if nothing is said
@@ -82,8 +82,8 @@ const (
 // Gate is what the business is asked before a sweep runs.
 type Gate struct {
 	BeforeCreate string        `json:"before_create,omitempty"` // address that may refuse it
-	BeforeRun    string        `json:"before_run,omitempty"`    // address that is told; then the sweep waits until the business opens it
-	Timeout      time.Duration `json:"timeout,omitempty"`       // after which it is told again; 30m if it is not said
+	BeforeRun    string        `json:"before_run,omitempty"`    // address that gets a message; then the sweep waits until the business opens it
+	Timeout      time.Duration `json:"timeout,omitempty"`       // after which the message is sent again; 30m if it is zero
 }
 
 // State says how a sweep stands.
@@ -115,7 +115,7 @@ type Progress struct {
 	Total     int64 // items; zero while the source has not been counted
 	Marked    int64 // items before the marks: all of them are done or abandoned
 	Done      int64
-	Abandoned int64 // came to nothing
+	Abandoned int64 // failed for good
 	Again     int64 // of Abandoned: those that wait to be tried again
 	Errors    int64 // attempts that failed
 	InWindow  int64 // done or in flight behind the marks
@@ -142,7 +142,7 @@ type Shard struct {
 	Source    json.RawMessage // what the source has to know to go on
 
 	Share    Share     // what it may use of the sweep's rate and parallelism; nothing if it was granted to an earlier run
-	Told     Share     // the most that its run may have been told: Share, and what was granted before until it has been told of Share
+	Told     Share     // the most that its run may have been ordered: Share, and what was granted before until the run has got Share
 	Used     Share     // what it said last that it uses
 	Fence    int64     // of the run that wrote this
 	SavedAt  time.Time // when
@@ -173,12 +173,12 @@ type Checkpoint struct {
 	Again             int64 // of Abandoned: those that still wait to be tried again
 	Errors            int64
 	Measured          float64
-	Used              Share // what it was told last, or more if more is in flight; LeastRate if it was told nothing
+	Used              Share // what it was last allowed, or more if more is in flight; LeastRate if it was allowed nothing
 	Ended             bool  // all items are done or abandoned
 
-	// What has become of items since the checkpoint before. It may be told twice.
-	Failed []FailedItem // came to nothing, for the first time or again
-	Redone []int64      // had come to nothing and were done now
+	// What has become of items since the checkpoint before. It may be reported twice.
+	Failed []FailedItem // failed, for the first time or again
+	Redone []int64      // had failed and are done now
 }
 
 // Orders is the answer to a Checkpoint.
@@ -189,7 +189,7 @@ type Orders struct {
 	Left  int64           // of the budget, over all shards; negative: no bound
 }
 
-// FailedItem is an item that came to nothing.
+// FailedItem is an item that failed for good.
 type FailedItem struct {
 	Sweep    int64
 	Index    int64
@@ -213,7 +213,7 @@ type Log struct {
 type Event struct {
 	ID     int64     // set by the store; later events have larger ones
 	At     time.Time // set by the store
-	By     string    // empty: it came about by itself
+	By     string    // empty if the change was automatic
 	Action string
 	From   State
 	To     State

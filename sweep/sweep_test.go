@@ -416,7 +416,7 @@ func TestASweepStopsWhenItsBudgetIsUsedUp(t *testing.T) {
 	s.end(runs...)
 	stopped := s.look(sw)
 	s.wantState(stopped, sweep.Stopped)
-	if stopped.Reason != "10 items came to nothing" {
+	if stopped.Reason != "10 items failed" {
 		t.Fatalf("the reason is %q", stopped.Reason)
 	}
 	s.start(sw) // what came to nothing so far is forgiven

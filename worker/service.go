@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/message"
 )
 
 // service is where the node gets its jobs: the WorkerService.
@@ -52,7 +53,7 @@ func (s *service) Join(ctx context.Context, node fairlead.Node, lease time.Durat
 	for _, kind := range s.mux.Kinds() {
 		options := s.mux.Entry(kind).Options
 		request.Defaults = append(request.Defaults, &fairleadv1.KindDefaults{
-			Kind: kind, Timeout: durationTo(options.Timeout), MaxAttempts: int32(options.MaxAttempts), Retry: retryTo(options.Retry),
+			Kind: kind, Timeout: message.Duration(options.Timeout), MaxAttempts: int32(options.MaxAttempts), Retry: message.Retry(options.Retry),
 		})
 	}
 	joined, err := s.client.JoinWorker(ctx, request)
@@ -122,7 +123,7 @@ func (s *service) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Jo
 	}
 	jobs := make([]*fairlead.Job, len(out.GetJobs()))
 	for i, job := range out.GetJobs() {
-		jobs[i] = jobOf(job)
+		jobs[i] = message.JobOf(job)
 		jobs[i].Node, jobs[i].Solo = claim.Node, claim.Solo
 	}
 	return jobs, nil

@@ -34,7 +34,7 @@ func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slo
 		return nil, fmt.Errorf("--admin-addr: listen on %s: %w", addr, err)
 	}
 	if open {
-		log.Warn("profiles and metrics can be read from other machines, by anybody", "addr", listener.Addr().String())
+		log.Warn("profiles and metrics can be read from other machines, without authentication", "addr", listener.Addr().String())
 	} else {
 		log.Info("profiles and metrics", "addr", listener.Addr().String())
 	}
@@ -64,7 +64,7 @@ func adminAddress(addr string) (address string, open bool, err error) {
 	return net.JoinHostPort(host, port), !isLoopback(host), nil
 }
 
-// isLoopback tells whether a host is this machine and no other.
+// isLoopback reports whether a host is this machine and no other.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -31,7 +31,7 @@ func (o *authOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.tlsCert, "tls-cert", "", "file with the certificate to serve with")
 	f.StringVar(&o.tlsKey, "tls-key", "", "file with its key")
 	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "URL of an identity provider whose tokens are accepted; turns authentication on")
-	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "for whom its tokens must be made")
+	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "the audience that its tokens must name")
 	f.StringVar(&o.clientSecret, "oidc-client-secret-file", "", "file with the secret with which the console exchanges codes of the identity provider for tokens (default: a public client, whose id is --oidc-audience)")
 	f.StringVar(&o.oidc.RoleClaim, "oidc-role-claim", "fairlead_role", "claim of its tokens that holds the role")
 	f.StringVar(&o.oidc.TenantsClaim, "oidc-tenants-claim", "fairlead_tenants", "claim of its tokens that holds the tenants they are bound to")
@@ -52,7 +52,7 @@ func (o *authOptions) tls() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// find tells how callers are known. Authentication is on as soon as there is a
+// find returns how callers are known. Authentication is on as soon as there is a
 // token: in a file, in the database or from an identity provider.
 func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth, error) {
 	var auth server.Auth
@@ -60,7 +60,7 @@ func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth
 		return auth, usagef("--oidc-client-secret-file needs --oidc-issuer: it is a secret of that provider")
 	}
 	if o.oidc.Audience != "" && o.oidc.Issuer == "" {
-		return auth, usagef("--oidc-audience needs --oidc-issuer: without it nobody's tokens are accepted")
+		return auth, usagef("--oidc-audience needs --oidc-issuer: without it no tokens of an identity provider are accepted")
 	}
 	if o.tokenFile != "" {
 		hash, err := readToken(o.tokenFile)
@@ -122,16 +122,16 @@ func readToken(file string) (hash [32]byte, err error) {
 func (o *authOptions) check(addr string, local bool, auth server.Auth, db string, log *slog.Logger) error {
 	switch {
 	case !local && !auth.Required:
-		return usagef("--addr %q can be reached from other machines and nobody would be asked who they are: %s, or use 127.0.0.1", addr, wayToFirstToken(db))
+		return usagef("--addr %q can be reached from other machines, and callers would not be authenticated: %s, or use 127.0.0.1", addr, wayToFirstToken(db))
 	case !local && o.tlsCert == "":
 		log.Warn("served without TLS: tokens can be read on the way unless something in front encrypts them", "addr", addr)
 	case !auth.Required:
-		log.Info("no authentication: everybody on this machine may do everything; to change that at the next start " + wayToFirstToken(db))
+		log.Info("no authentication: every user of this machine may do everything; to change that at the next start " + wayToFirstToken(db))
 	}
 	return nil
 }
 
-// wayToFirstToken tells how the first token of a database is made, by a command that
+// wayToFirstToken returns how the first token of a database is made, by a command that
 // can be copied. What must not be shown of the database is left out of it.
 func wayToFirstToken(db string) string {
 	if isInMemory(db) {
@@ -176,7 +176,7 @@ func quotedForShell(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// onLoopback tells whether only this machine can reach an address.
+// onLoopback reports whether only this machine can reach an address.
 func onLoopback(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

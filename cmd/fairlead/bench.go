@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -93,36 +91,19 @@ func runBench(cmd *cobra.Command, o benchOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	result, err := measure(cmd.Context(), o, bench.NewProgress(cmd.ErrOrStderr()))
-	if err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	if o.output == "json" {
-		return result.WriteJSON(cmd.OutOrStdout())
-	}
-	return result.WriteTable(cmd.OutOrStdout())
-}
-
-func measure(ctx context.Context, o benchOptions, progress *bench.Progress) (_ bench.Result, err error) {
-	store, err := openStore(ctx, o.db)
-	if err != nil {
-		return bench.Result{}, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	server, err := bench.OpenServer(ctx, o.db)
-	if err != nil {
-		return bench.Result{}, err
-	}
-	defer func() { err = errors.Join(err, server.Close()) }()
-	scheduler, err := o.scheduler(store)
-	if err != nil {
-		return bench.Result{}, err
-	}
-	result, err := bench.Bench{Spec: o.spec, Scheduler: scheduler, Server: server, Progress: progress}.Run(ctx)
-	if o.spec.Workload == bench.Latency {
-		result.Processes = o.processes
-	}
-	return result, err
+	progress := bench.NewProgress(cmd.ErrOrStderr())
+	result, err := onDatabase(cmd.Context(), o.db, func(store driver.Store, server bench.Server) (bench.Result, error) {
+		scheduler, err := o.scheduler(store)
+		if err != nil {
+			return bench.Result{}, err
+		}
+		result, err := bench.Bench{Spec: o.spec, Scheduler: scheduler, Server: server, Progress: progress}.Run(cmd.Context())
+		if o.spec.Workload == bench.Latency {
+			result.Processes = o.processes
+		}
+		return result, err
+	})
+	return o.showMeasured(cmd, result, err)
 }
 
 // scheduler is what the workload runs on.

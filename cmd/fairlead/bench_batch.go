@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
@@ -34,31 +35,16 @@ func runBenchBatch(cmd *cobra.Command, o benchOptions) error {
 		return usagef("--jobs %d: a batch has at most %d tasks", o.spec.Jobs, batch.MaxTasks)
 	}
 	b := bench.Batches{Tasks: o.spec.Jobs, Slots: o.slots, ClaimBatch: o.claimBatch, Progress: bench.NewProgress(cmd.ErrOrStderr())}
-	figures, err := measureBatch(cmd.Context(), o.db, b)
-	if err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	if o.output == "json" {
-		return figures.WriteJSON(cmd.OutOrStdout())
-	}
-	return figures.WriteTable(cmd.OutOrStdout())
-}
-
-func measureBatch(ctx context.Context, db string, b bench.Batches) (_ bench.BatchFigures, err error) {
-	if b.Store, err = openStore(ctx, db); err != nil {
-		return bench.BatchFigures{}, err
-	}
-	defer func() { err = errors.Join(err, b.Store.Close()) }()
-	if b.Server, err = bench.OpenServer(ctx, db); err != nil {
-		return bench.BatchFigures{}, err
-	}
 	program, err := os.Executable()
 	if err != nil {
-		return bench.BatchFigures{}, err
+		return err
 	}
-	b.URL, b.Viewer = db, []string{program, "bench", viewerCommand}
-	defer func() { err = errors.Join(err, b.Server.Close()) }()
-	return b.Run(ctx)
+	b.URL, b.Viewer = o.db, []string{program, "bench", viewerCommand}
+	measured, err := onDatabase(cmd.Context(), o.db, func(store driver.Store, server bench.Server) (bench.BatchFigures, error) {
+		b.Store, b.Server = store, server
+		return b.Run(cmd.Context())
+	})
+	return o.showMeasured(cmd, measured, err)
 }
 
 const viewerCommand = "viewer"

@@ -45,7 +45,7 @@ func runBenchRest(cmd *cobra.Command, o benchOptions, r bench.Rest) (err error) 
 		return fmt.Errorf("bench: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Server.Close()) }()
-	return runParts(cmd, o, func(done func(bench.Part) error) error { return r.Run(cmd.Context(), done) })
+	return showParts(cmd, o, func(done func(bench.Part) error) error { return r.Run(cmd.Context(), done) })
 }
 
 // namesDatabase reports whether a variable of the environment names the database.
@@ -60,7 +60,7 @@ func startService(ctx context.Context, db string, flags []string) (service bench
 	if err != nil {
 		return service, nil, err
 	}
-	// It drains when it is told to end: the context's end would kill it.
+	// It drains when it gets a signal: the context's end would kill it.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"serve", "--addr", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
 	// Not on the command line: it may contain a password.
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesDatabase), variableOf(dbFlag)+"="+db)
@@ -82,7 +82,7 @@ func startService(ctx context.Context, db string, flags []string) (service bench
 	logged := make(chan struct{})
 	go func() {
 		defer close(logged)
-		for lines.Scan() { // it must not come to a stop because nobody reads
+		for lines.Scan() { // it would come to a stop if its log were not read
 		}
 		_, _ = io.Copy(io.Discard, log)
 	}()

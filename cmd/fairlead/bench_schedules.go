@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
@@ -42,24 +39,9 @@ func runBenchSchedules(cmd *cobra.Command, o benchOptions, s bench.Schedules) er
 		return usagef("--seconds %v: schedules are due at whole seconds, use a whole number", o.spec.Seconds)
 	}
 	s.Seconds, s.Slots, s.Progress = o.spec.Seconds, o.slots, bench.NewProgress(cmd.ErrOrStderr())
-	figures, err := measureSchedules(cmd.Context(), o.db, s)
-	if err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	if o.output == "json" {
-		return figures.WriteJSON(cmd.OutOrStdout())
-	}
-	return figures.WriteTable(cmd.OutOrStdout())
-}
-
-func measureSchedules(ctx context.Context, db string, s bench.Schedules) (_ bench.ScheduleFigures, err error) {
-	if s.Store, err = openStore(ctx, db); err != nil {
-		return bench.ScheduleFigures{}, err
-	}
-	defer func() { err = errors.Join(err, s.Store.Close()) }()
-	if s.Server, err = bench.OpenServer(ctx, db); err != nil {
-		return bench.ScheduleFigures{}, err
-	}
-	defer func() { err = errors.Join(err, s.Server.Close()) }()
-	return s.Run(ctx)
+	measured, err := onDatabase(cmd.Context(), o.db, func(store driver.Store, server bench.Server) (bench.ScheduleFigures, error) {
+		s.Store, s.Server = store, server
+		return s.Run(cmd.Context())
+	})
+	return o.showMeasured(cmd, measured, err)
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
@@ -59,24 +57,9 @@ func runBenchSweep(cmd *cobra.Command, o benchOptions, s bench.Sweeps) error {
 		return usagef("--items %d: it must be positive", s.Items)
 	}
 	s.Seconds, s.Progress = o.spec.Seconds, bench.NewProgress(cmd.ErrOrStderr())
-	figures, err := measureSweep(cmd.Context(), o.db, s)
-	if err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	if o.output == "json" {
-		return figures.WriteJSON(cmd.OutOrStdout())
-	}
-	return figures.WriteTable(cmd.OutOrStdout())
-}
-
-func measureSweep(ctx context.Context, db string, s bench.Sweeps) (_ bench.SweepFigures, err error) {
-	if s.Store, err = openStore(ctx, db); err != nil {
-		return bench.SweepFigures{}, err
-	}
-	defer func() { err = errors.Join(err, s.Store.Close()) }()
-	if s.Server, err = bench.OpenServer(ctx, db); err != nil {
-		return bench.SweepFigures{}, err
-	}
-	defer func() { err = errors.Join(err, s.Server.Close()) }()
-	return s.Run(ctx)
+	measured, err := onDatabase(cmd.Context(), o.db, func(store driver.Store, server bench.Server) (bench.SweepFigures, error) {
+		s.Store, s.Server = store, server
+		return s.Run(cmd.Context())
+	})
+	return o.showMeasured(cmd, measured, err)
 }

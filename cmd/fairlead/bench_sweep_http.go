@@ -2,18 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
 // runBenchSweepCalls holds sweeps over HTTP against a plain client.
-func runBenchSweepCalls(cmd *cobra.Command, o benchOptions, s bench.Sweeps, pairs int) (err error) {
+func runBenchSweepCalls(cmd *cobra.Command, o benchOptions, s bench.Sweeps, pairs int) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -28,24 +26,11 @@ func runBenchSweepCalls(cmd *cobra.Command, o benchOptions, s bench.Sweeps, pair
 	if cmd.Flags().Changed("in-flight") {
 		calls.InFlight = s.InFlight
 	}
-	if calls.Store, err = openStore(cmd.Context(), o.db); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, calls.Store.Close()) }()
-	if calls.Server, err = bench.OpenServer(cmd.Context(), o.db); err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	defer func() { err = errors.Join(err, calls.Server.Close()) }()
-	err = calls.Run(cmd.Context(), func(f bench.SweepCallFigures) error {
-		if o.output == "json" {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(f)
-		}
-		return f.WriteTable(cmd.OutOrStdout())
+	_, err = onDatabase(cmd.Context(), o.db, func(store driver.Store, server bench.Server) (struct{}, error) {
+		calls.Store, calls.Server = store, server
+		return struct{}{}, showParts(cmd, o, func(done func(bench.SweepCallFigures) error) error { return calls.Run(cmd.Context(), done) })
 	})
-	if err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	return nil
+	return err
 }
 
 const targetCommand = "target"

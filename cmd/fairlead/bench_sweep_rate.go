@@ -3,20 +3,19 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
 // runBenchSweepRates measures how exactly sweeps keep to rates.
-func runBenchSweepRates(cmd *cobra.Command, o benchOptions, s bench.Sweeps, lease time.Duration) (err error) {
+func runBenchSweepRates(cmd *cobra.Command, o benchOptions, s bench.Sweeps, lease time.Duration) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -39,24 +38,11 @@ func runBenchSweepRates(cmd *cobra.Command, o benchOptions, s bench.Sweeps, leas
 	if cmd.Flags().Changed("shards") {
 		rates.Shards = s.Shards
 	}
-	if rates.Store, err = openStore(cmd.Context(), o.db); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rates.Store.Close()) }()
-	if rates.Server, err = bench.OpenServer(cmd.Context(), o.db); err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	defer func() { err = errors.Join(err, rates.Server.Close()) }()
-	err = rates.Run(cmd.Context(), func(f bench.SweepRateFigures) error {
-		if o.output == "json" {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(f)
-		}
-		return f.WriteTable(cmd.OutOrStdout())
+	_, err = onDatabase(cmd.Context(), o.db, func(store driver.Store, server bench.Server) (struct{}, error) {
+		rates.Store, rates.Server = store, server
+		return struct{}{}, showParts(cmd, o, func(done func(bench.SweepRateFigures) error) error { return rates.Run(cmd.Context(), done) })
 	})
-	if err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	return nil
+	return err
 }
 
 const nodeCommand = "sweep-node"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -21,7 +20,7 @@ func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
 		Short: "What limits cost, and how little a tenant at its cap troubles the others",
 		Long: "What limits cost, and how little a tenant at its cap troubles the others: several parts,\n" +
 			"each with and without what it is about. With -o json every part is a line.\n\n" +
-			"It sets limits, the global one among them: use a database that nobody else works on.",
+			"It sets limits, the global one among them: use a database that no other program uses.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchTenants(cmd, *o, t) },
 	}
@@ -50,20 +49,5 @@ func runBenchTenants(cmd *cobra.Command, o benchOptions, t bench.Tenancy) (err e
 		return fmt.Errorf("bench: %w", err)
 	}
 	defer func() { err = errors.Join(err, t.Server.Close()) }()
-	return runParts(cmd, o, func(done func(bench.Part) error) error { return t.Run(cmd.Context(), done) })
-}
-
-// runParts shows the parts of a workload as they are done.
-func runParts(cmd *cobra.Command, o benchOptions, run func(done func(bench.Part) error) error) error {
-	out := cmd.OutOrStdout()
-	err := run(func(part bench.Part) error {
-		if o.output == "json" {
-			return json.NewEncoder(out).Encode(part)
-		}
-		return part.WriteTable(out)
-	})
-	if err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	return nil
+	return showParts(cmd, o, func(done func(bench.Part) error) error { return t.Run(cmd.Context(), done) })
 }

@@ -79,7 +79,7 @@ func openDatabase(ctx context.Context, location string, o databaseOptions) (stor
 	return store, nil
 }
 
-// instead tells what to write for a scheme that people know from elsewhere. What is
+// instead returns what to write for a scheme that people know from elsewhere. What is
 // not one is not repeated: it may be a password.
 func instead(location, scheme string) string {
 	if !strings.Contains(location, "://") {
@@ -98,7 +98,7 @@ func instead(location, scheme string) string {
 	return ""
 }
 
-// isInMemory tells whether a database is seen by its own process only.
+// isInMemory reports whether a database is seen by its own process only.
 func isInMemory(location string) bool { return location == "sqlite://:memory:" }
 
 // shown is as much of a URL as may be shown: passwords can be in the user part

@@ -86,7 +86,7 @@ func readDatabaseFile(flags *pflag.FlagSet, warnings io.Writer) error {
 		return usagef("--%s %s: its first line is empty; it must be the URL of the database", dbFileFlag, path)
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o007 != 0 {
-		fmt.Fprintf(warnings, "fairlead: %s may hold a password and everybody on this machine can read it: chmod 600 it\n", path)
+		fmt.Fprintf(warnings, "fairlead: %s may hold a password, and every user of this machine can read it: chmod 600 it\n", path)
 	}
 	return flags.Set(dbFlag, line)
 }

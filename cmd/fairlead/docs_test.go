@@ -179,7 +179,7 @@ func learned(url, answer string) (variables []string) {
 	return variables
 }
 
-// fits tells whether a text is as another in which … stands for anything.
+// fits reports whether a text is as another in which … stands for anything.
 func fits(pattern, text string) bool {
 	parts := strings.Split(pattern, "…")
 	for i := range parts {

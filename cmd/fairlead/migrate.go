@@ -17,7 +17,7 @@ func newMigrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "migrate",
 		Short:             "Show and change the schema of the database",
-		Long:              "Show and change the schema of the database. serve brings it up to date by itself.",
+		Long:              "Show and change the schema of the database. serve brings it up to date when it starts.",
 		PersistentPreRunE: databaseFrom,
 	}
 	cli.OnlyCommands(cmd)

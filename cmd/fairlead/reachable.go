@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// reachable is how others may name what is listened on. An address that stands
-// for all of a machine's is none that anybody could call: the machine's name is
-// the best guess, and --public-url knows better.
+// reachable is how others may name what is listened on. Callers cannot use an address
+// that stands for all of a machine's: the machine's name is the best guess, and
+// --public-url knows better.
 func reachable(addr net.Addr) (hostport string, guessed bool) {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {

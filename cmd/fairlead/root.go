@@ -29,7 +29,7 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// addCompletion adds the command that cobra would add by itself, which shows its help
+// addCompletion adds the command that cobra would add otherwise, which shows its help
 // for a shell that it does not know. It writes to where root writes by then.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()

@@ -200,7 +200,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if o.publicURL == "" {
 		o.publicURL = scheme + address
 		if guessed {
-			log.Warn("targets are told to call back under the name of this machine; --public-url tells them another", "url", o.publicURL)
+			log.Warn("targets get the name of this machine as the address to call back; --public-url sets another", "url", o.publicURL)
 		}
 	}
 	courier.SetPublicURL(o.publicURL)
@@ -271,7 +271,7 @@ func (o serveOptions) nodeOptions(log *slog.Logger) engine.Options {
 		node.Queues = append(node.Queues, engine.Queue{Name: name})
 	}
 	if len(o.queues) > 0 && !slices.Contains(o.queues, external.NoticeQueue) {
-		node.Queues = append(node.Queues, engine.Queue{Name: external.NoticeQueue}) // notices are everybody's
+		node.Queues = append(node.Queues, engine.Queue{Name: external.NoticeQueue}) // notices may be sent by any node
 	}
 	return node
 }

@@ -14,8 +14,8 @@ import (
 // schema up to date before that.
 const tokenTimeout = 2 * time.Minute
 
-// addToken stores a token directly in a database. Whoever can write there may do
-// anything anyway; that it was done is seen in the audit log.
+// addToken stores a token directly in a database. A caller that can write there may do
+// anything anyway; the audit log shows that it was done.
 func addToken(ctx context.Context, db string, token access.Token) (_ access.Token, secret string, err error) {
 	if err := access.Normalize(&token); err != nil {
 		return token, "", err

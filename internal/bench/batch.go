@@ -101,7 +101,7 @@ func (b Batches) drain(ctx context.Context, f *BatchFigures) error {
 }
 
 // sustain stores a part of as many plain jobs and runs them at the same time. It
-// tells how many per second.
+// returns how many per second.
 func (b Batches) sustain(ctx context.Context) (float64, error) {
 	const part = 4
 	result, err := b.plain(Spec{Workload: Sustained, Jobs: max(b.Tasks/part, 1)}).sustained(ctx)
@@ -194,9 +194,6 @@ func pause(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
-
-// WriteJSON writes the figures as one line.
-func (f BatchFigures) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(f) }
 
 // WriteTable writes the figures for people.
 func (f BatchFigures) WriteTable(w io.Writer) error {

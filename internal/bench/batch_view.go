@@ -17,7 +17,7 @@ import (
 
 // Watch is a batch that another process is to look at while it runs, as people and
 // programs do who want to know how it stands. The machine is busy then: so with every
-// look goes one at the list of nodes, a single row, which tells what of it is waiting
+// look goes one at the list of nodes, a single row, which says what of it is waiting
 // for a core.
 type Watch struct {
 	URL   string `json:"url"` // not on the command line: it may contain a password
@@ -126,7 +126,7 @@ func viewToTheEnd(ctx context.Context, store driver.Store, id int64) (v views, e
 	return v, nil
 }
 
-// look looks at a batch, and tells whether it has completed.
+// look looks at a batch, and reports whether it has completed.
 func (v *views) look(ctx context.Context, client *batch.Client, id int64) (ended bool, err error) {
 	began := time.Now()
 	b, err := client.Get(ctx, id)

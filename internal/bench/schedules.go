@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -146,9 +145,6 @@ func (u use) percent() (client, server float64) {
 	of := func(d time.Duration) float64 { return round(100*d.Seconds()/max(u.elapsed.Seconds(), 1e-9), 2) }
 	return of(u.client), of(u.server)
 }
-
-// WriteJSON writes the figures as one line.
-func (f ScheduleFigures) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(f) }
 
 // WriteTable writes the figures for people.
 func (f ScheduleFigures) WriteTable(w io.Writer) error {

@@ -86,7 +86,7 @@ func (s Sweeps) measure(ctx context.Context) (f SweepFigures, err error) {
 	return f, nil
 }
 
-// timedSaves is a store that tells how long checkpoints take.
+// timedSaves is a store that reports how long checkpoints take.
 type timedSaves struct {
 	driver.Store
 	stopwatch
@@ -115,7 +115,7 @@ func (s Sweeps) work(ctx context.Context, kind, queue string, first *atomic.Int6
 	})
 }
 
-// sweep creates a sweep and follows it to its end. It tells when it was started.
+// sweep creates a sweep and follows it to its end. It reports when it was started.
 func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) (started time.Time, err error) {
 	client := sweep.NewClient(s.Store)
 	created, err := client.Put(ctx, sweep.Sweep{
@@ -205,9 +205,6 @@ func residentMegabytes() float64 {
 	}
 	return round(float64(resident*int64(os.Getpagesize()))/1e6, 1)
 }
-
-// WriteJSON writes the figures as one line.
-func (f SweepFigures) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(f) }
 
 // WriteTable writes the figures for people.
 func (f SweepFigures) WriteTable(w io.Writer) error {

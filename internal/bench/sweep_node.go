@@ -62,7 +62,7 @@ func (c *tickCounts) add(at time.Time) { c[tickOf(at)%int64(len(c))].Add(1) }
 func (c *tickCounts) take(tick int64) int64 { return c[tick%int64(len(c))].Swap(0) }
 
 // ServeSweep is a node that handles items until its input ends, and then leaves. It
-// tells how many items it began, tick by tick, so that little is lost when it is killed.
+// reports how many items it began, tick by tick, so that little is lost when it is killed.
 func ServeSweep(ctx context.Context, store driver.Store, post SweepPost, input io.Reader, output io.Writer) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()

@@ -14,7 +14,7 @@ import (
 )
 
 // The paths of a target: one answers at once with nothing, one with a word, others after
-// a while, and one tells how many calls there were.
+// a while, and one says how many calls there were.
 const (
 	targetAtOnce = "/at-once/"
 	targetOK     = "/ok/"

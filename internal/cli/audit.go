@@ -10,7 +10,7 @@ import (
 )
 
 func (s *session) auditCommand() *cobra.Command {
-	return s.prints(s.connects(noun("audit", "What was done, and by whom", s.auditListCommand())))
+	return s.prints(s.connects(noun("audit", "What was done, and who did it", s.auditListCommand())))
 }
 
 func (s *session) auditListCommand() *cobra.Command {
@@ -18,27 +18,21 @@ func (s *session) auditListCommand() *cobra.Command {
 	from, to := moment{past: true}, moment{past: true}
 	var limit int
 	cmd := verb("list", "List what was done or tried, newest first", s.runs(func(ctx context.Context, c *call) error {
-		all := &fairleadv1.ListAuditResponse{}
-		err := pages(limit, func(size int32) (more bool, got int, err error) {
-			page, err := c.audit.ListAudit(ctx, &fairleadv1.ListAuditRequest{
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListAuditResponse, error) {
+			return c.audit.ListAudit(ctx, &fairleadv1.ListAuditRequest{
 				Actor: filter.GetActor(), Action: filter.GetAction(), Subject: filter.GetSubject(), From: from.proto(), To: to.proto(),
-				PageSize: size, PageToken: all.GetNextPageToken(),
+				PageSize: size, PageToken: token,
 			})
-			if err != nil {
-				return false, 0, err
-			}
-			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-			return all.GetNextPageToken() != "", len(page.GetItems()), nil
 		})
 		if err != nil {
 			return err
 		}
-		c.noteMore(all.GetNextPageToken(), limit)
+		c.noteMore(next, limit)
 		table := c.Table("AT", "ACTOR", "ROLE", "FROM", "ACTION", "SUBJECT", "TENANT", "ERROR")
-		for _, e := range all.GetItems() {
+		for _, e := range items {
 			table.Add(e.GetAt(), e.GetActor(), e.GetRole(), e.GetFrom(), e.GetAction(), e.GetSubject(), e.GetTenant(), screen.Cell{Text: e.GetError(), Tone: screen.Bad})
 		}
-		return c.printTable(all, table)
+		return c.printTable(&fairleadv1.ListAuditResponse{Items: items, NextPageToken: next}, table)
 	}))
 	f := cmd.Flags()
 	f.StringVar(&filter.Actor, "actor", "", "done by this name")

@@ -26,11 +26,7 @@ func (s *session) batchCommand() *cobra.Command {
 
 func (s *session) batchGetCommand() *cobra.Command {
 	return verb("get ID", "Show a batch", s.withID(func(ctx context.Context, c *call, id int64) error {
-		batch, err := c.batches.GetBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
-		if err != nil {
-			return err
-		}
-		return c.printDetails(batch)
+		return c.printDetails(c.batches.GetBatch(ctx, &fairleadv1.GetBatchRequest{Id: id}))
 	}))
 }
 
@@ -38,25 +34,19 @@ func (s *session) batchListCommand() *cobra.Command {
 	filter := &fairleadv1.ListBatchesRequest{}
 	var limit int
 	cmd := verb("list", "List batches, newest first", s.runs(func(ctx context.Context, c *call) error {
-		all := &fairleadv1.ListBatchesResponse{}
-		err := pages(limit, func(size int32) (more bool, got int, err error) {
-			filter.PageSize, filter.PageToken = size, all.GetNextPageToken()
-			page, err := c.batches.ListBatches(ctx, filter)
-			if err != nil {
-				return false, 0, err
-			}
-			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBatchesResponse, error) {
+			filter.PageSize, filter.PageToken = size, token
+			return c.batches.ListBatches(ctx, filter)
 		})
 		if err != nil {
 			return err
 		}
-		c.noteMore(all.GetNextPageToken(), limit)
+		c.noteMore(next, limit)
 		table := c.Table("ID", "STATE", "NAME", "TYPE", "TENANT", "QUEUE", "DONE", "TASKS", "FAILED", "CREATED", "NOTE")
-		for _, b := range all.GetItems() {
+		for _, b := range items {
 			table.Add(b.GetId(), screen.State(b.GetState()), b.GetName(), b.GetType(), b.GetTenant(), b.GetQueue(), b.GetDone(), b.GetTotal(), failures(b), b.GetCreatedAt(), batchNote(b))
 		}
-		return c.printTable(all, table)
+		return c.printTable(&fairleadv1.ListBatchesResponse{Items: items, NextPageToken: next}, table)
 	}))
 	f := cmd.Flags()
 	f.StringSliceVar(&filter.Name, "name", nil, "with this name (repeatable)")
@@ -108,17 +98,11 @@ func (s *session) batchTasksCommand() *cobra.Command {
 
 // listTasks fetches tasks of a batch; no limit fetches all.
 func (c *call) listTasks(ctx context.Context, filter *fairleadv1.ListBatchTasksRequest, limit int) (*fairleadv1.ListBatchTasksResponse, error) {
-	all := &fairleadv1.ListBatchTasksResponse{}
-	err := pages(limit, func(size int32) (more bool, got int, err error) {
-		filter.PageSize, filter.PageToken = size, all.GetNextPageToken()
-		page, err := c.batches.ListBatchTasks(ctx, filter)
-		if err != nil {
-			return false, 0, err
-		}
-		all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-		return all.GetNextPageToken() != "", len(page.GetItems()), nil
+	items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBatchTasksResponse, error) {
+		filter.PageSize, filter.PageToken = size, token
+		return c.batches.ListBatchTasks(ctx, filter)
 	})
-	return all, err
+	return &fairleadv1.ListBatchTasksResponse{Items: items, NextPageToken: next}, err
 }
 
 func taskTable(s *screen.Screen, tasks []*fairleadv1.BatchTask) *screen.Table {

@@ -10,8 +10,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// sayBatch says how a batch stands after something was done to it.
-func (c *call) sayBatch(batch *fairleadv1.Batch) error {
+// sayBatch says how a batch stands after a call changed it, or returns the call's error.
+func (c *call) sayBatch(batch *fairleadv1.Batch, err error) error {
+	if err != nil {
+		return err
+	}
 	text := fmt.Sprintf("batch %d is %s", batch.GetId(), batch.GetState())
 	if note := batchNote(batch); note != "" {
 		text += " (" + note + ")"
@@ -22,11 +25,7 @@ func (c *call) sayBatch(batch *fairleadv1.Batch) error {
 func (s *session) batchCancelCommand() *cobra.Command {
 	var reason string
 	cmd := verb("cancel ID", "Let no more tasks begin; those that run end as they end", s.withID(func(ctx context.Context, c *call, id int64) error {
-		batch, err := c.batches.CancelBatch(ctx, &fairleadv1.CancelBatchRequest{Id: id, Reason: reason})
-		if err != nil {
-			return err
-		}
-		return c.sayBatch(batch)
+		return c.sayBatch(c.batches.CancelBatch(ctx, &fairleadv1.CancelBatchRequest{Id: id, Reason: reason}))
 	}))
 	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
 	return cmd
@@ -35,11 +34,7 @@ func (s *session) batchCancelCommand() *cobra.Command {
 func (s *session) batchPauseCommand() *cobra.Command {
 	var reason string
 	cmd := verb("pause ID", "Let no more tasks begin until it is resumed", s.withID(func(ctx context.Context, c *call, id int64) error {
-		batch, err := c.batches.PauseBatch(ctx, &fairleadv1.PauseBatchRequest{Id: id, Reason: reason})
-		if err != nil {
-			return err
-		}
-		return c.sayBatch(batch)
+		return c.sayBatch(c.batches.PauseBatch(ctx, &fairleadv1.PauseBatchRequest{Id: id, Reason: reason}))
 	}))
 	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
 	return cmd
@@ -47,21 +42,13 @@ func (s *session) batchPauseCommand() *cobra.Command {
 
 func (s *session) batchResumeCommand() *cobra.Command {
 	return verb("resume ID", "Let tasks begin again", s.withID(func(ctx context.Context, c *call, id int64) error {
-		batch, err := c.batches.ResumeBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
-		if err != nil {
-			return err
-		}
-		return c.sayBatch(batch)
+		return c.sayBatch(c.batches.ResumeBatch(ctx, &fairleadv1.GetBatchRequest{Id: id}))
 	}))
 }
 
 func (s *session) batchApproveCommand() *cobra.Command {
 	return verb("approve ID", "Let the other tasks follow the canary", s.withID(func(ctx context.Context, c *call, id int64) error {
-		batch, err := c.batches.ApproveBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
-		if err != nil {
-			return err
-		}
-		return c.sayBatch(batch)
+		return c.sayBatch(c.batches.ApproveBatch(ctx, &fairleadv1.GetBatchRequest{Id: id}))
 	}))
 }
 
@@ -80,11 +67,7 @@ func (s *session) batchSetCommand() *cobra.Command {
 		if change.MaxRunning == nil && change.Rate == nil {
 			return Usagef("give at least one of --max-running and --rate")
 		}
-		batch, err := c.batches.PatchBatch(ctx, change)
-		if err != nil {
-			return err
-		}
-		return c.printDetails(batch)
+		return c.printDetails(c.batches.PatchBatch(ctx, change))
 	})
 	cmd.Flags().Int32Var(&most, "max-running", 0, "tasks that run at once (0: no bound)")
 	cmd.Flags().Float64Var(&rate, "rate", 0, "tasks that begin per second (0: no bound)")
@@ -97,13 +80,10 @@ func (s *session) batchRetryCommand() *cobra.Command {
 	cmd := verb("retry ID", "Do failed tasks again", nil)
 	cmd.RunE = s.withID(func(ctx context.Context, c *call, id int64) error {
 		batch, err := c.batches.RetryBatch(ctx, &fairleadv1.RetryBatchRequest{Id: id, Tasks: tasks})
-		if err != nil {
-			return err
-		}
-		if wait.asked(cmd) {
+		if err == nil && wait.asked(cmd) {
 			return wait.batch(ctx, c, id)
 		}
-		return c.sayBatch(batch)
+		return c.sayBatch(batch, err)
 	})
 	cmd.Flags().Int64SliceVar(&tasks, "task", nil, "only the task with this id (repeatable)")
 	wait.flag(cmd)
@@ -129,7 +109,7 @@ func (s *session) batchRollbackCommand() *cobra.Command {
 		case wait.asked(cmd):
 			return wait.batch(ctx, c, id)
 		}
-		return c.sayBatch(batch)
+		return c.sayBatch(batch, nil)
 	})
 	f := cmd.Flags()
 	f.Int64SliceVar(&request.Tasks, "task", nil, "only the task with this id (repeatable)")
@@ -140,13 +120,13 @@ func (s *session) batchRollbackCommand() *cobra.Command {
 	return cmd
 }
 
-// undoTable shows what a rollback would undo, and tells how much that is.
+// undoTable shows what a rollback would undo, and reports how much that is.
 func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
 	table := c.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "WOULD BE PUT BACK")
 	for _, t := range batch.GetWouldUndo() {
 		before := screen.Cell{Text: string(t.GetBefore())}
 		if len(t.GetBefore()) == 0 {
-			before = screen.Cell{Text: "nobody knows", Tone: screen.Warn}
+			before = screen.Cell{Text: "unknown", Tone: screen.Warn}
 		}
 		target := t.GetTarget()
 		table.Add(t.GetId(), screen.State(t.GetState()), target.GetId(), target.GetName(), target.GetType(), before)

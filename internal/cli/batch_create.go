@@ -27,16 +27,16 @@ var batchFlags = []struct{ flag, parameter, usage string }{
 	{"az", "az", "availability zone"},
 	{"service", "service", "the service that it is about"},
 	{"info", "info", "JSON that is kept with it, and that each task carries"},
-	{"tenant", "tenant", "for whom it runs (default default)"},
+	{"tenant", "tenant", "the tenant that it runs for (default default)"},
 	{"priority", "priority", "higher goes first (default 0)"},
 	{"max-running", "max_running", "tasks that run at once (default no bound)"},
 	{"rate", "rate", "tasks that begin per second (default no bound)"},
 	{"task-timeout", "timeout", "of one attempt of a task, as 20s (default the operation's)"},
 	{"canary", "canary.tasks", "so many tasks go first"},
-	{"canary-ratio", "canary.ratio", "part of them that has to succeed for the others to follow by themselves (default somebody approves)"},
+	{"canary-ratio", "canary.ratio", "part of them that has to succeed for the others to follow without approval (default: approval is needed)"},
 	{"stop-after", "stop_after.failures", "so many failures pause it"},
 	{"stop-after-percent", "stop_after.percent", "so many failures in a hundred tasks pause it"},
-	{"notify", "notify", "URL that is told of each completion"},
+	{"notify", "notify", "URL that gets a message at each completion"},
 }
 
 func (s *session) batchCreateCommand() *cobra.Command {
@@ -110,7 +110,7 @@ func (c *call) upload(ctx context.Context, file string, query url.Values) (*fair
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	// What is piped in is closed by whoever pipes.
+	// The program that pipes something in closes it.
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.url, "/")+"/api/v1/batches/upload?"+query.Encode(), io.NopCloser(body))
 	if err != nil {
 		return nil, err

@@ -66,12 +66,8 @@ func batchEnded(b *fairleadv1.Batch) error {
 // batch waits for a batch to complete, and shows how it went. Its error is that of
 // one that did not end well.
 func (w *waiting) batch(ctx context.Context, c *call, id int64) error {
-	within := ctx
-	if w.limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, w.limit)
-		defer cancel()
-	}
+	within, cancel := w.within(ctx)
+	defer cancel()
 	batch, err := c.awaitBatch(within, id)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return failf(ExitFailure, "batch %d has not completed within %s; it goes on, and fairlead batch watch %d shows it", id, w.limit, id)
@@ -110,21 +106,21 @@ func (c *call) showFailures(ctx context.Context, batch *fairleadv1.Batch) error 
 }
 
 // awaitBatch follows a batch, and shows on a terminal how far it is. Elsewhere it
-// tells that somebody has to do something for it to go on.
+// reports that the batch is paused or awaits approval.
 func (c *call) awaitBatch(ctx context.Context, id int64) (*fairleadv1.Batch, error) {
 	if c.errors.Terminal {
 		return c.awaitWithBar(ctx, id)
 	}
-	told := ""
+	shown := ""
 	return c.followBatch(ctx, id, func(batch *fairleadv1.Batch) error {
 		note := ""
 		if batch.GetPaused() || batch.GetAwaiting() {
 			note = batchNote(batch)
 		}
-		if note != told && note != "" {
+		if note != shown && note != "" {
 			fmt.Fprintf(c.errors.Out, "batch %d: %s\n", id, screen.Clean(note))
 		}
-		told = note
+		shown = note
 		return nil
 	})
 }

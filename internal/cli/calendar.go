@@ -12,11 +12,7 @@ import (
 func (s *session) calendarCommand() *cobra.Command {
 	cmd := noun("calendar", "Days on which schedules are not due",
 		s.calendarCreateCommand(), s.calendarGetCommand(), s.calendarListCommand(), s.calendarUpdateCommand(), s.calendarDeleteCommand())
-	for _, verb := range cmd.Commands() {
-		if n := verb.Name(); n != "create" && n != "list" {
-			verb.ValidArgsFunction = first(s.asked(calendarNames))
-		}
-	}
+	s.completeFirst(cmd, calendarNames, "create", "list")
 	return s.prints(s.connects(cmd))
 }
 
@@ -68,11 +64,7 @@ func (s *session) calendarCreateCommand() *cobra.Command {
 		if err := flags.apply(cmd, wanted); err != nil {
 			return err
 		}
-		calendar, err := c.calendars.CreateCalendar(ctx, wanted)
-		if err != nil {
-			return err
-		}
-		return c.printDetails(calendar)
+		return c.printDetails(c.calendars.CreateCalendar(ctx, wanted))
 	})
 	flags.register(cmd)
 	return cmd
@@ -89,10 +81,7 @@ func (s *session) calendarUpdateCommand() *cobra.Command {
 		if err := flags.apply(cmd, calendar); err != nil {
 			return err
 		}
-		if calendar, err = c.calendars.UpdateCalendar(ctx, calendar); err != nil { // with the version that was read
-			return err
-		}
-		return c.printDetails(calendar)
+		return c.printDetails(c.calendars.UpdateCalendar(ctx, calendar)) // with the version that was read
 	})
 	flags.register(cmd)
 	return cmd
@@ -100,11 +89,7 @@ func (s *session) calendarUpdateCommand() *cobra.Command {
 
 func (s *session) calendarGetCommand() *cobra.Command {
 	return verb("get NAME", "Show a calendar", s.runs(func(ctx context.Context, c *call) error {
-		calendar, err := c.calendars.GetCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: c.args[0]})
-		if err != nil {
-			return err
-		}
-		return c.printDetails(calendar)
+		return c.printDetails(c.calendars.GetCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: c.args[0]}))
 	}))
 }
 

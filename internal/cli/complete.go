@@ -13,7 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// completeWithin is how long somebody who presses the tab key may wait.
+// completeWithin is how long a completion may take after the tab key is pressed.
 const completeWithin = time.Second
 
 var (
@@ -41,6 +41,15 @@ func first(names cobra.CompletionFunc) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return names(cmd, args, start)
+	}
+}
+
+// completeFirst completes the first argument of all commands of a noun but some.
+func (s *session) completeFirst(noun *cobra.Command, list func(ctx context.Context, c *call) ([]string, error), but ...string) {
+	for _, verb := range noun.Commands() {
+		if !slices.Contains(but, verb.Name()) {
+			verb.ValidArgsFunction = first(s.asked(list))
+		}
 	}
 }
 

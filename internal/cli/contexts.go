@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// contexts are the servers that somebody uses, and how.
+// contexts are the servers that a user works with, and how to reach each.
 type contexts struct {
 	Current  string            `yaml:"current,omitempty"`
 	Contexts map[string]target `yaml:"contexts,omitempty"`
@@ -128,7 +128,7 @@ func (s *session) target(warnings io.Writer) (target, error) {
 	return t, t.loadToken()
 }
 
-// namesServer tells whether the flags or the environment say that a server is to be
+// namesServer reports whether the flags or the environment say that a server is to be
 // asked, or with which token.
 func (s *session) namesServer() bool {
 	return cmp.Or(s.server, s.context, s.token, s.tokenFile,

@@ -15,8 +15,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// printDetails writes a message that people see as a list of what is set in it.
-func (p *printer) printDetails(message proto.Message) error {
+// printDetails writes the answer to a call, which people see as a list of what is set in
+// it, or returns the call's error.
+func (p *printer) printDetails(message proto.Message, err error) error {
+	if err != nil {
+		return err
+	}
 	return p.print(message, func() error {
 		var names, texts []string
 		width := 0

@@ -2,6 +2,6 @@
 // queues, nodes, limits, tokens. One file is one noun.
 //
 // A command asks the server for messages of the schema and shows them: as a table
-// for people, or as the JSON of the API, as it is there. What went wrong is told
-// in one line, or one per field, and in the exit code.
+// for people, or as the JSON of the API, as it is there. An error is one
+// line, or one per field, and the exit code.
 package cli

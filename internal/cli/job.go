@@ -32,11 +32,7 @@ func (s *session) withID(do func(ctx context.Context, c *call, id int64) error) 
 
 func (s *session) jobGetCommand() *cobra.Command {
 	return verb("get ID", "Show a job", s.withID(func(ctx context.Context, c *call, id int64) error {
-		job, err := c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id})
-		if err != nil {
-			return err
-		}
-		return c.printDetails(job)
+		return c.printDetails(c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id}))
 	}))
 }
 
@@ -81,28 +77,22 @@ func (s *session) jobListCommand() *cobra.Command {
 	var maker jobMaker
 	var limit int
 	cmd := verb("list", "List jobs, newest first", s.runs(func(ctx context.Context, c *call) error {
-		all := &fairleadv1.ListJobsResponse{}
 		schedule, err := c.scheduleID(ctx, maker.schedule)
 		if err != nil {
 			return err
 		}
-		err = pages(limit, func(size int32) (more bool, got int, err error) {
-			page, err := c.jobs.ListJobs(ctx, &fairleadv1.ListJobsRequest{
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListJobsResponse, error) {
+			return c.jobs.ListJobs(ctx, &fairleadv1.ListJobsRequest{
 				State: filter.states, Kind: filter.kinds, Queue: filter.queues, Tenant: filter.tenants, Key: filter.key,
-				From: filter.from.proto(), To: filter.to.proto(), PageSize: size, PageToken: all.GetNextPageToken(),
+				From: filter.from.proto(), To: filter.to.proto(), PageSize: size, PageToken: token,
 				FinishedFrom: filter.finished.proto(), Schedule: schedule, Batch: maker.batch,
 			})
-			if err != nil {
-				return false, 0, err
-			}
-			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-			return all.GetNextPageToken() != "", len(page.GetItems()), nil
 		})
 		if err != nil {
 			return err
 		}
-		c.noteMore(all.GetNextPageToken(), limit)
-		return c.printTable(all, jobTable(c.Screen, all.GetItems()))
+		c.noteMore(next, limit)
+		return c.printTable(&fairleadv1.ListJobsResponse{Items: items, NextPageToken: next}, jobTable(c.Screen, items))
 	}))
 	s.filters(cmd, &filter)
 	s.makers(cmd, &maker)

@@ -86,7 +86,7 @@ func matched(answer *fairleadv1.BulkJobsResponse) string {
 // askBulk counts the jobs and asks whether they are really meant.
 func (c *call) askBulk(ctx context.Context, request *fairleadv1.BulkJobsRequest) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
-		return Usagef("nobody can be asked whether to %s all these jobs: add --yes, or --dry-run to count them", request.GetAction())
+		return Usagef("without a terminal nothing confirms that you want to %s all these jobs: add --yes, or --dry-run to count them", request.GetAction())
 	}
 	request.DryRun = true
 	count, err := c.jobs.BulkJobs(ctx, request)
@@ -97,7 +97,7 @@ func (c *call) askBulk(ctx context.Context, request *fairleadv1.BulkJobsRequest)
 	return c.confirm(fmt.Sprintf("%s %s?", request.GetAction(), matched(count)))
 }
 
-// confirm goes on only if somebody says yes.
+// confirm goes on only if the user says yes.
 func (c *call) confirm(question string) error {
 	fmt.Fprint(c.errors.Out, question+" [y/N] ")
 	answer, err := bufio.NewReader(c.in).ReadString('\n')

@@ -65,7 +65,7 @@ func (n *newJob) flags(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
 	f.StringVar(&n.args, "args", "", "the handler's input: JSON, @FILE or - for what is piped in")
 	f.StringVar(&n.job.Queue, "queue", "", "which nodes may run it (default \"default\")")
-	f.StringVar(&n.job.Tenant, "tenant", "", "for whom it runs (default \"default\")")
+	f.StringVar(&n.job.Tenant, "tenant", "", "the tenant that it runs for (default \"default\")")
 	f.Int32Var(&n.job.Priority, "priority", 0, "higher goes first")
 	f.Var(&n.notBefore, "not-before", "never starts before: a time, or a span such as 10m")
 	f.Var(&n.startBy, "start-by", "acceptable start: a time, or a span")

@@ -28,7 +28,7 @@ func (s *session) jobExplainCommand() *cobra.Command {
 	}))
 }
 
-// lastFailure tells what went wrong the last time, which is often why a job
+// lastFailure returns what went wrong the last time, which is often why a job
 // backs off, or has failed for good.
 func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
 	if len(failed) == 0 {
@@ -72,7 +72,7 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	case why.GetStart() != nil:
 		out.WriteString("it will probably start " + p.moment(why.GetStart().AsTime()) + "\n")
 	case len(obstacles) > 0:
-		out.WriteString("when it will start cannot be told\n")
+		out.WriteString("it is not known when it will start\n")
 	}
 	return out.String()
 }

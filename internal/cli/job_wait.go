@@ -24,15 +24,19 @@ func (w *waiting) flag(cmd *cobra.Command) {
 
 func (w *waiting) asked(cmd *cobra.Command) bool { return cmd.Flags().Changed("wait") }
 
+// within bounds ctx by how long to wait.
+func (w *waiting) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.limit > 0 {
+		return context.WithTimeout(ctx, w.limit)
+	}
+	return context.WithCancel(ctx)
+}
+
 // all waits for jobs one after the other, and shows how each ended. Its error is
 // that of the first that did not succeed.
 func (w *waiting) all(ctx context.Context, c *call, ids []int64) error {
-	within := ctx
-	if w.limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, w.limit)
-		defer cancel()
-	}
+	within, cancel := w.within(ctx)
+	defer cancel()
 	var failed error
 	for i, id := range ids {
 		job, err := c.await(within, id, fmt.Sprintf("%d of %d", i+1, len(ids)))

@@ -38,11 +38,7 @@ func (s *session) limitSetCommand() *cobra.Command {
 		if limit.GetMaxRunning() == 0 && limit.GetRate() == 0 && limit.GetBurst() == 0 && limit.GetPerKey() == 0 {
 			return Usagef("give at least one of --max-running, --rate, --per-key; fairlead limit remove removes a limit")
 		}
-		answer, err := c.limits.SetLimit(ctx, limit)
-		if err != nil {
-			return err
-		}
-		return c.printDetails(answer)
+		return c.printDetails(c.limits.SetLimit(ctx, limit))
 	})
 	f := cmd.Flags()
 	f.Int32Var(&limit.MaxRunning, "max-running", 0, "jobs that run or await a callback at once (0: no cap)")

@@ -15,19 +15,30 @@ func limits(cmd *cobra.Command, limit *int) {
 	cmd.Flags().IntVar(limit, "limit", defaultLimit, "how many to show, at most; 0: all")
 }
 
-// pages fetches pages until there are as many as wanted, or no more.
-func pages(limit int, fetch func(size int32) (more bool, got int, err error)) error {
+// paged is a page of a list as a server answers it.
+type paged[Item any] interface {
+	GetItems() []Item
+	GetNextPageToken() string
+}
+
+// pages fetches pages until there are as many items as wanted, or no more. next is the
+// token of the page behind them; empty: there is none.
+func pages[Item any, Page paged[Item]](limit int, fetch func(size int32, token string) (Page, error)) (items []Item, next string, err error) {
 	if limit < 0 {
-		return Usagef("--limit %d: it must be positive, or 0 for all", limit)
+		return nil, "", Usagef("--limit %d: it must be positive, or 0 for all", limit)
 	}
-	for left := limit; ; {
+	for {
 		size := largestPage
 		if limit > 0 {
-			size = min(left, largestPage)
+			size = min(limit-len(items), largestPage)
 		}
-		more, got, err := fetch(int32(size))
-		if left -= got; err != nil || !more || limit > 0 && left <= 0 {
-			return err
+		page, err := fetch(int32(size), next)
+		if err != nil {
+			return nil, "", err
+		}
+		items, next = append(items, page.GetItems()...), page.GetNextPageToken()
+		if next == "" || limit > 0 && len(items) >= limit {
+			return items, next, nil
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// explained says what a call's error means to whoever typed the command.
+// explained says what a call's error means to the user who typed the command.
 func (c *call) explained(ctx context.Context, cmd *cobra.Command, err error) error {
 	var refusal *connect.Error
 	if err == nil || !errors.As(err, &refusal) {

@@ -11,17 +11,13 @@ import (
 )
 
 func (s *session) scheduleCommand() *cobra.Command {
-	cmd := noun("schedule", "When jobs come into being by themselves",
+	cmd := noun("schedule", "Makes jobs at the times it names",
 		s.scheduleCreateCommand(), s.scheduleGetCommand(), s.scheduleListCommand(), s.scheduleUpdateCommand(), s.scheduleDeleteCommand(),
 		s.scheduleEnableCommand(), s.scheduleDisableCommand(), s.scheduleTriggerCommand(), s.scheduleBackfillCommand(),
 		s.schedulePreviewCommand(), s.scheduleRunsCommand(), s.scheduleStatsCommand(), s.scheduleExplainCommand(),
 		s.scheduleExportCommand(), s.scheduleApplyCommand(),
 	)
-	for _, verb := range cmd.Commands() {
-		if n := verb.Name(); n != "create" && n != "list" && n != "apply" {
-			verb.ValidArgsFunction = first(s.asked(scheduleNames))
-		}
-	}
+	s.completeFirst(cmd, scheduleNames, "create", "list", "apply")
 	return s.prints(s.connects(cmd))
 }
 
@@ -49,11 +45,7 @@ func (s *session) scheduleCreateCommand() *cobra.Command {
 			return err
 		}
 		flags.applyAlert(cmd, nil, wanted)
-		schedule, err := c.schedules.CreateSchedule(ctx, wanted)
-		if err != nil {
-			return err
-		}
-		return c.printDetails(schedule)
+		return c.printDetails(c.schedules.CreateSchedule(ctx, wanted))
 	})
 	flags.register(cmd, s)
 	return cmd
@@ -73,11 +65,7 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 			return err
 		}
 		flags.applyAlert(cmd, current.GetAlert(), change)
-		schedule, err := c.schedules.PatchSchedule(ctx, change)
-		if err != nil {
-			return err
-		}
-		return c.printDetails(schedule)
+		return c.printDetails(c.schedules.PatchSchedule(ctx, change))
 	})
 	flags.register(cmd, s)
 	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "give this field its default, as ends_at (repeatable)")
@@ -86,27 +74,17 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 
 func (s *session) scheduleGetCommand() *cobra.Command {
 	return verb("get NAME", "Show a schedule", s.runs(func(ctx context.Context, c *call) error {
-		schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
-		if err != nil {
-			return err
-		}
-		return c.printDetails(schedule)
+		return c.printDetails(c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]}))
 	}))
 }
 
 // listSchedules fetches schedules; no limit fetches all.
 func (c *call) listSchedules(ctx context.Context, request *fairleadv1.ListSchedulesRequest, limit int) (*fairleadv1.ListSchedulesResponse, error) {
-	all := &fairleadv1.ListSchedulesResponse{}
-	err := pages(limit, func(size int32) (more bool, got int, err error) {
-		request.PageSize, request.PageToken = size, all.GetNextPageToken()
-		page, err := c.schedules.ListSchedules(ctx, request)
-		if err != nil {
-			return false, 0, err
-		}
-		all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-		return all.GetNextPageToken() != "", len(page.GetItems()), nil
+	items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListSchedulesResponse, error) {
+		request.PageSize, request.PageToken = size, token
+		return c.schedules.ListSchedules(ctx, request)
 	})
-	return all, err
+	return &fairleadv1.ListSchedulesResponse{Items: items, NextPageToken: next}, err
 }
 
 func (s *session) scheduleListCommand() *cobra.Command {

@@ -107,7 +107,7 @@ func (s *session) scheduleApplyCommand() *cobra.Command {
 		}
 		if !yes {
 			if file == "-" || !screen.IsTerminal(c.in) || !c.errors.Terminal {
-				return Usagef("nobody can be asked whether to apply this: add --yes, or --dry-run to see it only")
+				return Usagef("without a terminal nothing confirms that you want to apply this: add --yes, or --dry-run to see it only")
 			}
 			if err := c.confirm("apply this?"); err != nil {
 				return err
@@ -292,7 +292,7 @@ func (change *scheduleChange) keep() {
 	}
 }
 
-// defaults are what fields have that nobody gave, as the server fills them in.
+// defaults are what the server fills in for fields that are not given.
 var defaults = map[string]string{
 	"timezone": "UTC", "overlap_action": "allow", "failure_action": "run_new", "max_concurrency": "0", "concurrency_policy": "queue", "queue_depth": "100",
 	"catch_up_mode": "none", "catch_up_limit": "100", "catch_up_window": "24h0m0s", "enabled": "yes",

@@ -47,11 +47,11 @@ func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
 	f.DurationVar(&t.window, "catch-up-window", 0, "how old they may be (0: a day)")
 	f.BoolVar(&t.enabled, "enabled", true, "it makes runs")
 	f.StringVar(&t.texts.reason, "reason", "", "why it does not")
-	f.StringVar(&t.alert.Url, "alert-url", "", "who is told if its runs go wrong; empty: nobody")
-	f.StringSliceVar(&t.alert.On, "alert-on", nil, "of what: failure, failures, recovery, missed (default failure,recovery)")
+	f.StringVar(&t.alert.Url, "alert-url", "", "URL that gets an alert if its runs go wrong; empty: none")
+	f.StringSliceVar(&t.alert.On, "alert-on", nil, "what makes an alert: failure, failures, recovery, missed (default failure,recovery)")
 	f.StringVar(&t.args, "args", "", "the handler's input: JSON, @FILE or - for what is piped in")
 	f.StringVar(&t.job.Queue, "queue", "", "which nodes may run its jobs (default \"default\")")
-	f.StringVar(&t.job.Tenant, "tenant", "", "for whom its jobs run (default \"default\")")
+	f.StringVar(&t.job.Tenant, "tenant", "", "the tenant that its jobs run for (default \"default\")")
 	f.Int32Var(&t.job.Priority, "priority", 0, "of its jobs: higher goes first")
 	f.Int32Var(&t.job.MaxAttempts, "max-attempts", 0, "attempts that may fail before a job does (0: the handler's)")
 	f.StringVar(&t.job.ConcurrencyKey, "concurrency-key", "", "of its jobs: those with the same one run one at a time")
@@ -93,7 +93,7 @@ func (t *scheduleFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Schedu
 	return nil
 }
 
-// applyAlert sets who is told. The rest of an alert, which only files can say, stays.
+// applyAlert sets where alerts go. The rest of an alert, which only files can say, stays.
 func (t *scheduleFlags) applyAlert(cmd *cobra.Command, current *fairleadv1.Alert, to *fairleadv1.Schedule) {
 	url, on := cmd.Flags().Changed("alert-url"), cmd.Flags().Changed("alert-on")
 	switch {

@@ -84,24 +84,18 @@ func (s *session) schedulePreviewCommand() *cobra.Command {
 func (s *session) scheduleRunsCommand() *cobra.Command {
 	var limit int
 	cmd := verb("runs NAME", "List the runs of a schedule, newest first", s.runs(func(ctx context.Context, c *call) error {
-		all := &fairleadv1.ListRunsResponse{}
-		err := pages(limit, func(size int32) (more bool, got int, err error) {
-			page, err := c.schedules.ListRuns(ctx, &fairleadv1.ListRunsRequest{Id: c.args[0], PageSize: size, PageToken: all.GetNextPageToken()})
-			if err != nil {
-				return false, 0, err
-			}
-			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListRunsResponse, error) {
+			return c.schedules.ListRuns(ctx, &fairleadv1.ListRunsRequest{Id: c.args[0], PageSize: size, PageToken: token})
 		})
 		if err != nil {
 			return err
 		}
-		c.noteMore(all.GetNextPageToken(), limit)
+		c.noteMore(next, limit)
 		table := c.Table("JOB", "STATE", "DUE", "TRIGGER", "NUMBER", "FINISHED", "NOTE")
-		for _, run := range all.GetItems() {
+		for _, run := range items {
 			table.Add(run.GetId(), screen.State(run.GetState()), run.GetDue(), run.GetTrigger(), run.GetNumber(), run.GetFinishedAt(), runNote(run))
 		}
-		return c.printTable(all, table)
+		return c.printTable(&fairleadv1.ListRunsResponse{Items: items, NextPageToken: next}, table)
 	}))
 	limits(cmd, &limit)
 	return cmd
@@ -119,11 +113,7 @@ func runNote(run *fairleadv1.Run) string {
 
 func (s *session) scheduleStatsCommand() *cobra.Command {
 	return verb("stats NAME", "Show how the last runs of a schedule went", s.runs(func(ctx context.Context, c *call) error {
-		stats, err := c.schedules.GetScheduleStats(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
-		if err != nil {
-			return err
-		}
-		return c.printDetails(stats)
+		return c.printDetails(c.schedules.GetScheduleStats(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]}))
 	}))
 }
 

@@ -67,7 +67,7 @@ func (s *session) prints(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// call is one use of a command: whom it asks, and where it answers.
+// call is one use of a command: which server it asks, and where it writes.
 type call struct {
 	*clients
 	*printer

@@ -20,11 +20,7 @@ func (s *session) sweepCommand() *cobra.Command {
 		s.sweepStartCommand(), s.sweepStopCommand(), s.sweepRetryCommand(), s.sweepOpenCommand(), s.sweepWatchCommand(),
 		s.sweepLogsCommand(), s.sweepFailedCommand(), s.sweepHistoryCommand(), s.sweepShardsCommand(),
 	)
-	for _, verb := range cmd.Commands() {
-		if n := verb.Name(); n != "create" && n != "list" {
-			verb.ValidArgsFunction = first(s.asked(sweepNames))
-		}
-	}
+	s.completeFirst(cmd, sweepNames, "create", "list")
 	return s.prints(s.connects(cmd))
 }
 
@@ -42,11 +38,7 @@ func (s *session) onSweep(do func(ctx context.Context, c *call, about *fairleadv
 
 func (s *session) sweepGetCommand() *cobra.Command {
 	return verb("get NAME", "Show a sweep", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
-		sweep, err := c.sweeps.GetSweep(ctx, about)
-		if err != nil {
-			return err
-		}
-		return c.printDetails(sweep)
+		return c.printDetails(c.sweeps.GetSweep(ctx, about))
 	}))
 }
 
@@ -54,27 +46,21 @@ func (s *session) sweepListCommand() *cobra.Command {
 	filter := &fairleadv1.ListSweepsRequest{}
 	var limit int
 	cmd := verb("list", "List sweeps, newest first", s.runs(func(ctx context.Context, c *call) error {
-		all := &fairleadv1.ListSweepsResponse{}
-		err := pages(limit, func(size int32) (more bool, got int, err error) {
-			filter.PageSize, filter.PageToken = size, all.GetNextPageToken()
-			page, err := c.sweeps.ListSweeps(ctx, filter)
-			if err != nil {
-				return false, 0, err
-			}
-			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListSweepsResponse, error) {
+			filter.PageSize, filter.PageToken = size, token
+			return c.sweeps.ListSweeps(ctx, filter)
 		})
 		if err != nil {
 			return err
 		}
-		c.noteMore(all.GetNextPageToken(), limit)
+		c.noteMore(next, limit)
 		table := c.Table("ID", "STATE", "NAME", "KIND", "TENANT", "DONE", "ITEMS", "FAILED", "RATE", "ETA", "NOTE")
-		for _, sweep := range all.GetItems() {
+		for _, sweep := range items {
 			p := sweep.GetProgress()
 			table.Add(sweep.GetId(), screen.State(sweep.GetState()), sweep.GetName(), sweep.GetKind(), sweep.GetTenant(),
 				p.GetDone(), p.GetTotal(), p.GetAbandoned(), perSecond(p.GetRate()), p.GetEta(), sweep.GetReason())
 		}
-		return c.printTable(all, table)
+		return c.printTable(&fairleadv1.ListSweepsResponse{Items: items, NextPageToken: next}, table)
 	}))
 	f := cmd.Flags()
 	f.StringSliceVar(&filter.State, "state", nil, "in this state (repeatable): "+strings.Join(sweepStates, ", "))

@@ -45,13 +45,13 @@ func (t *sweepFlags) register(cmd *cobra.Command, s *session) {
 	f.Int32Var(&t.tries, "attempts", 0, "of one item (0: 5)")
 	f.DurationVar(&t.backoff, "backoff", 0, "between them (0: 3s)")
 	f.DurationVar(&t.itemTimeout, "item-timeout", 0, "of one attempt (0: the handler's)")
-	f.StringVar(&t.budget, "error-budget", "", "items that may come to nothing before it stops, as 50, 2%, 10/m or 50,2% (default \"100\")")
+	f.StringVar(&t.budget, "error-budget", "", "items that may fail before it stops, as 50, 2%, 10/m or 50,2% (default \"100\")")
 	f.StringVar(&t.exhausted, "on-exhausted", "", "an item whose attempts are used up: abandon or stop (default \"abandon\")")
 	f.StringVar(&t.beforeCreate, "before-create", "", "URL that is asked before it is created, and may refuse it")
-	f.StringVar(&t.beforeRun, "before-run", "", "URL that is told when it starts; it then waits until it is opened")
-	f.DurationVar(&t.gateTimeout, "gate-timeout", 0, "after which --before-run is told again (0: 30m)")
+	f.StringVar(&t.beforeRun, "before-run", "", "URL that gets a message when it starts; the sweep then waits until it is opened")
+	f.DurationVar(&t.gateTimeout, "gate-timeout", 0, "after which --before-run gets the message again (0: 30m)")
 	f.StringVar(&t.queue, "queue", "", "which nodes run it (default \"default\")")
-	f.StringVar(&t.tenant, "tenant", "", "for whom it runs (default \"default\")")
+	f.StringVar(&t.tenant, "tenant", "", "the tenant that it runs for (default \"default\")")
 	f.Int32Var(&t.priority, "priority", 0, "higher goes first")
 	complete(cmd, "on-exhausted", oneOf("abandon", "stop"))
 	complete(cmd, "queue", s.asked(queueNames))
@@ -162,7 +162,7 @@ func (s *session) sweepCreateCommand() *cobra.Command {
 		if wait.asked(cmd) {
 			return wait.sweep(ctx, c, sweep.GetId())
 		}
-		return c.saySweep(sweep)
+		return c.saySweep(sweep, nil)
 	})
 	flags.register(cmd, s)
 	cmd.Flags().BoolVar(&start, "start", false, "let it run")
@@ -198,14 +198,14 @@ func (s *session) sweepSetCommand() *cobra.Command {
 				return err
 			}
 		}
-		return c.printDetails(sweep)
+		return c.printDetails(sweep, nil)
 	})
 	flags.register(cmd, s)
 	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "give this field its default, as timeout (repeatable)")
 	return cmd
 }
 
-// changes tells whether a change has more than the name of what is changed.
+// changes reports whether a change has more than the name of what is changed.
 func changes(change *fairleadv1.Sweep) bool {
 	fields := change.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

@@ -19,25 +19,19 @@ func (s *session) sweepLogsCommand() *cobra.Command {
 		if cmd.Flags().Changed("index") {
 			filter.Index = &index
 		}
-		all := &fairleadv1.ListSweepLogsResponse{}
-		err := pages(limit, func(size int32) (more bool, got int, err error) {
-			filter.PageSize, filter.PageToken = size, all.GetNextPageToken()
-			page, err := c.sweeps.ListSweepLogs(ctx, filter)
-			if err != nil {
-				return false, 0, err
-			}
-			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListSweepLogsResponse, error) {
+			filter.PageSize, filter.PageToken = size, token
+			return c.sweeps.ListSweepLogs(ctx, filter)
 		})
 		if err != nil {
 			return err
 		}
-		c.noteMore(all.GetNextPageToken(), limit)
+		c.noteMore(next, limit)
 		table := c.Table("AT", "LEVEL", "INDEX", "TEXT")
-		for _, line := range all.GetItems() {
+		for _, line := range items {
 			table.Add(line.GetAt(), levelCell(line.GetLevel()), line.GetIndex(), line.GetText())
 		}
-		return c.printTable(all, table)
+		return c.printTable(&fairleadv1.ListSweepLogsResponse{Items: items, NextPageToken: next}, table)
 	})
 	levels := []string{"debug", "info", "warn", "error"}
 	cmd.Flags().StringSliceVar(&filter.Level, "level", nil, "of this level (repeatable): debug, info, warn, error")
@@ -55,29 +49,23 @@ func levelCell(level string) screen.Cell {
 
 func (s *session) sweepFailedCommand() *cobra.Command {
 	var limit int
-	cmd := verb("failed NAME", "List items that came to nothing, by index", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
-		all := &fairleadv1.ListFailedItemsResponse{}
-		err := pages(limit, func(size int32) (more bool, got int, err error) {
-			page, err := c.sweeps.ListFailedItems(ctx, &fairleadv1.ListFailedItemsRequest{Id: about.GetId(), PageSize: size, PageToken: all.GetNextPageToken()})
-			if err != nil {
-				return false, 0, err
-			}
-			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+	cmd := verb("failed NAME", "List items that failed for good, by index", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListFailedItemsResponse, error) {
+			return c.sweeps.ListFailedItems(ctx, &fairleadv1.ListFailedItemsRequest{Id: about.GetId(), PageSize: size, PageToken: token})
 		})
 		if err != nil {
 			return err
 		}
-		c.noteMore(all.GetNextPageToken(), limit)
+		c.noteMore(next, limit)
 		table := c.Table("INDEX", "ATTEMPTS", "AT", "RETRY", "ERROR")
-		for _, item := range all.GetItems() {
+		for _, item := range items {
 			retry := ""
 			if item.GetAgain() {
 				retry = "waits"
 			}
 			table.Add(item.GetIndex(), item.GetAttempts(), item.GetAt(), retry, item.GetError())
 		}
-		return c.printTable(all, table)
+		return c.printTable(&fairleadv1.ListFailedItemsResponse{Items: items, NextPageToken: next}, table)
 	}))
 	limits(cmd, &limit)
 	return cmd

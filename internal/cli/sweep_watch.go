@@ -99,12 +99,8 @@ func sweepEnded(s *fairleadv1.Sweep) error {
 // forSweep waits for a sweep to be stopped or finished, and shows on a terminal how far
 // it is.
 func (w *waiting) forSweep(ctx context.Context, c *call, ref string) (*fairleadv1.Sweep, error) {
-	within := ctx
-	if w.limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, w.limit)
-		defer cancel()
-	}
+	within, cancel := w.within(ctx)
+	defer cancel()
 	sweep, err := c.awaitSweep(within, ref)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return nil, failf(ExitFailure, "sweep %s has not ended within %s; it goes on, and fairlead sweep watch %s shows it", ref, w.limit, ref)
@@ -124,19 +120,19 @@ func (w *waiting) sweep(ctx context.Context, c *call, ref string) error {
 	return sweepEnded(sweep)
 }
 
-// awaitSweep follows a sweep. Where there is no bar it tells that somebody has to open
-// it.
+// awaitSweep follows a sweep. Where there is no bar it reports that the sweep waits to be
+// opened.
 func (c *call) awaitSweep(ctx context.Context, ref string) (*fairleadv1.Sweep, error) {
 	if c.errors.Terminal {
 		return drawWhile(c, func(s *fairleadv1.Sweep) string { return sweepBar(s, c.Now()) }, func(see func(*fairleadv1.Sweep) error) (*fairleadv1.Sweep, error) {
 			return c.followSweep(ctx, ref, see)
 		})
 	}
-	told := false
+	reported := false
 	return c.followSweep(ctx, ref, func(sweep *fairleadv1.Sweep) error {
-		if sweep.GetState() == "waiting" && !told {
-			fmt.Fprintf(c.errors.Out, "sweep %s waits until somebody opens it\n", screen.Clean(sweep.GetName()))
-			told = true
+		if sweep.GetState() == "waiting" && !reported {
+			fmt.Fprintf(c.errors.Out, "sweep %s waits to be opened: fairlead sweep open lets it run\n", screen.Clean(sweep.GetName()))
+			reported = true
 		}
 		return nil
 	})

@@ -13,15 +13,11 @@ import (
 )
 
 func (s *session) tenantCommand() *cobra.Command {
-	cmd := noun("tenant", "For whom jobs run, and what they may use together",
+	cmd := noun("tenant", "Whom jobs run for, and what they may use together",
 		s.tenantCreateCommand(), s.tenantGetCommand(), s.tenantListCommand(), s.tenantUpdateCommand(), s.tenantDeleteCommand(),
 		s.tenantPauseCommand(), s.tenantResumeCommand(), s.tenantStatsCommand(),
 	)
-	for _, verb := range cmd.Commands() {
-		if n := verb.Name(); n != "create" && n != "list" {
-			verb.ValidArgsFunction = first(s.asked(tenantNames))
-		}
-	}
+	s.completeFirst(cmd, tenantNames, "create", "list")
 	return s.prints(s.connects(cmd))
 }
 
@@ -43,8 +39,8 @@ func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
 	f.BoolVar(&t.tenant.Paused, "paused", false, "none of its jobs starts")
 	f.StringToStringVar(&t.labels, "label", nil, "NAME=VALUE (repeatable; NAME= removes it)")
 	f.StringVar(&t.tenant.StartUrl, "start-url", "", "where jobs of the kind external are sent to be run")
-	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "where it is told that a job has failed for good")
-	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "where it is told that a job has timed out")
+	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "where notices go that a job has failed for good")
+	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "where notices go that a job has timed out")
 	complete(cmd, "parent", s.asked(tenantNames))
 }
 
@@ -73,11 +69,7 @@ func (s *session) tenantCreateCommand() *cobra.Command {
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		wanted := &fairleadv1.Tenant{Name: c.args[0]}
 		flags.apply(cmd, wanted)
-		tenant, err := c.tenants.CreateTenant(ctx, wanted)
-		if err != nil {
-			return err
-		}
-		return c.printDetails(tenant)
+		return c.printDetails(c.tenants.CreateTenant(ctx, wanted))
 	})
 	flags.register(cmd, s)
 	return cmd
@@ -92,11 +84,7 @@ func (s *session) tenantUpdateCommand() *cobra.Command {
 			return err
 		}
 		flags.apply(cmd, tenant)
-		tenant, err = c.tenants.UpdateTenant(ctx, tenant) // with the version that was read
-		if err != nil {
-			return err
-		}
-		return c.printDetails(tenant)
+		return c.printDetails(c.tenants.UpdateTenant(ctx, tenant)) // with the version that was read
 	})
 	flags.register(cmd, s)
 	return cmd
@@ -104,36 +92,26 @@ func (s *session) tenantUpdateCommand() *cobra.Command {
 
 func (s *session) tenantGetCommand() *cobra.Command {
 	return verb("get NAME", "Show what is declared of a tenant", s.runs(func(ctx context.Context, c *call) error {
-		tenant, err := c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
-		if err != nil {
-			return err
-		}
-		return c.printDetails(tenant)
+		return c.printDetails(c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]}))
 	}))
 }
 
 func (s *session) tenantListCommand() *cobra.Command {
 	var limit int
 	cmd := verb("list", "List declared tenants", s.runs(func(ctx context.Context, c *call) error {
-		all := &fairleadv1.ListTenantsResponse{}
-		err := pages(limit, func(size int32) (more bool, got int, err error) {
-			page, err := c.tenants.ListTenants(ctx, &fairleadv1.ListTenantsRequest{PageSize: size, PageToken: all.GetNextPageToken()})
-			if err != nil {
-				return false, 0, err
-			}
-			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
-			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListTenantsResponse, error) {
+			return c.tenants.ListTenants(ctx, &fairleadv1.ListTenantsRequest{PageSize: size, PageToken: token})
 		})
 		if err != nil {
 			return err
 		}
-		c.noteMore(all.GetNextPageToken(), limit)
+		c.noteMore(next, limit)
 		table := c.Table("NAME", "PARENT", "MAX RUNNING", "MIN RUNNING", "RATE", "MAX PENDING", "PAUSED", "LABELS")
-		for _, t := range all.GetItems() {
+		for _, t := range items {
 			table.Add(t.GetName(), t.GetParent(), screen.Limit(t.GetMaxRunning()), screen.Limit(t.GetMinRunning()), screen.Limit(t.GetRate()),
 				screen.Limit(t.GetMaxPending()), t.GetPaused(), labelText(t.GetLabels()))
 		}
-		return c.printTable(all, table)
+		return c.printTable(&fairleadv1.ListTenantsResponse{Items: items, NextPageToken: next}, table)
 	}))
 	limits(cmd, &limit)
 	return cmd

@@ -36,7 +36,7 @@ func OnlyCommands(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// verb is a command that does something. Its use tells what it takes: NAME must
+// verb is a command that does something. Its use says what it takes: NAME must
 // be given, [NAME] may be.
 func verb(use, short string, do func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: takes(strings.Fields(use)[1:]), RunE: do}

@@ -17,7 +17,7 @@ var (
 	aboutKey = regexp.MustCompile(`^(mapping key|duplicate key|unknown field) "[A-Za-z][A-Za-z0-9_-]{0,40}"( already defined at \[\d+:\d+\])?$`)
 )
 
-// YAMLMistake tells where a YAML file is wrong, and why. It does not wrap the error
+// YAMLMistake returns where a YAML file is wrong, and why. It does not wrap the error
 // of the parser: that one quotes the file, with the passwords in it.
 func YAMLMistake(file string, err error) error {
 	var located yaml.Error

@@ -138,38 +138,34 @@ func (c *clearing) removeSchedules(ctx context.Context) error {
 }
 
 func (c *clearing) removeSweeps(ctx context.Context) error {
-	removed := 0
-	for {
-		found, err := c.sweeps.List(ctx, sweep.Filter{Tenants: c.own})
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			c.reportf("sweeps: %d removed", removed)
-			return nil
-		}
-		for i := range found {
-			if err := c.sweeps.Delete(ctx, found[i].ID); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
-				return err
-			}
-			removed++
-		}
+	list := func(ctx context.Context) ([]sweep.Sweep, error) {
+		return c.sweeps.List(ctx, sweep.Filter{Tenants: c.own})
 	}
+	return removeAll(ctx, c, "sweeps", list, func(found sweep.Sweep) error { return c.sweeps.Delete(ctx, found.ID) })
 }
 
 func (c *clearing) removeBatches(ctx context.Context) error {
+	list := func(ctx context.Context) ([]batch.Batch, error) {
+		return c.batches.List(ctx, batch.Filter{Tenants: c.own})
+	}
+	return removeAll(ctx, c, "batches", list, func(found batch.Batch) error { return c.batches.Delete(ctx, found.ID) })
+}
+
+// removeAll removes what a list shows until it is empty. What another caller removes
+// meanwhile counts too.
+func removeAll[Row any](ctx context.Context, c *clearing, what string, list func(context.Context) ([]Row, error), remove func(Row) error) error {
 	removed := 0
 	for {
-		found, err := c.batches.List(ctx, batch.Filter{Tenants: c.own})
+		found, err := list(ctx)
 		if err != nil {
 			return err
 		}
 		if len(found) == 0 {
-			c.reportf("batches: %d removed", removed)
+			c.reportf("%s: %d removed", what, removed)
 			return nil
 		}
-		for i := range found {
-			if err := c.batches.Delete(ctx, found[i].ID); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+		for _, row := range found {
+			if err := remove(row); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
 				return err
 			}
 			removed++

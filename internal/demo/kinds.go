@@ -76,7 +76,7 @@ type report struct {
 	Parts int    `json:"parts"`
 }
 
-// writeReport takes about ten seconds and tells how far it is.
+// writeReport takes about ten seconds and reports how far it is.
 func writeReport(ctx context.Context, job *fairlead.Job, in report) error {
 	parts := max(1, in.Parts)
 	for part := range parts {

@@ -64,7 +64,7 @@ func at(in any, path string) reflect.Value {
 	return value
 }
 
-// equal tells whether two values mean the same: instants may be in other zones, and
+// equal reports whether two values mean the same: instants may be in other zones, and
 // documents have other blanks, than when they were stored.
 func equal(a, b reflect.Value) bool {
 	switch x := a.Interface().(type) {

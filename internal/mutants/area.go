@@ -42,7 +42,7 @@ var areas = []area{
 	},
 }
 
-// protects tells whether tests of a package are run for an area.
+// protects reports whether tests of a package are run for an area.
 func (a *area) protects(pkg string) bool { return slices.Contains(a.tests, pkg) }
 
 // goFiles lists the files of an area, without tests and what is generated.

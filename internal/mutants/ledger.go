@@ -2,11 +2,7 @@ package main
 
 import (
 	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"sync"
 )
@@ -20,21 +16,7 @@ type ledger struct {
 
 func openLedger(file string) (*ledger, error) {
 	l := &ledger{file: file, known: map[string]verdict{}}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return l, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(text)) {
-		var v verdict
-		if err := json.Unmarshal([]byte(line), &v); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		l.known[v.Place] = v
-	}
-	return l, nil
+	return l, readLines(file, func(v verdict) { l.known[v.Place] = v })
 }
 
 func (l *ledger) add(v verdict) error {

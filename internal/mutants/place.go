@@ -57,7 +57,7 @@ var (
 	vitalStatements = []string{"claim", "limited", "quota", "settle", "resolve", "operate", "gate", "batch", "keep"}
 )
 
-// vital tells whether a place is judged in any case.
+// vital reports whether a place is judged in any case.
 func (p *place) vital() bool {
 	if p.statement == nil || !slices.Contains(vitalKinds, p.kind) {
 		return false

@@ -170,7 +170,7 @@ func usedBy(name string, files map[string]map[string]string, used map[string][]i
 
 var field = regexp.MustCompile("(?m)^\t(\\w+) +string `sql:\"(\\w+)\"`")
 
-// surveyUses has every use of a statement noted, and tells where each is used.
+// surveyUses has every use of a statement noted, and returns where each is used.
 func (p *project) surveyUses(store string) (map[string][]int, error) {
 	names, err := fs.Glob(os.DirFS(p.root), store+"/*.go")
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *source) uses(fields map[string]string, used map[string][]int) {
 	})
 }
 
-// holdsStatements tells whether an expression is the field or the variable "sql".
+// holdsStatements reports whether an expression is the field or the variable "sql".
 func (s *source) holdsStatements(n ast.Expr) bool {
 	switch n := n.(type) {
 	case *ast.SelectorExpr:

@@ -48,21 +48,7 @@ const (
 
 func openRecord(file string) (*record, error) {
 	r := &record{file: file, known: map[unit]reach{}}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(text)) {
-		var known reach
-		if err := json.Unmarshal([]byte(line), &known); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		r.known[known.unit] = known
-	}
-	return r, nil
+	return r, readLines(file, func(known reach) { r.known[known.unit] = known })
 }
 
 func (r *record) add(known reach) error {
@@ -192,4 +178,23 @@ func appendLine(file string, value any) error {
 	}
 	_, err = out.Write(append(text, '\n'))
 	return errors.Join(err, out.Close())
+}
+
+// readLines keeps the values that appendLine wrote; none if there is no such file.
+func readLines[Value any](file string, keep func(Value)) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		var value Value
+		if err := json.Unmarshal([]byte(line), &value); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		keep(value)
+	}
+	return nil
 }

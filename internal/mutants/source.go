@@ -110,7 +110,7 @@ func shortened(text string) string {
 	return text
 }
 
-// onlyError are conditions that tell whether something failed: what happens then is
+// onlyError are conditions that show whether something failed: what happens then is
 // tested by making it fail, not by forgetting to ask.
 var onlyError = regexp.MustCompile(`^\w*[eE]rr (?:!=|==) nil$`)
 
@@ -184,7 +184,7 @@ func (s *source) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// calls tells whether an expression may do something.
+// calls reports whether an expression may do something.
 func calls(n ast.Expr) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {

@@ -104,7 +104,7 @@ func conjuncts(statement string) []span {
 	return found
 }
 
-// opensPredicate tells whether a predicate follows a word. An "and" that belongs to
+// opensPredicate reports whether a predicate follows a word. An "and" that belongs to
 // "between", to a case or to a bracket of an expression opens none.
 func opensPredicate(words []word, i int) bool {
 	switch words[i].text {
@@ -116,7 +116,7 @@ func opensPredicate(words []word, i int) bool {
 	return false
 }
 
-// inClause tells whether an "and" joins predicates of a clause.
+// inClause reports whether an "and" joins predicates of a clause.
 func inClause(words []word, and int) bool {
 	met := 0 // further ones, one of which belongs to each "between"
 	for i := and - 1; i >= 0; i-- {
@@ -149,7 +149,7 @@ var endsPredicate = map[string]bool{
 	"on": true, "offset": true, ";": true,
 }
 
-// predicateEnd tells where the predicate ends that follows the word opener.
+// predicateEnd returns where the predicate ends that follows the word opener.
 func predicateEnd(words []word, opener, end int) int {
 	depth, between := words[opener].depth, false
 	for _, w := range words[opener+1:] {

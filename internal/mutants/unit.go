@@ -87,7 +87,7 @@ func (w *workshop) play(ctx context.Context, units []unit, limit time.Duration, 
 	return r, nil
 }
 
-// draws tells whether tests of a package draw what they do by package rapid.
+// draws reports whether tests of a package draw what they do by package rapid.
 func (w *workshop) draws(pkg string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

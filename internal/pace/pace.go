@@ -176,7 +176,7 @@ func (p *Pace) slice() int {
 	return int(min(max(1, p.rate*slice.Seconds()), math.MaxInt32))
 }
 
-// Wait takes permits as soon as the last of them is due, and tells how many: the
+// Wait takes permits as soon as the last of them is due, and returns how many: the
 // most that is wanted, unless the rate was lowered so far while it waited that
 // these are more than so many slices. They would come late and all at once. It
 // returns the context's error, and takes none, if the context ends before.

@@ -8,7 +8,7 @@ import "strings"
 // the key of a tenant.
 const (
 	Notice    = "notice"          // tells a tenant what became of a job
-	Completed = "batch.completed" // tells that a batch has completed
+	Completed = "batch.completed" // reports that a batch has completed
 	Gate      = "sweep.gate"      // asks whether a sweep may run
 )
 
@@ -25,12 +25,12 @@ const (
 	NoticeTenant = "fairlead-notices"
 )
 
-// IsShard tells whether jobs of a kind go over shards of sweeps.
+// IsShard reports whether jobs of a kind go over shards of sweeps.
 func IsShard(kind string) bool {
 	return strings.HasPrefix(kind, Shards) && kind != Gate && kind != Start
 }
 
-// Is tells whether only Fairlead itself makes jobs of a kind. The service refuses such
+// Is reports whether only Fairlead itself makes jobs of a kind. The service refuses such
 // jobs from callers and from remote workers; programs that use a client on their own store
 // are trusted, as they can write there anyway.
 func Is(kind string) bool {
@@ -41,7 +41,7 @@ func Is(kind string) bool {
 	return IsShard(kind)
 }
 
-// IsNodes tells whether jobs of a kind are run by nodes alone: they act in the name of
+// IsNodes reports whether jobs of a kind are run by nodes alone: they act in the name of
 // Fairlead for every tenant. A remote worker that leased them would read what tenants
 // are told, and could keep it from them. Shards of sweeps are for workers too.
 func IsNodes(kind string) bool {

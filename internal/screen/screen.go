@@ -11,7 +11,7 @@ import (
 // Screen is where people read.
 type Screen struct {
 	Out      io.Writer
-	Terminal bool // somebody looks at it now: times are told as they feel
+	Terminal bool // a person looks at it now: times are relative
 	Color    bool
 	Width    int // in cells; zero: as wide as it takes
 	Now      func() time.Time
@@ -33,7 +33,7 @@ func New(w io.Writer, getenv func(string) string) *Screen {
 	return s
 }
 
-// IsTerminal tells whether somebody sits at the other end of r.
+// IsTerminal reports whether a person may sit at the other end of r.
 func IsTerminal(r io.Reader) bool {
 	file, ok := r.(*os.File)
 	return ok && term.IsTerminal(file.Fd())

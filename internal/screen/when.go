@@ -18,7 +18,7 @@ func (s *Screen) When(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Ago tells how long before now a time was, or how long after now it will be.
+// Ago returns how long before now a time was, or how long after now it will be.
 func Ago(t, now time.Time) string {
 	switch d := now.Sub(t); {
 	case d > -time.Second && d < time.Second:

@@ -33,7 +33,7 @@ type waiting struct {
 	redo     bool // it came to nothing before: neither the window nor the list of a checkpoint knows of it
 }
 
-// outside tells whether a checkpoint has to list the item.
+// outside reports whether a checkpoint has to list the item.
 func (w *waiting) outside() bool { return !w.inWindow && !w.redo }
 
 func newAside() aside { return aside{all: map[int64]*waiting{}} }

@@ -347,7 +347,7 @@ func (r *Runner) fetchAgain(w *worker, again []*waiting) error {
 	return nil
 }
 
-// awaitPace waits until items may be started, and tells how many: fewer if the rate was
+// awaitPace waits until items may be started, and returns how many: fewer if the rate was
 // lowered meanwhile. In a loop they may at once: there was no rate when it was decided to
 // take them.
 func (r *Runner) awaitPace(w *worker, items int) (may int, err error) {

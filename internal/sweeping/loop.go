@@ -16,7 +16,7 @@ type Loop interface {
 	// Wait waits until items have ended, at most for so long. What it returns is good
 	// until it is called again.
 	Wait(most time.Duration) []Ended
-	// Fits tells whether goroutines would not do better.
+	// Fits reports whether goroutines would not do better.
 	Fits() bool
 	// Close is called once nothing is under way.
 	Close()
@@ -38,7 +38,7 @@ const (
 	loopPause = 100 * time.Millisecond // how long it waits at most
 )
 
-// looping tells whether loops are to be used. Whoever waits for a rate would keep a
+// looping reports whether loops are to be used. Whoever waits for a rate would keep a
 // loop from what has ended, so once there is a rate there are no more loops.
 func (r *Runner) looping() bool {
 	r.alone = r.alone || r.shard.Loop == nil || r.shard.Serial || r.shard.Batch > 1 || r.shard.Adaptive != nil || r.pace.Rate() != pace.Unlimited
@@ -118,7 +118,7 @@ func (d *driver) run() {
 	}
 }
 
-// idle tells whether nothing is under way.
+// idle reports whether nothing is under way.
 func (d *driver) idle() bool { return len(d.free)+d.gone == len(d.team) }
 
 // begin gives items to those who have nothing to do, as far as there are some.

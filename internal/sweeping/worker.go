@@ -120,7 +120,7 @@ func (r *Runner) leased(now time.Time) bool {
 	return r.shard.Lease == nil || now.Before(r.shard.Lease())
 }
 
-// mayStart tells whether an item may be started now.
+// mayStart reports whether an item may be started now.
 func (r *Runner) mayStart(now time.Time) bool {
 	return r.leased(now) && (r.shard.Fresh == nil || now.Before(r.shard.Fresh()))
 }

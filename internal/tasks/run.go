@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -19,9 +20,9 @@ var skipReasons = map[schedule.SkipReason]string{
 func runOf(fire schedule.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
 	kept, call := snapshotOf(job)
 	run := &fairleadv1.TaskRun{
-		Id: job.ID, TaskId: fire.Schedule, ScheduledTime: timeTo(fire.Due), Trigger: strings.ToUpper(string(fire.Trigger)),
+		Id: job.ID, TaskId: fire.Schedule, ScheduledTime: message.Time(fire.Due), Trigger: strings.ToUpper(string(fire.Trigger)),
 		Status: statusOf(job, kept.ErrorClass), SkipReason: skipReasons[fire.Skip], Attempt: int32(fire.Number),
-		StartedAt: timeTo(job.StartedAt), FinishedAt: timeTo(job.FinishedAt),
+		StartedAt: message.Time(job.StartedAt), FinishedAt: message.Time(job.FinishedAt),
 		HttpStatus: int32(kept.Status), ErrorClass: string(classOf(job, kept)), TraceId: fairlead.TraceID(job.Trace), Tenant: job.Tenant,
 		Request: call.Request, Response: call.Response,
 	}

@@ -50,12 +50,12 @@ func (r *Runs) list(ctx context.Context, s int64, token string, size int) (*fair
 	if size == 0 {
 		size = fairlead.DefaultPage
 	}
-	filter := schedule.FireFilter{Schedule: s, Limit: size + 1} // one more tells whether there is a next page
+	filter := schedule.FireFilter{Schedule: s, Limit: size + 1} // one more shows whether there is a next page
 	if token != "" {
 		below, err := strconv.ParseInt(token, 10, 64)
 		if err != nil || below <= 0 {
 			var c complaints
-			c.refuse("page_token", "is none that was given out; leave it out for the first page")
+			c.refuse("page_token", "is not a token that was given out; leave it out for the first page")
 			return nil, c.err()
 		}
 		filter.Below = below

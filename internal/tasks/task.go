@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
-	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -34,10 +32,10 @@ func taskOf(s *schedule.Schedule) (*fairleadv1.Task, error) {
 		CallbackMethod: word("post"), CallbackTimeoutSec: number(orDefault(call.CallbackTimeoutSeconds, defaultCallbackTimeout)),
 		OverlapAction: word(s.Overlap), FailureAction: word(s.AfterFailure), QueueDepth: number(float64(s.QueueDepth)),
 		CatchUpMode: word(s.CatchUp), CatchUpLimit: number(float64(s.CatchUpLimit)), CatchUpWindowSec: number(s.CatchUpWindow.Seconds()),
-		Version: s.Version, CreatedAt: timeTo(s.CreatedAt), UpdatedAt: timeTo(s.UpdatedAt),
+		Version: s.Version, CreatedAt: message.Time(s.CreatedAt), UpdatedAt: message.Time(s.UpdatedAt),
 	}
 	if !s.Disabled {
-		task.NextTime = timeTo(s.Due)
+		task.NextTime = message.Time(s.Due)
 	}
 	if call.Headers == nil {
 		call.Headers = map[string]string{}
@@ -70,11 +68,4 @@ func word[T ~string](value T) *string {
 func number(n float64) *int32 {
 	whole := int32(min(math.Ceil(n), math.MaxInt32))
 	return &whole
-}
-
-func timeTo(t time.Time) *timestamppb.Timestamp {
-	if t.IsZero() {
-		return nil
-	}
-	return timestamppb.New(t)
 }

@@ -39,7 +39,7 @@ func New(store Store, check func(args json.RawMessage) error) (*Tasks, *Runs) {
 	return &Tasks{client: client, schedules: schedules, check: check, runs: runs}, runs
 }
 
-// isTask tells whether a schedule can be told as a task.
+// isTask reports whether a schedule can be told as a task.
 func isTask(s *schedule.Schedule) bool { return s.Job.Kind == httpcall.Kind && s.Cron != "" }
 
 func noSuchTask(ref string) error { return fmt.Errorf("task %q: %w", ref, fairlead.ErrNotFound) }
@@ -104,7 +104,7 @@ func (t *Tasks) ListTasks(ctx context.Context, in *fairleadv1.ListTasksRequest) 
 	if size == 0 {
 		size = fairlead.DefaultPage
 	}
-	filter := schedule.Filter{Tenants: in.GetTenant(), After: in.GetPageToken(), Limit: size + 1} // one more tells whether there is a next page
+	filter := schedule.Filter{Tenants: in.GetTenant(), After: in.GetPageToken(), Limit: size + 1} // one more shows whether there is a next page
 	if in.GetStatus() != "" {
 		enabled := in.GetStatus() == statusEnabled
 		filter.Enabled = &enabled

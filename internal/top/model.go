@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Model is the view and what somebody has done to it. It is a tea.Model.
+// Model is the view and what the user has done to it. It is a tea.Model.
 type Model struct {
 	look   func(context.Context) (Snapshot, error)
 	ctx    context.Context // a model's commands have no other way to learn that the program ends

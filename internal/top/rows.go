@@ -105,7 +105,7 @@ func short(n int64) string {
 	return strconv.FormatInt(n/1_000_000, 10) + "M"
 }
 
-// span tells a duration that is long enough to be told.
+// span is a duration in words; "-" if it is shorter than a second.
 func span(d time.Duration) string {
 	if d < time.Second {
 		return "-"

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Run shows a source until somebody has seen enough. A source that does not
+// Run shows a source until the user quits. A source that does not
 // answer at the beginning is an error; later it is waited for.
 func Run(ctx context.Context, source Source, every time.Duration, in io.Reader, out *screen.Screen) error {
 	ctx, cancel := context.WithCancel(ctx)

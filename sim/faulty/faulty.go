@@ -172,7 +172,7 @@ func (s *Store) set(template fault, calls []Call) *fault {
 	return last
 }
 
-// next counts a call and tells what is wrong with it; nil if nothing.
+// next counts a call and returns what is wrong with it; nil if nothing.
 func (s *Store) next(call Call) *fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

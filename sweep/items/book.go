@@ -15,15 +15,16 @@ import (
 type Book interface {
 	// Load finds the shard. What cannot become better is fairlead.Fatal.
 	Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error)
-	// Resume tells that the run takes up what another had begun.
+	// Resume reports that the run takes up what another had begun.
 	Resume(ctx context.Context) error
-	// Steer sees to it that the run gets its share, if others are not at it.
+	// Steer shares the rate of the sweep anew, so that the run gets its share. It does
+	// nothing if another node holds the sweep's lock.
 	Steer(ctx context.Context) error
 	// Checkpoint stores how far the run has come and brings back what to do next. It
 	// fails with fairlead.ErrLeaseLost.
 	Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error)
-	// Retries lists the items of the shard, from an index on, that came to nothing and
-	// are to be tried again.
+	// Retries lists the items of the shard, from an index on, that failed and are to
+	// be tried again.
 	Retries(ctx context.Context, from int64, most int) ([]int64, error)
 	// AddLogs stores lines about items.
 	AddLogs(ctx context.Context, lines []sweep.Log) error
@@ -69,7 +70,7 @@ func (b *storeBook) Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error) 
 		return s, sweep.Shard{}, err
 	}
 	if b.args.Shard < 0 || b.args.Shard >= len(shards) || shards[b.args.Shard].Job != b.job.ID {
-		// Anybody may enqueue such a job; only a sweep employs one.
+		// Any caller may enqueue such a job; only a sweep employs one.
 		return s, sweep.Shard{}, fairlead.Fatal(fmt.Errorf("sweep %d has no shard %d that this job goes over", b.args.Sweep, b.args.Shard))
 	}
 	b.shard = shards[b.args.Shard]
@@ -101,7 +102,7 @@ func (b *storeBook) AddLogs(ctx context.Context, lines []sweep.Log) error {
 	return b.store.AddSweepLogs(ctx, lines)
 }
 
-// Stop stops the sweep in nobody's name.
+// Stop stops the sweep; its history names no one for it.
 func (b *storeBook) Stop(ctx context.Context, reason string) error {
 	_, err := b.client.Stop(ctx, b.args.Sweep, "", reason)
 	if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) {

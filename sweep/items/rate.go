@@ -13,7 +13,7 @@ const (
 	mostOwed = handOver / 2
 )
 
-// owed is how many items the run may begin beyond its rate, because nobody began any
+// owed is how many items the run may begin beyond its rate, because no run began any
 // while the shard came from another node. After a crash, or an error, that is none: others
 // may have had the rate.
 //
@@ -44,7 +44,7 @@ func (r *Run) idle() time.Duration {
 
 // mostSought is how often in a row a run looks for more of the rate. Then it leaves that
 // to nodes, which look at every sweep now and then. For the first half of it the looks
-// come one soon after the other: what others have given up is nobody's until then.
+// come one soon after the other: until then no run has what others have given up.
 const mostSought = 20
 
 // seekShare looks at the sweep if the run has less than an even share of the rate: others
@@ -60,11 +60,11 @@ func (r *Run) seekShare(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := r.book.Steer(ctx); err != nil {
-		r.handler.options.Logger.Debug("a sweep could not be looked at", "sweep", r.Sweep.ID, "error", err)
+		r.handler.options.Logger.Debug("sweep check failed", "sweep", r.Sweep.ID, "error", err)
 	}
 }
 
-// lacksShare tells whether the run has less than an even share of the rate.
+// lacksShare reports whether the run has less than an even share of the rate.
 func (r *Run) lacksShare() bool {
 	even := r.Sweep.Rate / float64(max(1, r.Sweep.Shards))
 	const nearly = 0.99

@@ -18,7 +18,7 @@ func (r *Run) again(ctx context.Context, from int64, most int) ([]int64, error) 
 	return indexes, err
 }
 
-// failed is items that came to nothing as they are stored.
+// failed is failed items as they are stored.
 func (r *Run) failed(failures []sweeping.Failure) []sweep.FailedItem {
 	items := make([]sweep.FailedItem, len(failures))
 	for i, f := range failures {

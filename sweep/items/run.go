@@ -34,7 +34,7 @@ type Run struct {
 	forgave bool  // its crashes were forgotten
 	sought  int   // how often in a row it looked for more of the rate
 
-	ordered atomic.Bool // the sweep was told to stop
+	ordered atomic.Bool // the sweep is to stop
 	anew    atomic.Bool // the job is to be claimed again, as one that is no suspect
 
 	// Items that handlers gave up of themselves, and how many they may. The runner

@@ -20,7 +20,7 @@ type handler struct {
 	prepare prepare
 }
 
-// Work runs one shard, from what is stored of it to its end, or until it is told to
+// Work runs one shard, from what is stored of it to its end, or until it is ordered to
 // stop.
 func (h *handler) Work(ctx context.Context, job *fairlead.Job) error {
 	r, err := h.load(ctx, job)
@@ -60,7 +60,7 @@ type refusal struct{ err error }
 
 func (r *refusal) Error() string { return r.err.Error() }
 
-// errOrdered says that the sweep was told to stop.
+// errOrdered says that the sweep is to stop.
 var errOrdered = errors.New("the sweep stops")
 
 // errLeaving says that the node goes: another one is to go on.

@@ -41,8 +41,8 @@ func (r *Run) from() (source.Source, error) {
 	return source.Indexes{From: r.shard.From, To: r.shard.To}, nil
 }
 
-// keepState stores what the source has learned so far. The run is told to stop here
-// too, as counting may take long.
+// keepState stores what the source has learned so far. An order to stop reaches the run
+// here too, as counting may take long.
 func (r *Run) keepState(ctx context.Context, state json.RawMessage) error {
 	c := r.checkpoint()
 	c.Source = state

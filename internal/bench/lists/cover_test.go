@@ -67,7 +67,7 @@ func TestEveryFieldOfEveryFilterIsMeasured(t *testing.T) {
 	}
 }
 
-// listed tells what each list and figure of the API is made from. Those that are short by
+// listed returns what each list and figure of the API is made from. Those that are short by
 // their nature are of what people declare, one by one.
 var listed = map[string]string{
 	"ListJobs": "jobs: ", "ListAttempts": "attempts", "ExplainJob": "explain: ready", "BulkJobs": "count of jobs: ", "CountJobs": "count of jobs: ",

@@ -35,7 +35,7 @@ var (
 	traced   = newTrace()
 )
 
-// On tells whether a place is damaged.
+// On reports whether a place is damaged.
 func On(place int) bool {
 	if traced != nil {
 		traced.reach(place)

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// pageSize is how many rows a page has if the caller asks for so many; 100 if it does
+// not say.
+func pageSize(asked int32) int {
+	if asked == 0 {
+		return 100
+	}
+	return int(asked)
+}
+
+// pageToken names the page that begins behind an id; zero: there is none. It means
+// nothing to callers.
+func pageToken(id int64) string {
+	if id == 0 {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(id)))
+}
+
+// pageBelow is the reverse of pageToken.
+func pageBelow(token string) (int64, error) {
+	if token == "" {
+		return 0, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(raw) != 8 {
+		return 0, refuseField("page_token", "is not a token that was given out; leave it out for the first page")
+	}
+	return int64(binary.BigEndian.Uint64(raw)), nil
+}
+
+// page cuts rows to the size of a page. The caller reads one row more than that, which
+// only reports whether there is a next page: if so, next is the key of the last row of
+// this one, and else zero.
+func page[Row any, Key int64 | string](rows []Row, size int, key func(Row) Key) (cut []Row, next Key) {
+	if len(rows) <= size {
+		return rows, next
+	}
+	return rows[:size], key(rows[size-1])
+}
+
+// items are rows as an answer has them; nil if there are none.
+func items[Row, Item any](rows []Row, to func(Row) Item) []Item {
+	var out []Item
+	for _, row := range rows {
+		out = append(out, to(row))
+	}
+	return out
+}
