@@ -56,13 +56,30 @@ help: ## List the targets and variables
 
 .PHONY: run
 run: ## Run a node with the demo on http://127.0.0.1:7717; ARGS='--demo=false' leaves the demo out
-	@echo 'compiling…: half a minute on a fresh clone, then seconds'
 	@$(MAKE) --no-print-directory build
 	@exec bin/fairlead serve --demo $(ARGS)
 
+# Without symbols and the paths of this machine. Stack traces and "fairlead version" do not
+# need them; a debugger does: "go build ./cmd/fairlead" keeps them.
+BUILD_FLAGS := -trimpath -ldflags='-s -w'
+
+# Says every few seconds how far "go build -v" is, and passes on its errors and its exit code.
+define PROGRESS
+{ begun=0; said=$$(date +%s); \
+while IFS= read -r line; do \
+	case $$line in \
+	'exit '*) exit "$${line#exit }" ;; \
+	*[!A-Za-z0-9._~/-]*) printf '%s\n' "$$line" >&2 ;; \
+	*) begun=$$((begun + 1)); now=$$(date +%s); \
+		if [ $$((now - said)) -ge 5 ]; then said=$$now; echo "   package $$begun: $$line" >&2; fi ;; \
+	esac; \
+done; }
+endef
+
 .PHONY: build
 build: ## Build bin/fairlead
-	@go build -o bin/fairlead ./cmd/fairlead
+	@echo '== Building bin/fairlead: some minutes on two cores the first time, for SQLite and the drivers are compiled too; then seconds' >&2
+	@{ go build -v $(BUILD_FLAGS) -o bin/fairlead ./cmd/fairlead 2>&1; echo "exit $$?"; } | $(PROGRESS)
 
 .PHONY: test
 test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
