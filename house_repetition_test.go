@@ -116,7 +116,7 @@ func codeLines(name string, source []byte) (lines []codeLine) {
 			if depth == 0 {
 				imports = false
 			}
-			continue // one that nobody wrote
+			continue // one that the scanner adds
 		}
 		if line := file.Line(pos); line != current.line {
 			end()

@@ -153,7 +153,7 @@ func TestFilesFitOnAFewScreens(t *testing.T) {
 	const limit = 500
 	for _, file := range goFiles(t) {
 		if generated(file) {
-			continue // nobody reads it
+			continue // it is not read
 		}
 		if n := lines(t, file); n > limit {
 			t.Errorf("%s has %d lines, more than %d: split it by noun or verb", file, n, limit)

@@ -164,7 +164,7 @@ func (m *moving) record(id int64) batch.Record {
 	return found[0]
 }
 
-// acted is a batch that somebody acted upon.
+// acted is a batch that a caller acted upon.
 func (m *moving) acted(b batch.Batch, err error) batch.Batch {
 	m.Helper()
 	m.ok(err)

@@ -22,7 +22,7 @@ var becomes = map[batch.TaskState][]batch.TaskState{
 }
 
 // leadsTo reports whether a task may have gone from one state to another, maybe through
-// others that nobody saw.
+// others that were not seen.
 func leadsTo(from, to batch.TaskState) bool {
 	reached := []batch.TaskState{from}
 	for i := 0; i < len(reached); i++ {
@@ -111,7 +111,7 @@ func (m *model) checkJobs(b batch.Record, chunks []batch.Chunk) {
 		live[task.Task] = job.ID
 		kind, is := out[job.ID]
 		if !is {
-			m.Fatalf("job %d of task %d is %s, and not let out", job.ID, task.Task, job.State)
+			m.Fatalf("job %d of task %d is %s, and not released", job.ID, task.Task, job.State)
 		}
 		m.equal("whether a job undoes", task.Undo, kind == batch.PassUndo)
 	}

@@ -60,12 +60,12 @@ type model struct {
 	id      int64
 	total   int
 	running []*fairlead.Job
-	tries   []int // passes that somebody began to make
+	tries   []int // passes that a process began to make
 	stood   []batch.TaskState
 	undone  map[int64]bool // tasks that were ever rolled back
 	touched map[int64]bool // tasks that have begun
 	applied map[int64]bool // tasks that were applied, or may have been
-	meddled map[int64]bool // tasks whose jobs somebody did something to
+	meddled map[int64]bool // tasks whose jobs were changed directly
 	bound   int            // the largest MaxRunning there was
 
 	processes []driver.Store // that share the database
@@ -145,7 +145,7 @@ func (m *model) step() {
 		if done.Prepare {
 			m.tries = append(m.tries, done.Try)
 		}
-	case "prepare": // whoever looked may take a while to get there, or never do
+	case "prepare": // the process that looked may take a while to get there, or never do
 		if n := len(m.tries); n > 0 {
 			m.fine(batch.Prepare(m.outer.Context(), m.somewhere(), m.id, m.tries[n-1]))
 			m.tries = m.tries[:n-1]
@@ -225,7 +225,7 @@ func (m *model) meddle() {
 	case 0:
 		m.fine(m.client.Cancel(ctx, job.ID, "meddling"))
 	case 1:
-		if !job.State.Final() { // or nobody knows how it ended
+		if !job.State.Final() { // or it is not known how it ended
 			m.fine(m.client.Delete(ctx, job.ID))
 		}
 	case 2:

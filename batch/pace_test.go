@@ -20,11 +20,11 @@ func TestACanaryWaitsForApproval(t *testing.T) {
 	m.succeed(jobs[0])
 	m.fail(jobs[1])
 	b = m.look(b.ID)
-	m.equal("it waits for somebody", b.Awaiting, true)
+	m.equal("it awaits approval", b.Awaiting, true)
 	m.equal("what can be started", len(m.start(10)), 0)
 	m.acted(m.batches.Retry(t.Context(), b.ID))
 	b = m.batch(b.ID)
-	m.equal("it waits for somebody while one is retried", b.Awaiting, false)
+	m.equal("it awaits approval while one is retried", b.Awaiting, false)
 	m.succeed(m.start(10)...)
 	b = m.look(b.ID)
 	m.equal("the tally", b.Tally, batch.Tally{Success: 2, Pending: 4})
@@ -111,7 +111,7 @@ func TestTheFasterTasksEndTheMoreAreLetOutAhead(t *testing.T) {
 	m.look(b.ID)
 	fast := m.record(b.ID).Out
 	if fast < 2*first {
-		t.Errorf("%d are let out after %d ended in 30 ms", fast, first)
+		t.Errorf("%d are released after %d ended in 30 ms", fast, first)
 	}
 	for range 20 {
 		m.succeed(m.start(1)...)
@@ -121,7 +121,7 @@ func TestTheFasterTasksEndTheMoreAreLetOutAhead(t *testing.T) {
 	m.succeed(m.start(10_000)...)
 	m.clock.Advance(time.Minute)
 	m.look(b.ID)
-	m.equal("how many are let out at once after few ended for long", m.record(b.ID).Out, first)
+	m.equal("how many are released at once after few ended for long", m.record(b.ID).Out, first)
 }
 
 func TestALookTellsWhetherSoMuchWasDoneThatThereIsSoonToBeMore(t *testing.T) {
@@ -158,7 +158,7 @@ func TestABatchKeepsToItsRate(t *testing.T) {
 		m.clock.Advance(done.Next)
 	}
 	if n < 195 || n > 206 {
-		t.Errorf("%d tasks were let out in 4 seconds at 50 per second", n)
+		t.Errorf("%d tasks were released in 4 seconds at 50 per second", n)
 	}
 	slow, none := 0.5, 0.0
 	m.acted(m.batches.SetPace(t.Context(), b.ID, batch.Pace{Rate: &slow}))

@@ -41,7 +41,7 @@ func newClient(cluster Cluster, config Config) *client {
 // call makes a request and reads its answer. While the workers of the cluster
 // rebalance they answer 409 and have done nothing, so it is made again until the
 // context ends. A read that fails otherwise is made a few times; a write is not,
-// as nobody knows whether it was done: the operation is repeated from its start.
+// because it may have been done: the operation is repeated from its start.
 func (c *client) call(ctx context.Context, method, path string, body, into any) error {
 	pause := c.pace.begin()
 	for try := 1; ; try++ {

@@ -58,7 +58,7 @@ func TestANameOnTwoClustersMustBeToldApart(t *testing.T) {
 	expectError(t, err, `"b-k8s" has a connector "orders" already`)
 }
 
-// A connector that somebody made at the destination meanwhile is not touched,
+// A connector that another program made at the destination meanwhile is not touched,
 // neither by the move nor when it is rolled back.
 func TestSomebodyElsesConnectorIsLeftAlone(t *testing.T) {
 	w := newWorld(t, connecttest.Options{}, nil)

@@ -113,7 +113,7 @@ func (h *Handler) target(ctx context.Context, task Task, was Param) (*client, *c
 func (c *client) mustFind(ctx context.Context, name string) (*connector, error) {
 	found, err := c.find(ctx, name)
 	if err == nil && found == nil {
-		err = fmt.Errorf("connector %q is not on cluster %q any more; it was deleted or moved by somebody else", name, c.Name)
+		err = fmt.Errorf("connector %q is not on cluster %q any more; another program deleted or moved it", name, c.Name)
 	}
 	return found, err
 }

@@ -192,8 +192,8 @@ func (m *migration) carryOut(ctx context.Context) error {
 	return m.to.reach(ctx, m.name, m.state)
 }
 
-// takeBack deletes the connector that was made. One with another config may be
-// somebody else's; it is not deleted.
+// takeBack deletes the connector that was made. One with another config may belong
+// to another program; it is not deleted.
 func (m *migration) takeBack(ctx context.Context) error {
 	found, err := m.to.find(ctx, m.name)
 	switch {

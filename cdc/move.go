@@ -31,9 +31,9 @@ func move(ctx context.Context, name string, from, to *client, aim string) error 
 	}
 	switch {
 	case origin == nil && copied == nil:
-		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; it was deleted by somebody else", name, from.Name, to.Name)
+		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; another program deleted it", name, from.Name, to.Name)
 	case origin == nil && copied.unfinished():
-		return fmt.Errorf("connector %q was deleted on cluster %q by somebody else before its copy on %q was finished; roll back to make it anew", name, from.Name, to.Name)
+		return fmt.Errorf("connector %q was deleted on cluster %q by another program before its copy on %q was finished; roll back to make it anew", name, from.Name, to.Name)
 	case origin == nil:
 		return to.reach(ctx, name, aim)
 	case copied == nil || copied.unfinished():

@@ -22,10 +22,10 @@ func (h *Handler) moveBack(ctx context.Context, name string, home, away *client,
 		return err
 	}
 	if moved != nil && origin != nil && !origin.unfinished() && !moved.unfinished() && !h.isCopy(away, moved, origin, s) {
-		moved = nil // somebody else's, which kept the move from being made
+		moved = nil // that of another program, which kept the move from being made
 	}
 	if origin == nil && moved == nil && s == nil {
-		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; it was deleted by somebody else", name, home.Name, away.Name)
+		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; another program deleted it", name, home.Name, away.Name)
 	}
 	if moved != nil {
 		if err := away.retire(ctx, name, moved); err != nil {

@@ -15,7 +15,7 @@ var secretNames = []string{"password", "passwd", "passphrase", "secret", "token"
 // the secret itself is not in the config.
 var elsewhere = regexp.MustCompile(`^\$\{[^}]+\}$`)
 
-// looksSecret reports whether the value of a property is for nobody's eyes.
+// looksSecret reports whether the value of a property is to be shown to no one.
 func looksSecret(name, value string) bool {
 	name = strings.ToLower(name)
 	return value != "" && !elsewhere.MatchString(value) &&

@@ -17,7 +17,7 @@ type Snapshot struct {
 }
 
 // snapshot reads what a connector is now. It waits while its state is about to
-// change by itself, as in a rebalance.
+// change without our doing, as in a rebalance.
 func (c *client) snapshot(ctx context.Context, name string, found *connector) (*Snapshot, error) {
 	s := &Snapshot{Cluster: c.Name, Name: name}
 	s.Config, s.Withheld = withhold(found.Config)

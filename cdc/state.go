@@ -152,7 +152,7 @@ func (c *client) await(ctx context.Context, name string, wanted ...string) error
 const patience = 5
 
 // awaitRunning waits until a connector and its tasks run. What has failed is
-// restarted once, as it would never run by itself.
+// restarted once, as it would not run again otherwise.
 func (c *client) awaitRunning(ctx context.Context, name string) error {
 	pause := c.pace.begin()
 	restarted, seen := false, 0
@@ -192,7 +192,7 @@ func (c *client) whyFailed(ctx context.Context, name string, now status) error {
 	return fmt.Errorf("connector %q on cluster %q has failed: %s", name, c.Name, brief(scrub(trace, found.Config)))
 }
 
-// runs reports whether a connector runs and nobody has asked it to stop. The
+// runs reports whether a connector runs and was not asked to stop. The
 // tasks of a connector are gone from its cluster's records as soon as a stop is
 // accepted, when the status still shows it running.
 func (c *client) runs(ctx context.Context, name string, found *connector) (bool, error) {

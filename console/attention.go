@@ -23,7 +23,7 @@ type concern struct {
 const (
 	concernFailures = 200 // failed jobs that are looked at, to see which kinds fail
 	concernReady    = 100 // ready jobs that are looked at, to see which kinds no node handles
-	concernKinds    = 5   // that are told of
+	concernKinds    = 5   // that are named
 )
 
 // attention collects what needs a person. Each part asks for little, whatever there is.

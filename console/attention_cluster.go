@@ -42,7 +42,7 @@ func (v *visit) openBreakers(*overview) (all []concern, err error) {
 	for _, b := range breakers.GetItems()[:min(len(breakers.GetItems()), concernKinds)] {
 		all = append(all, concern{
 			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("%s is not called for now: too many calls failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
-			Remedy: v.T("Calls go on by themselves once it answers. Its next call is at %s.", v.clock(b.GetOpenUntil().AsTime())),
+			Remedy: v.T("Calls go on once it answers. Its next call is at %s.", v.clock(b.GetOpenUntil().AsTime())),
 		})
 	}
 	return all, nil

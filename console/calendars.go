@@ -124,7 +124,7 @@ func loadCalendar(v *visit) (any, error) {
 	return page, nil
 }
 
-// DayTitle is what is told of a day when one points at it: why it is left out.
+// DayTitle is what a day shows when one points at it: why it is left out.
 func (v *visit) DayTitle(day dayPicture) string {
 	title := []string{day.Date.Format(time.DateOnly)}
 	for _, why := range day.Excluded {

@@ -23,9 +23,9 @@ type Options struct {
 	Provider Provider
 	// Version is shown in the footer.
 	Version string
-	// Stopping is closed when the program is to end: open pages are told to come back.
+	// Stopping is closed when the program is to end: open pages are asked to come back.
 	Stopping <-chan struct{}
-	// Log is told of what went wrong; nil: slog.Default.
+	// Log gets what went wrong; nil: slog.Default.
 	Log *slog.Logger
 }
 

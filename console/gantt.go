@@ -30,7 +30,7 @@ type ran struct {
 	Ongoing bool
 }
 
-// ganttBar is a job, or some that are too small to be told apart.
+// ganttBar is a job, or some that are too small to be drawn one by one.
 type ganttBar struct {
 	ran
 	Wait  float64 // where its wait begins

@@ -36,7 +36,7 @@ func TestAJobPageSaysWhyItDoesNotRun(t *testing.T) {
 	r.shows(r.jobPage(later), "Why is it not running?", "It is not due until", "in 3h", "fairlead job run "+fmt.Sprint(later.ID))
 	r.shows(r.jobPage(second), `Concurrency key "one at a time": 1 of 1 places are taken.`, fmt.Sprintf(`href="/jobs/%d">Job %d</a>`, first.ID, first.ID), "fairlead limit set kind:noop --per-key 2")
 	r.shows(r.jobPage(paused), `Queue "it's" is paused.`, `fairlead queue resume 'it'\''s'`, `href="/jobs?queue=it%27s"`, `Tenant "acme" is paused.`, `href="/tenants/acme"`,
-		`No live node that starts jobs serves queue "it's" and knows kind "noop".`, `href="/nodes"`, "When it will start cannot be told.")
+		`No live node that starts jobs serves queue "it's" and knows kind "noop".`, `href="/nodes"`, "It is not known when it will start.")
 	r.shows(r.jobPage(paused, "lang", "zh"), `队列 "it's" 已暂停。`, "为什么没有运行？")
 }
 

@@ -68,7 +68,7 @@ func statesOf(jobs []*fairleadv1.Job) map[string]int64 {
 var liveStates = []string{"scheduled", "parked", "ready", "running", "waiting"}
 
 // countStates counts the jobs of some states. Each state of jobs that have ended is
-// counted by itself, since the most common one would use up the bound of all.
+// counted on its own, since the most common one would use up the bound of all.
 func (v *visit) countStates(f *jobFilter, states []string) (*fairleadv1.CountJobsResponse, error) {
 	bound := int32(tabCount)
 	if f.Batch+f.Schedule > 0 {

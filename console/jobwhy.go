@@ -9,7 +9,7 @@ import (
 // why is what keeps a job from running, in words.
 type why struct {
 	Obstacles []obstacle
-	Start     time.Time // when it will probably start; zero: that cannot be told
+	Start     time.Time // when it will probably start; zero: that is not known
 }
 
 // obstacle is one thing that keeps a job from starting, and what helps.

@@ -84,8 +84,8 @@ func (o *overview) Living() (all []*fairleadv1.Node) {
 	return all
 }
 
-// totals is what all jobs that the viewer sees have and do. Who is bound to tenants is
-// told the figures of these alone.
+// totals is what all jobs that the viewer sees have and do. A viewer who is bound to
+// tenants sees the figures of these alone.
 func (v *visit) totals(stats *fairleadv1.Stats) *fairleadv1.Usage {
 	if !v.Bound() {
 		return stats.GetTotal()

@@ -30,7 +30,7 @@ type schedulePage struct {
 	Fires       []comingFire
 	Runs        []*runRow
 	Next, First string
-	Alert       *alertFacts // nil: it tells no one
+	Alert       *alertFacts // nil: it sends none
 }
 
 // Remarked reports whether clocks are changed on a day of the coming fires.
@@ -57,7 +57,7 @@ type runRow struct {
 	Took          string // empty: it has not started
 }
 
-// alertFacts is who is told, without what may be secret: headers, and all of the address
+// alertFacts is where alerts go, without what may be secret: headers, and all of the address
 // but the host, as the paths of many webhooks are passwords.
 type alertFacts struct {
 	To     string

@@ -90,7 +90,7 @@ func localPath(next string) string {
 	return to.String()
 }
 
-// refusal is what a viewer is told of an error of the API, and the status of the page.
+// refusal is what a viewer reads of an error of the API, and the status of the page.
 func (v *visit) refusal(err error) (status int, text string) {
 	var refused *connect.Error
 	if !errors.As(err, &refused) {
@@ -108,7 +108,7 @@ func (v *visit) refusal(err error) (status int, text string) {
 	case connect.CodeResourceExhausted:
 		return http.StatusTooManyRequests, refused.Message()
 	case connect.CodeUnavailable, connect.CodeDeadlineExceeded:
-		return http.StatusServiceUnavailable, v.T("The database does not answer. The page tries again by itself.")
+		return http.StatusServiceUnavailable, v.T("The database does not answer. The page tries again soon.")
 	}
 	return http.StatusInternalServerError, refused.Message()
 }

@@ -127,7 +127,7 @@ func shortDuration(d time.Duration) string {
 }
 
 // When writes a time in the viewer's zone, with UTC when one points at it. A zone that
-// is given is told as well.
+// is given is shown as well.
 func (v *visit) When(value any, zones ...string) template.HTML {
 	at := moment(value)
 	if at.IsZero() {

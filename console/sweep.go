@@ -85,8 +85,8 @@ func (v *visit) sweepNotices(s *fairleadv1.Sweep) []advice {
 		return []advice{{Tone: "later", Title: v.T("It has not been started."), Remedy: v.T("Let it run:"), Commands: []string{command("start")}}}
 	case "waiting":
 		return []advice{{
-			Tone: "held", Title: v.T("It waits at its gate: the business was told, and has to open it."), Text: withoutUserinfo(s.GetGate().GetBeforeRun()),
-			Remedy:   v.T("The business is told again every %s. If it cannot open the gate itself, do so:", v.Dur(s.GetGate().GetTimeout())),
+			Tone: "held", Title: v.T("It waits at its gate: the business got a message, and has to open it."), Text: withoutUserinfo(s.GetGate().GetBeforeRun()),
+			Remedy:   v.T("The message is sent again every %s. If the business cannot open the gate, do so:", v.Dur(s.GetGate().GetTimeout())),
 			Commands: []string{command("open")},
 		}}
 	case "stopping":

@@ -44,7 +44,7 @@ func (c *Console) identify(r *http.Request) (*viewer, error) {
 	return v, err
 }
 
-// stranger is a viewer of whom only the request is known.
+// stranger is a viewer who is known only by the request.
 func (c *Console) stranger(r *http.Request, token string) *viewer {
 	return &viewer{token: token, host: r.Host, address: r.RemoteAddr, tls: r.TLS}
 }

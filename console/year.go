@@ -96,7 +96,7 @@ type dayPicture struct {
 	Day                 int
 	X, Y, Width, Height int
 	TextX, TextY        int
-	StrikeX, StrikeY    int // where the mark of an excluded day begins: it is told without colours too
+	StrikeX, StrikeY    int // where the mark of an excluded day begins: it shows without colours too
 	Today               bool
 	Excluded            []exclusion // why; none: it is not
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // keepAuditing releases jobs that are leased to this node without its
-// knowledge: those of a claim whose answer was lost. Nobody would ever reap
-// them, because the node lives. It looks once per lease, and after every claim
+// knowledge: those of a claim whose answer was lost. No node would ever reap
+// them, because this one lives. It looks once per lease, and after every claim
 // that failed.
 func (l *life) keepAuditing(ctx context.Context) {
 	l.audits.run(ctx, func(ctx context.Context) (time.Duration, error) { return 0, l.releaseStrays(ctx) })
@@ -21,7 +21,7 @@ func (l *life) releaseStraysOnce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Beat)
 	defer cancel()
 	if err := l.releaseStrays(ctx); err != nil {
-		l.log.Warn("could not look for jobs of claims whose answer was lost", "error", err)
+		l.log.Warn("audit of leases failed", "error", err)
 	}
 }
 
@@ -58,7 +58,7 @@ func (l *life) strays(ctx context.Context) ([]fairlead.Settlement, error) {
 
 // keepYielding ends runs whose lease was taken away, as by a run that replaces
 // them: their end would be refused, so that they need not go on. It looks once per
-// lease, and when somebody asked for a job to stop.
+// lease, and when a caller asks for a job to stop.
 func (l *life) keepYielding(ctx context.Context) {
 	l.yields.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		known := l.registry.known()

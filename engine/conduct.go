@@ -17,7 +17,7 @@ const (
 	openPage     = 1000                  // open batches that are read at once
 )
 
-// conductor counts the tasks of batches that have ended and lets out more. It looks
+// conductor counts the tasks of batches that have ended and releases more. It looks
 // at batches whose tasks have ended on this node at once, at all others every poll.
 type conductor struct {
 	life  *life
@@ -40,15 +40,15 @@ func newConductor(l *life, store batch.Store) *conductor {
 
 // tell says that tasks of batches have ended.
 func (c *conductor) tell(batch []ending) {
-	told := false
+	news := false
 	c.mu.Lock()
 	for _, e := range batch {
 		if id := e.run.job.Batch; id != 0 {
-			c.news[id], told = true, true
+			c.news[id], news = true, true
 		}
 	}
 	c.mu.Unlock()
-	if told {
+	if news {
 		c.loop.poke()
 	}
 }
@@ -143,7 +143,7 @@ func (c *conductor) conduct(ctx context.Context, id int64) batch.Conducted {
 	}
 	c.life.options.Observer.Conducted(time.Since(begun), err)
 	if err != nil {
-		c.life.log.Warn("a batch could not be looked at", "batch", id, "error", err)
+		c.life.log.Warn("batch check failed", "batch", id, "error", err)
 		return batch.Conducted{Next: -1}
 	}
 	if done.Next >= 0 {
@@ -155,7 +155,7 @@ func (c *conductor) conduct(ctx context.Context, id int64) batch.Conducted {
 }
 
 // wait is how long it is until the next batch is to be looked at; zero: not before
-// the poll. News wakes the loop by itself.
+// the poll. News wakes the loop in any case.
 func (c *conductor) wait(now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

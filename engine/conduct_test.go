@@ -89,7 +89,7 @@ func TestABatchThatKeepsToARateIsLookedAtInTime(t *testing.T) {
 		w.engineStore = store
 		w.run(engine.Options{Poll: time.Hour}, func() {
 			pass(time.Minute)
-			// Each lets out its next task when nothing else wakes the node.
+			// Each releases its next task when nothing else wakes the node.
 			slow, quick := w.startBatch(2, batch.Batch{Rate: 0.02}), w.startBatch(6, batch.Batch{Rate: 0.2})
 			pass(40 * time.Second)
 			w.wantBatch("the quick one", quick, batch.Success)

@@ -6,9 +6,9 @@ import "sync"
 // in, first out. Workers are hired as they are needed and then kept.
 //
 // Waking a goroutine costs more than many handlers do, so workers are woken
-// one after the other: whoever takes a run from a queue that holds more wakes
-// the next, unless somebody is already on the way. Quick handlers are thus run
-// by a few busy workers, slow ones soon have all of them at work.
+// one after the other: a worker that takes a run from a queue that holds more wakes
+// the next, unless one is already on the way. Quick handlers are thus run by a few
+// busy workers, slow ones soon have all of them at work.
 type crew struct {
 	slots int
 	work  func(*run) (keep bool) // false: the worker's slot was given away

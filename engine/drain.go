@@ -2,7 +2,7 @@ package engine
 
 import "sync"
 
-// A node starts nothing more while it was told so: in its process by Pause, or by
+// A node starts nothing more while it is asked so: in its process by Pause, or by
 // an operator through the store, which the node hears of with its beats. Neither
 // undoes the other.
 
@@ -17,11 +17,11 @@ func (l *life) heed(drain bool) {
 	}
 	if !drain {
 		l.departure.undo()
-		l.log.Info("the node may start jobs again")
+		l.log.Info("draining ended on request")
 		l.wakeGroups()
 		return
 	}
-	l.log.Info("the node was asked to start nothing more", "running", l.registry.size())
+	l.log.Info("draining on request", "running", l.registry.size())
 	l.departure.begin()
 	for _, g := range l.groups {
 		g.giveBackQueued()
@@ -32,9 +32,9 @@ func (l *life) heed(drain bool) {
 // nothing more to do.
 type departure struct {
 	mu   sync.Mutex
-	told chan struct{} // closed when they have been told
+	told chan struct{} // closed when they are asked to end
 	gone bool
-	own  map[*farewell]struct{} // of those that can be told alone
+	own  map[*farewell]struct{} // of those that can be asked alone
 }
 
 // farewell tells one handler alone.
@@ -55,7 +55,7 @@ func (d *departure) begun() <-chan struct{} {
 	return d.told
 }
 
-// alone is for a handler that may be told before the others. It is to be forgotten
+// alone is for a handler that may be asked to end before the others. It is to be forgotten
 // when the handler has ended.
 func (d *departure) alone() *farewell {
 	d.mu.Lock()

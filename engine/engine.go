@@ -13,7 +13,7 @@
 //	watch.go    gives up on handlers that ignore the end of their context
 //	stall.go    finds out that nothing is claimed that could be
 //	audit.go    finds leases that the node does not know of, and releases them
-//	conduct.go  counts the tasks of batches and lets out more
+//	conduct.go  counts the tasks of batches and releases more
 //	steer.go    ends sweeps and shares their rate among their shards
 //	survive.go  says of lives that lost their lease that it was no crash
 //	keep.go     promote, reap, expire, prune
@@ -123,7 +123,7 @@ func (e *Engine) join(ctx context.Context) (*life, error) {
 func (e *Engine) description() fairlead.Node {
 	o := e.options
 	node := fairlead.Node{Name: o.Name, Address: o.Address, Version: o.Version, Kinds: e.mux.Kinds(), Slots: o.totalSlots(), Capacity: o.QueueSize, MaxSweeps: o.MaxSweeps}
-	node.Draining = e.drained.Load() // it starts over, and nobody has told it to go on
+	node.Draining = e.drained.Load() // it starts over, and was not asked to go on
 	for _, q := range o.Queues {
 		node.Queues = append(node.Queues, q.Name)
 	}

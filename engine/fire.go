@@ -12,7 +12,7 @@ import (
 const fireChunk = 200
 
 // firePause is until the next look if schedules became due during a tick, or others
-// are busy with some that are: a few come together, and nobody asks without end.
+// are busy with some that are: a few come together, and the node does not ask without end.
 const firePause = 5 * time.Millisecond
 
 // graceLeases is how many leases late an instant may be acted upon and still be on

@@ -30,13 +30,13 @@ type group struct {
 	ahead   atomic.Int64 // jobs worth holding beyond the slots
 	backlog atomic.Bool  // there is probably more to claim
 	urgent  atomic.Bool  // what there is to claim has come since the last claim
-	resting atomic.Int32 // for whom the claim loop does not wake before a moment is over
+	resting atomic.Int32 // for what the claim loop does not wake before a moment is over
 
 	kinds  map[string]*kindRoom // those with a MaxRunning; shared by the node's groups
 	shards []string             // the kinds of jobs that go over shards of sweeps
 }
 
-// For whom a resting claim loop does not wake.
+// For what a resting claim loop does not wake.
 const (
 	forNobody int32 = iota // it does not rest
 	forRoom                // room under limits: each job that ends makes some

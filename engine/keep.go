@@ -70,7 +70,7 @@ func (l *life) nextDeath(ctx context.Context) (time.Duration, error) {
 	if own.IsZero() || first.IsZero() {
 		return 0, nil
 	}
-	return max(left+first.Sub(own), l.options.Lease/20), nil // it may have happened, and nobody be trusted to say so
+	return max(left+first.Sub(own), l.options.Lease/20), nil // it may have happened, and no node can be trusted to say so
 }
 
 // keepExpiring fails jobs that waited too long for their answer.

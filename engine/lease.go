@@ -6,7 +6,7 @@ import (
 )
 
 // lease is a node's own view of its right to run jobs: until when it may
-// believe that nobody has taken its jobs. It counts from before the last
+// believe that no other node has taken its jobs. It counts from before the last
 // acknowledged beat was sent, so that the answer's travel time cannot
 // stretch it, and ends a margin early.
 type lease struct {

@@ -248,17 +248,17 @@ func (l *life) awaitHooks() {
 	select {
 	case <-ended:
 	case <-timer.C:
-		l.log.Error("an OnFailed or a listener does not return; it is left behind")
+		l.log.Error("an OnFailed or a listener does not return; the node stops without it")
 	}
 }
 
-// leave gives up the lease so that others need not wait for its end. If it
-// cannot be told, they do.
+// leave gives up the lease so that others need not wait for its end. If the store does
+// not answer, they do wait.
 func (l *life) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Beat)
 	defer cancel()
 	if err := l.store.Leave(ctx, l.id); err != nil {
-		l.log.Warn("could not leave; the lease will run out by itself", "error", err)
+		l.log.Warn("could not give up the lease; it will run out", "error", err)
 		return
 	}
 	l.log.Info("left")

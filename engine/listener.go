@@ -7,10 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Listener is told what happens to jobs that this node runs: those of a kind,
-// of a tenant, or all. Whatever it does, however long that takes and whether it
-// panics, the jobs do not notice. It is told one thing after the other; if that
-// is slower than the jobs it misses some, which is logged. Each call has the
+// Listener is called when something happens to jobs that this node runs: those of a
+// kind, of a tenant, or all. Whatever it does, however long that takes and whether it
+// panics, the jobs do not notice. Its calls are made one after the other; if they are
+// slower than the jobs it misses some, which is logged. Each call has the
 // node's Grace to end.
 type Listener struct {
 	Kind   string // empty: of every kind
@@ -31,7 +31,7 @@ type teller struct {
 
 	mu     sync.Mutex
 	queue  []telling
-	busy   bool // somebody is calling
+	busy   bool // a goroutine makes the calls
 	missed int  // since the queue was last empty
 	closed bool
 }

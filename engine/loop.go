@@ -8,7 +8,7 @@ import (
 )
 
 // loop does a step again and again until its context ends: at once, then each
-// time the interval is over or somebody woke it. It is the one way in which
+// time the interval is over or the loop is woken. It is the one way in which
 // the engine repeats anything.
 type loop struct {
 	name  string

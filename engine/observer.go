@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Observer is told what a node does, for metrics and listeners. Its methods
+// Observer is called for what a node does, for metrics and listeners. Its methods
 // are called from many goroutines and must return quickly. Embed NoObserver to
 // implement a part of it.
 type Observer interface {

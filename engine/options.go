@@ -49,7 +49,7 @@ type Options struct {
 	Logger   *slog.Logger // default slog.Default()
 	Observer Observer     // default none
 
-	Listeners []Listener // told of jobs that start, time out and fail
+	Listeners []Listener // called when jobs start, time out and fail
 
 	// Base is what handlers' contexts are made of, for values that all of them are to
 	// find; default context.Background.
@@ -191,6 +191,6 @@ type groupPlan struct {
 }
 
 // fenceMargin is how long before the end of its lease a node that cannot
-// confirm it stops: handlers get this time to end while nobody else may start
-// their jobs.
+// confirm it stops: handlers get this time to end while no other node may
+// start their jobs.
 func (o Options) fenceMargin() time.Duration { return min(o.Grace, o.Lease/4) }

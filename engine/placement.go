@@ -91,7 +91,7 @@ func (p *placement) total() int {
 }
 
 // share is how many shards a node may claim until it has its part of them; zero: as
-// many as it likes, as nobody else is there. One it may always have: it has not heard
+// many as it likes, as no other node is there. One it may always have: it has not heard
 // yet of a sweep that has just been started.
 func (p *placement) share() int {
 	if len(p.hosts) < 2 {
@@ -121,7 +121,7 @@ func (p *placement) spare() int {
 }
 
 // surplus is the sweep of which a node should give a shard to others; zero: of none.
-// While shards are on their way to somebody nothing is given to make it more even.
+// While shards are on their way to another node nothing is given to make it more even.
 func (p *placement) surplus(id fairlead.NodeID, onTheWay bool) int64 {
 	own := p.host(id)
 	if own == nil {

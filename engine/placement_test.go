@@ -56,8 +56,8 @@ func (a *allotment) leave(id fairlead.NodeID) {
 
 func (a *allotment) see() *placement { return newPlacement(a.nodes, a.jobs, a.sweeps) }
 
-// claim lets nodes, in any order, claim until none does any more. Whoever gave a shard
-// does not. What others do not want, anybody may have.
+// claim lets nodes, in any order, claim until none does any more. A node that gave a
+// shard does not. What others do not want, any node may have.
 func (a *allotment) claim(giver fairlead.NodeID, unwanted bool) {
 	for _, i := range a.random.Perm(len(a.nodes)) {
 		id := a.nodes[i].ID
@@ -171,7 +171,7 @@ func TestShardsFollowTheNodes(t *testing.T) {
 }
 
 // A node that comes back under another name finds its shards with the one that is gone.
-// Until they are taken back nobody gives it others.
+// Until they are taken back no node gives it others.
 func TestNothingIsGivenWhileShardsAreToBeTakenBack(t *testing.T) {
 	a := newAllotment(t, 1, 4)
 	a.join()
@@ -246,7 +246,7 @@ func TestAnyPlacementSettles(t *testing.T) {
 		}
 		for _, job := range a.see().waiting {
 			if !a.see().hosted(sweep.Of(job), nil) {
-				t.Fatalf("seed %d: nobody runs a shard of sweep %d: %s", seed, sweep.Of(job), a)
+				t.Fatalf("seed %d: no node runs a shard of sweep %d: %s", seed, sweep.Of(job), a)
 			}
 		}
 	}

@@ -353,7 +353,7 @@ func (r *replacer) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.life.options.Beat)
 	defer cancel()
 	if _, err := r.life.store.Settle(ctx, settlements); err != nil {
-		r.life.log.Warn("runs whose successors' keys are held could not be released", "jobs", len(left), "error", err)
+		r.life.log.Warn("runs could not be released whose successors' keys are held", "jobs", len(left), "error", err)
 	} else {
 		r.life.log.Warn("runs released, to run again: their successors' keys are held by open transactions", "jobs", len(left))
 	}

@@ -22,9 +22,9 @@ type run struct {
 
 	admitted bool            // it counts among the node's sweeps, if it goes over a shard
 	leaving  <-chan struct{} // closed when the node wants to have nothing more to do
-	own      *farewell       // of a run that goes over a shard: it may be told alone
+	own      *farewell       // of a run that goes over a shard: it may be asked to end alone
 
-	settled atomic.Bool // whoever sets it settles: the worker, or the watch that gave up on it
+	settled atomic.Bool // the goroutine that sets it settles: the worker, or the watch that gave up on it
 	freed   atomic.Bool // whether another crash suspect may be taken, if it is one
 	slotted atomic.Bool // whether its slot has been given to others (see watch)
 

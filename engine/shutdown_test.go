@@ -180,7 +180,7 @@ func TestANodeThatLostItsLeaseStartsOverAndItsHandlersEnd(t *testing.T) {
 		w.enqueue(job)
 		pass(time.Second)
 		first := node.Stats().Node
-		if err := w.store.Leave(w.t.Context(), first); err != nil { // somebody declares it dead
+		if err := w.store.Leave(w.t.Context(), first); err != nil { // another node declares it dead
 			t.Fatal(err)
 		}
 		<-ended

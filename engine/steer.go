@@ -33,17 +33,17 @@ func newSteerer(l *life, store driver.Store) *steerer {
 
 // tell says that jobs of shards have ended.
 func (s *steerer) tell(batch []ending) {
-	told := false
+	news := false
 	s.mu.Lock()
 	for _, e := range batch {
 		// What is given back is soon taken up by another node, and has its share of the
 		// rate at once unless the others have been given it before.
 		if sweep := sweep.Of(e.run.job); sweep != 0 && e.settlement.Move != fairlead.MoveRelease {
-			s.news[sweep], told = true, true
+			s.news[sweep], news = true, true
 		}
 	}
 	s.mu.Unlock()
-	if told {
+	if news {
 		s.loop.poke()
 	}
 }
@@ -208,6 +208,6 @@ func (s *steerer) shardJobs(ctx context.Context) ([]*fairlead.Job, error) {
 func (s *steerer) steer(ctx context.Context, id int64) {
 	err := sweep.Steer(ctx, s.store, id)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, fairlead.ErrNotFound) {
-		s.life.log.Warn("a sweep could not be looked at", "sweep", id, "error", err)
+		s.life.log.Warn("sweep check failed", "sweep", id, "error", err)
 	}
 }

@@ -28,7 +28,7 @@ func (s *survivals) add(node fairlead.NodeID) {
 	s.lost[node] = time.Now()
 }
 
-// pending lists those that are still to be told.
+// pending lists the lives that the store does not know of yet.
 func (s *survivals) pending() []fairlead.NodeID {
 	s.mu.Lock()
 	defer s.mu.Unlock()

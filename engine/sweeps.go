@@ -17,7 +17,7 @@ import (
 // the time.
 //
 // A node that has more shards than others gives one back now and then, and rests as
-// well. If the shard comes back to it, nobody wanted it, and it waits longer before it
+// well. If the shard comes back to it, no other node wanted it, and it waits longer before it
 // gives one again.
 type sweeps struct {
 	mu      sync.Mutex
@@ -29,7 +29,7 @@ type sweeps struct {
 	resting time.Time // until then no shards are claimed if there is no room for another sweep
 
 	share   int                 // shards that it claims at most; zero: any number
-	ignored map[int64]time.Time // jobs of shards that nobody has claimed, and when that was first seen
+	ignored map[int64]time.Time // jobs of shards that no node has claimed, and when that was first seen
 	tight   bool                // sweeps are not to be spread any further: there is no more room than for those that do not run
 	others  map[int64]bool      // sweeps that run on other nodes
 	several bool                // there are shards of more than one sweep
@@ -43,7 +43,7 @@ type sweeps struct {
 
 const (
 	// sweepRest is how many polls a node claims no shards after it gave one back, and
-	// after how many a shard is for anybody who has a slot for it.
+	// after how many a shard is for any node that has a slot for it.
 	sweepRest = 5
 	// giveEvery is how many polls are between two shards that a node gives.
 	giveEvery = 3
@@ -70,7 +70,7 @@ func (s *sweeps) see(p *placement, id fairlead.NodeID, now time.Time) (onTheWay 
 			since = now
 		}
 		if ignored[job.ID] = since; now.Sub(since) >= sweepRest*s.poll {
-			s.share = 0 // those whom it was left to do not want it
+			s.share = 0 // the nodes that it was left to do not want it
 		} else {
 			onTheWay = true
 		}
@@ -161,7 +161,7 @@ func (s *sweeps) give(sw int64, runs []*run, now time.Time) {
 		return
 	}
 	s.mu.Lock()
-	if s.gave != 0 { // it stayed with those to whom it was given
+	if s.gave != 0 { // it stayed with the node that took it
 		s.failed = 0
 	}
 	s.giving, s.gave = runs[i], runs[i].job.ID

@@ -28,7 +28,7 @@ const (
 func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice, subject *fairlead.Job) (notice, error) {
 	stored, err := c.client.Get(ctx, subject.ID)
 	if errors.Is(err, fairlead.ErrNotFound) {
-		return n, fairlead.Fatal(fmt.Errorf("nothing is told of a job that is gone: %w", err))
+		return n, fairlead.Fatal(fmt.Errorf("no notice is sent of a job that is gone: %w", err))
 	}
 	if err != nil {
 		return n, err
@@ -61,8 +61,8 @@ func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice
 	return n, forged(n)
 }
 
-// confirmedLive waits for the end of a run, by the database's clock. A timeout that
-// outlasts the wait is told all the same.
+// confirmedLive waits for the end of a run, by the database's clock. The notice of a
+// timeout that outlasts the wait is sent all the same.
 func (c *Courier) confirmedLive(ctx context.Context, bringer *fairlead.Job, n notice, stored *fairlead.Job) (notice, error) {
 	now, err := c.store.Now(ctx)
 	switch {
@@ -87,5 +87,5 @@ func known(event string, stored *fairlead.Job, run fairlead.Job) notice {
 }
 
 func forged(n notice) error {
-	return fairlead.Fatal(fmt.Errorf("the store knows no event %q of job %s of tenant %q in its run %s; nothing is told", n.Event, n.ID, n.Tenant, n.Fence))
+	return fairlead.Fatal(fmt.Errorf("the store knows no event %q of job %s of tenant %q in its run %s; no notice is sent", n.Event, n.ID, n.Tenant, n.Fence))
 }

@@ -35,8 +35,7 @@ type Options struct {
 	RequestTimeout time.Duration // of one call; default 15s
 	Logger         *slog.Logger  // default slog.Default()
 
-	// Every is how often Watch looks for failures that nobody was told of;
-	// default 2s.
+	// Every is how often Watch looks for failures without a notice; default 2s.
 	Every time.Duration
 	// Window is how far back Watch looks when it begins; default 23h. It must be
 	// shorter than finished jobs are kept: a notice that was forgotten would be
@@ -86,8 +85,7 @@ func New(store driver.Store, options Options) *Courier {
 // run yet.
 func (c *Courier) SetPublicURL(url string) { c.options.PublicURL = url }
 
-// Register adds the kinds to a mux, and sees to it that timeouts of all its
-// kinds are told.
+// Register adds the kinds to a mux, and makes notices of timeouts of all its kinds.
 func (c *Courier) Register(mux *fairlead.Mux) {
 	mux.Handle(Kind, fairlead.HandlerOptions{Timeout: DefaultTimeout}, fairlead.HandlerFunc(c.start))
 	mux.Handle(batch.CompletedKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.completed))
@@ -96,7 +94,7 @@ func (c *Courier) Register(mux *fairlead.Mux) {
 	mux.Use(c.tellTimeouts)
 }
 
-// Listener is for the node that runs the mux: tenants are told at once.
+// Listener is for the node that runs the mux: tenants get notices at once.
 func (c *Courier) Listener() engine.Listener {
 	return engine.Listener{OnTimeout: c.timedOut, OnFailed: c.failed}
 }

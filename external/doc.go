@@ -2,8 +2,8 @@
 // tenants what became of their jobs.
 //
 // A job of the kind "external" is sent to its tenant's start_url. From then on
-// it waits, and counts against its limits, until somebody answers for it or its
-// timeout is over. Tenants with a fail_url or a timeout_url are told of jobs
+// it waits, and counts against its limits, until an answer for it comes or its
+// timeout is over. Tenants with a fail_url or a timeout_url get notices of jobs
 // that failed for good or timed out, whatever their kind; each notice is a job
 // of the kind "notice", so that it is stored and tried again like any other.
 //

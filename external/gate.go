@@ -24,38 +24,38 @@ type gateCall struct {
 	OpenURL   string          `json:"open_url"`
 }
 
-// askGate tells the business that a sweep waits for it, or runs on elsewhere.
+// askGate sends the business a message that a sweep waits for it, or runs on elsewhere.
 func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
-	var told sweep.GateCall
-	if err := json.Unmarshal(job.Args, &told); err != nil {
+	var call sweep.GateCall
+	if err := json.Unmarshal(job.Args, &call); err != nil {
 		return fairlead.Fatal(fmt.Errorf("args: %w", err))
 	}
-	s, err := c.sweeps.ByID(ctx, told.Sweep)
+	s, err := c.sweeps.ByID(ctx, call.Sweep)
 	if errors.Is(err, fairlead.ErrNotFound) {
 		return fairlead.Fatal(err)
 	}
 	if err != nil {
 		return err
 	}
-	if s.Tenant != job.Tenant || s.Gate.BeforeRun == "" || s.Gate.BeforeRun != told.URL || told.Run < 1 || told.Run > s.Run {
+	if s.Tenant != job.Tenant || s.Gate.BeforeRun == "" || s.Gate.BeforeRun != call.URL || call.Run < 1 || call.Run > s.Run {
 		// A program with a Client may enqueue such a job; only a sweep may speak in our name.
-		return fairlead.Fatal(fmt.Errorf("sweep %d asks nobody there", s.ID))
+		return fairlead.Fatal(fmt.Errorf("sweep %d does not ask that address", s.ID))
 	}
 	event, awaited := "sweep_waiting", sweep.Waiting
-	if told.Again {
+	if call.Again {
 		event, awaited = "sweep_resumed", sweep.Running
 	}
-	if s.State != awaited || s.Run != told.Run {
+	if s.State != awaited || s.Run != call.Run {
 		return nil // it has gone on meanwhile
 	}
 	key, err := c.client.SigningKey(ctx, s.Tenant)
 	if err != nil {
 		return err
 	}
-	id := fmt.Sprintf("sweep-%d-%d-%d", s.ID, told.Run, job.ID)
+	id := fmt.Sprintf("sweep-%d-%d-%d", s.ID, call.Run, job.ID)
 	number := strconv.FormatInt(s.ID, 10)
-	return c.postAs(ctx, id, recipient{key: key}, told.URL, job, "fairlead-"+id, gateCall{
-		ID: id, Event: event, SweepID: number, SweepName: s.Name, Tenant: s.Tenant, Run: told.Run, Data: s.Data,
+	return c.postAs(ctx, id, recipient{key: key}, call.URL, job, "fairlead-"+id, gateCall{
+		ID: id, Event: event, SweepID: number, SweepName: s.Name, Tenant: s.Tenant, Run: call.Run, Data: s.Data,
 		OpenURL: strings.TrimRight(c.options.PublicURL, "/") + "/api/v1/sweeps/" + number + "/open",
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// The events that tenants are told of.
+// The events that notices are made of.
 const (
 	eventFailed  = "failed"
 	eventTimeout = "timeout"
@@ -49,7 +49,7 @@ func about(event string, job *fairlead.Job) notice {
 }
 
 // key names the event. A job that is retried by hand and fails again has a new
-// fence, and is told of again.
+// fence, and makes another notice.
 func (n notice) key() string { return n.Event + ":" + n.ID + ":" + n.Fence }
 
 // job is the job that brings the notice. However many nodes see the event, the

@@ -122,7 +122,7 @@ func TestFinalFailuresAreToldOnceThoughTwoNodesLook(t *testing.T) {
 	w.service.quiet()
 }
 
-// A silent node stores failures and tells nobody, as if it had died at once.
+// A silent node stores failures and makes no notices, as if it had died at once.
 func TestWhatADeadNodeDidNotTellIsToldAfterARestart(t *testing.T) {
 	w := listening(t)
 	stop := w.node(w.store, kinds(), true)
@@ -296,7 +296,7 @@ func TestATenantThatRemovedItsURLIsNotTold(t *testing.T) {
 }
 
 // Who may enqueue for one tenant must not be able to send signed messages, or
-// another's args, to whomever.
+// another's args, to any address.
 func TestANoticeOfAnotherTenantIsForged(t *testing.T) {
 	w := listening(t)
 	w.node(w.store, kinds(), false)

@@ -36,8 +36,8 @@ func newRecipients(client *fairlead.Client) *recipients {
 }
 
 // find returns a tenant. What is remembered counts if it will do, else the
-// tenant is read: so a URL is known as soon as it is set. A tenant that nobody
-// has declared has no URLs.
+// tenant is read: so a URL is known as soon as it is set. A tenant that was
+// not declared has no URLs.
 func (r *recipients) find(ctx context.Context, name string, willDo func(fairlead.Tenant) bool) (recipient, error) {
 	r.mu.Lock()
 	known, ok := r.known[name]

@@ -152,7 +152,7 @@ func TestAJobThatCannotBeSentFailsForGood(t *testing.T) {
 			t.Errorf("it ended as %s in attempt %d: %s", done.State, done.Attempt, done.Error)
 		}
 	}
-	failsWith("start_url") // nobody has declared the tenant
+	failsWith("start_url") // the tenant is not declared
 	w.declare(fairlead.Tenant{})
 	failsWith("start_url")
 	w.declare(fairlead.Tenant{StartURL: "http://169.254.169.254/latest/meta-data"}) // known at once

@@ -40,12 +40,12 @@ func overdue(ctx context.Context) bool {
 
 // timedOut reports that an attempt took longer than its timeout. It is also called
 // by the node, for handlers that do not return. If it does not work, Watch tries
-// again: of an attempt that is followed by another, nobody would find out.
+// again: the store keeps no trace of an attempt that is followed by another.
 func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
 	own := *job
 	own.Reason, own.Error = fairlead.ReasonTimeout, overdueText
 	if !c.tell(ctx, eventTimeout, job, hasTimeoutURL, func() *fairlead.Job { return &own }) && !c.owed.add(&own) {
-		c.logOf(job).Error("a timeout will not be told: too many wait to be")
+		c.logOf(job).Error("no notice of a timeout is sent: too many wait already")
 	}
 }
 
@@ -68,7 +68,7 @@ func (c *Courier) failed(ctx context.Context, job *fairlead.Job, err error) {
 }
 
 // tell stores a notice if the job's tenant wants it, and reports whether that is
-// done. Notices are not told of.
+// done. Notices make no notices.
 func (c *Courier) tell(ctx context.Context, event string, job *fairlead.Job, willDo func(fairlead.Tenant) bool, describe func() *fairlead.Job) bool {
 	if job.Kind == NoticeKind {
 		return true
@@ -95,7 +95,7 @@ func (c *Courier) logOf(job *fairlead.Job) *slog.Logger {
 	return log
 }
 
-// owed are jobs whose timeouts could not be told yet.
+// owed are jobs of whose timeouts no notice could be stored yet.
 type owed struct {
 	mu   sync.Mutex
 	jobs []*fairlead.Job

@@ -13,7 +13,7 @@ const (
 	watchOverlap = time.Minute
 	// watchPatience bounds one step of a look.
 	watchPatience = 30 * time.Second
-	// watchPage is how many jobs are looked at, and told of, at a time.
+	// watchPage is how many jobs are looked at, and notices made of, at a time.
 	watchPage = 500
 	// watchNames is how many tenants are asked for by name; of more, all are.
 	watchNames = 100
@@ -28,7 +28,7 @@ func (c *Courier) Watch(ctx context.Context) {
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if err := w.look(ctx); err != nil && ctx.Err() == nil {
-			c.log.Warn("cannot look for failures to tell of", "error", err, "retry_in", c.options.Every)
+			c.log.Warn("search for failures without a notice failed", "error", err, "retry_in", c.options.Every)
 		}
 		select {
 		case <-ctx.Done():
@@ -40,7 +40,7 @@ func (c *Courier) Watch(ctx context.Context) {
 // watch is what one Watch remembers between looks.
 type watch struct {
 	*Courier
-	seen time.Time            // up to here all is told, but for what became visible late; zero: this is the first look
+	seen time.Time            // up to here all have notices, but for what became visible late; zero: this is the first look
 	told map[string]time.Time // keys of stored notices that the next look finds again, with the end of their jobs
 }
 
@@ -78,7 +78,7 @@ func (w *watch) look(ctx context.Context) error {
 	return nil
 }
 
-// listening are the tenants that want to be told of something.
+// listening are the tenants that want notices.
 func (w *watch) listening(ctx context.Context) (map[string]fairlead.Tenant, error) {
 	found := map[string]fairlead.Tenant{}
 	filter := fairlead.TenantFilter{Limit: watchPage}

@@ -254,7 +254,7 @@ func (s *service) next() call {
 	}
 }
 
-// quiet fails the test if something was sent that nobody expected.
+// quiet fails the test if something was sent that was not expected.
 func (s *service) quiet() {
 	s.Helper()
 	select {

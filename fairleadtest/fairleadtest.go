@@ -1,6 +1,6 @@
 // Package fairleadtest helps to test programs that use Fairlead: a node on a
 // private in-memory database whose clock the test moves, and which runs jobs
-// only when it is told to.
+// only when the test says so.
 //
 //	node := fairleadtest.New(t, mux)
 //	signUp(ctx, node.Client, "ada@example.org")
@@ -138,7 +138,7 @@ func enqueued[T any](t TB, n *Node, kind fairlead.Kind[T], match func(T) bool) [
 	}
 }
 
-// clock is a time that moves only when told to.
+// clock is a time that moves only when the test moves it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

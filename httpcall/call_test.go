@@ -78,7 +78,7 @@ func TestAnAnswerThatInflatesIsCut(t *testing.T) {
 		chunk := make([]byte, 1<<20)
 		for range 1000 {
 			if _, err := zip.Write(chunk); err != nil {
-				return // nobody wants more
+				return // the caller is gone
 			}
 		}
 		zip.Close()

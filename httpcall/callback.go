@@ -13,12 +13,12 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// tokenGrace is for how long a token can be told from a forged one after the
+// tokenGrace is for how long a token can be distinguished from a forged one after the
 // job's deadline, which may also be moved. Whether an answer is in time is the
 // store's to say.
 const tokenGrace = 24 * time.Hour
 
-// ErrForged is a token that nobody was given.
+// ErrForged is a token that was not given out.
 var ErrForged = errors.New("the token is not one that was given out")
 
 // Callback is what a token stands for: the right to answer for one run of a job.

@@ -51,7 +51,7 @@ func TestATokenCannotBeForgedOrTurnedIntoAnother(t *testing.T) {
 		"tenant": {Tenant: "acm", Job: 12, Fence: 77, Expires: given.Expires},
 		"expiry": {Tenant: "acme", Job: 12, Fence: 77, Expires: given.Expires.Add(time.Hour)},
 	} {
-		// The seal of the token that was given out, over what somebody would like it to say.
+		// The seal of the token that was given out, over what a forger would like it to say.
 		wanted, err := base64.RawURLEncoding.DecodeString(httpcall.MakeToken(other, changed))
 		if err != nil {
 			t.Fatal(err)

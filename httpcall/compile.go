@@ -117,7 +117,7 @@ func (c *compiler) count(t template) error {
 func (c *compiler) checkCallback(field string, t template) {
 	for _, name := range t.names(placeholder) {
 		if strings.HasPrefix(name, "callback_") && !c.call.Async {
-			c.refuse(field, "has {{%s}}, and nobody waits for a callback; set async", name)
+			c.refuse(field, "has {{%s}}, and the job does not wait for a callback; set async", name)
 			return
 		}
 	}
@@ -204,7 +204,7 @@ func (c *compiler) readTimes() {
 	c.plan.callbackTimeout = c.seconds("callback_timeout_seconds", c.call.CallbackTimeoutSeconds, maxCallbackTimeout)
 	switch {
 	case c.call.CallbackTimeoutSeconds != 0 && !c.call.Async:
-		c.refuse("callback_timeout_seconds", "is given, and nobody waits for a callback; set async or leave it out")
+		c.refuse("callback_timeout_seconds", "is given, and the job does not wait for a callback; set async or leave it out")
 	case c.plan.callbackTimeout == 0:
 		c.plan.callbackTimeout = defaultCallbackTimeout
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // dialect writes values into one sort of text, so that they stay what they are:
-// values. It is told of the text around them, in order.
+// values. It gets the text around them too, in order.
 type dialect interface {
 	pass(text string)
 	write(value any) (string, error)

@@ -6,7 +6,7 @@
 // written so that they cannot change what stands around them. A call may also be
 // accepted only, and answered later: then the job waits for its callback.
 //
-// Calls go through a Guard, which knows the addresses that nobody should reach,
+// Calls go through a Guard, which knows the addresses that calls must not reach,
 // past a breaker and a bound for each target. What was sent and answered is kept
 // with the job, without its secrets.
 package httpcall

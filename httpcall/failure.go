@@ -56,8 +56,8 @@ func lateAnswer(request *http.Request) *Error {
 	return &Error{ClassTimeout, fmt.Errorf("%s %s: no answer came in time", request.Method, shown(request.URL))}
 }
 
-// overdue reports whether the time of a context was over. Whoever owns it may have
-// ended it a moment before its own timer did.
+// overdue reports whether the time of a context was over. Its owner may have ended it a
+// moment before its own timer did.
 func overdue(ctx context.Context) bool {
 	deadline, timed := ctx.Deadline()
 	return timed && !time.Now().Before(deadline)

@@ -178,7 +178,7 @@ func (l *loop) receive(s *socket) {
 	switch {
 	case n < 0 && (errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)):
 		return
-	case s.run == nil: // the target has closed it, or says what nobody asked for
+	case s.run == nil: // the target has closed it, or sends what it was not asked for
 		l.forget(s)
 		l.close(s)
 		return

@@ -89,7 +89,7 @@ func (r *ItemsRun) doSlowly(ctx context.Context, over *watch, l *line, unsent er
 }
 
 // watch is the watch over calls under a context. There is none if they belong to a
-// trace, of which targets are told.
+// trace, which targets get to know.
 func (r *ItemsRun) watch(ctx context.Context) *watch {
 	over := r.watched.Load()
 	if over == nil {

@@ -88,7 +88,7 @@ func (m *masker) error(err error) error {
 // hold secrets.
 var secretNames = []string{"auth", "cookie", "token", "secret", "password", "passwd", "signature", "api-key", "apikey", "api_key", "access-key", "access_key", "credential"}
 
-// looksSecret reports whether what has this name is not for everybody's eyes.
+// looksSecret reports whether what has this name may be a secret.
 func looksSecret(name string) bool {
 	name = strings.ToLower(name)
 	if name == "key" || name == "sig" || name == "pwd" {

@@ -91,7 +91,7 @@ func (s *Snapshot) answer(reply Reply, hide *masker) {
 	s.Response.setBody(body, cut || reply.Cut)
 }
 
-// idempotencyKey is the same for all runs of a job until somebody retries it by
+// idempotencyKey is the same for all runs of a job until it is retried by
 // hand: then it is another one, or the target would take it for a repetition of
 // what failed. How often the job had failed is what tells the two apart. The new
 // key comes from the last call, so that it stays if the node dies meanwhile.

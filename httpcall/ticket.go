@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ticket is what a target needs to answer later. It is empty if nobody waits.
+// ticket is what a target needs to answer later. It is empty if the job does not wait.
 type ticket struct{ url, token string }
 
 // ticketFor makes the ticket of a run.

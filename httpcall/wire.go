@@ -16,12 +16,12 @@ import (
 const (
 	idleLine  = 2 * time.Second // a connection that was not used for so long is closed
 	idleLines = 256             // to one target, at most
-	wireBody  = 16 << 10        // bytes that a connection takes at once, whether or not somebody reads them
+	wireBody  = 16 << 10        // bytes that a connection takes at once, whether or not they are read
 )
 
 // wire calls targets over HTTP/1.1 without TLS, for items of sweeps. Of what a call
 // costs, the larger part is what net/http does around it: two goroutines for each
-// connection, which wait for each other. Here whoever calls writes and then reads. What
+// connection, which wait for each other. Here the caller's goroutine writes and then reads. What
 // else there is, large bodies among it, is left to rest: a target may answer before it
 // has read all of them.
 type wire struct {
@@ -94,8 +94,8 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err == nil || !l.reused || l.read || request.Context().Err() != nil {
 		return response, err
 	}
-	// The target had closed a connection that was idle. It is told by the
-	// Idempotency-Key, should it have seen the request all the same.
+	// The target had closed a connection that was idle. Should it have seen the
+	// request all the same, it knows the repetition by the Idempotency-Key.
 	if request, err = sendable(request); err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (l *line) receive(request *http.Request, unsent error) (*http.Response, err
 		}
 		response.Close = response.Close || unsent != nil
 		if response.StatusCode/100 != 1 || response.StatusCode == http.StatusSwitchingProtocols {
-			l.left = math.MaxInt64 // whoever reads the body knows how much is enough
+			l.left = math.MaxInt64 // the reader of the body knows how much is enough
 			return response, nil
 		}
 	}

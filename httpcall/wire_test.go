@@ -142,7 +142,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// One connection serves calls that follow each other, until somebody lets go of it.
+// One connection serves calls that follow each other, until one side closes it.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	answer := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	target, caller := newScripted(t, answer, answer, answer), localCaller(t)
@@ -179,7 +179,7 @@ func TestConnectionsAreLetGo(t *testing.T) {
 	}
 }
 
-// An answer that nobody asked for is not taken for that of the next call, wherever it
+// An answer that was not asked for is not taken for that of the next call, wherever it
 // waits.
 func TestAConnectionWithMoreThanWasAskedForIsLetGo(t *testing.T) {
 	const more = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"

@@ -92,7 +92,7 @@ func (c *census) take() (found []prometheus.Metric) {
 	nodes, err := c.store.Nodes(ctx)
 	gauge(storeUp, truth(err == nil))
 	if err != nil {
-		c.log.Warn("metrics of the store are left out: it does not answer", "error", err)
+		c.log.Warn("metrics of the store are left out: the store does not answer", "error", err)
 		return found
 	}
 	dead := 0

@@ -138,7 +138,7 @@ func TestWhatANodeDoesIsCounted(t *testing.T) {
 			`fairlead_store_seconds_count{statement="enqueue"}`:                          1,
 		})
 
-		// Somebody declares the node dead: it starts over, and what the old one does
+		// Another node declares it dead: it starts over, and what the old one does
 		// is refused.
 		if err := opened.Leave(t.Context(), node.Stats().Node); err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestAScrapeSucceedsWithoutTheDatabase(t *testing.T) {
 		want(t, series, map[string]float64{`fairlead_store_up`: 0, `fairlead_slots`: 0})
 		for name := range series {
 			if strings.HasPrefix(name, "fairlead_ready_jobs") || strings.HasPrefix(name, "fairlead_live_nodes") {
-				t.Errorf("%s is shown, and nobody can know it", name)
+				t.Errorf("%s is shown, and cannot be known", name)
 			}
 		}
 	})

@@ -70,11 +70,11 @@ func TestWhoIsToldOfRunsThatEnded(t *testing.T) {
 		{"so many in a row, once", []schedule.AlertEvent{failures}, time.Second, []string{"f", "f", "f", "ff", "sfff"}, []string{"", "", "failures 3", "", "failures 3"}},
 		{"all within one look", []schedule.AlertEvent{failure, failures, recovery}, time.Second, []string{"fffs"}, []string{"failure 1, failures 3, recovery 3"}},
 		{"recovery", []schedule.AlertEvent{failure, recovery}, time.Second, []string{"s", "f", "f", "s", "s"}, []string{"", "failure 1", "failure 2", "recovery 2", ""}},
-		{"no recovery from what nobody was told of", []schedule.AlertEvent{failures, recovery}, time.Second, []string{"f", "s", "fff", "s"}, []string{"", "", "failures 3", "recovery 3"}},
+		{"no recovery from what was not reported", []schedule.AlertEvent{failures, recovery}, time.Second, []string{"f", "s", "fff", "s"}, []string{"", "", "failures 3", "recovery 3"}},
 		{"quiet while it comes and goes", []schedule.AlertEvent{failure, recovery}, 25 * time.Second, []string{"fs", "fs", "fs", "fs"}, []string{"failure 1, recovery 1", "", "", "failure 1, recovery 1"}},
 		{"recovery alone", []schedule.AlertEvent{recovery}, 15 * time.Second, []string{"f", "s", "fs", "s", "fs"}, []string{"", "recovery 1", "", "", "recovery 1"}},
 		{"cancelled runs say nothing", []schedule.AlertEvent{failure, failures, recovery}, time.Second, []string{"c", "f", "c", "f", "cf"}, []string{"", "failure 1", "", "failure 2", "failure 3, failures 3"}},
-		{"nobody asked", []schedule.AlertEvent{schedule.AlertMissed}, time.Second, []string{"fff", "s"}, []string{"", ""}},
+		{"not asked for", []schedule.AlertEvent{schedule.AlertMissed}, time.Second, []string{"fff", "s"}, []string{"", ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, standing := watched(c.quiet, c.on...), schedule.Standing{}

@@ -30,7 +30,7 @@ const (
 	many                  // whatever is the caller's
 	aTenant               // acme: to others it does not exist
 	tenantOf              // acme, by name: it is refused to others
-	cluster               // what is nobody's: refused to who is bound
+	cluster               // what is no tenant's: refused to callers who are bound
 	nothing               // it is not about tenants: roles alone count
 )
 

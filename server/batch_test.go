@@ -329,7 +329,7 @@ func TestEventsTellOfBatches(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("nobody told that it is %s", state)
+		t.Fatalf("no message said that it is %s", state)
 	}
 	told("running")
 	a.send(200, "POST", batches+"/"+made["id"].(string)+"/approve", `{}`)

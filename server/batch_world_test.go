@@ -22,7 +22,7 @@ type walls struct {
 	mu      sync.Mutex
 	colours map[string]string
 	wet     map[string]bool // these cannot be painted
-	held    chan struct{}   // nil: nobody waits; else painting waits until it is closed
+	held    chan struct{}   // nil: painting does not wait; else painting waits until it is closed
 }
 
 func (w *walls) colour(id string) string {

@@ -98,7 +98,7 @@ func TestARequestWithAKeyCountsOnce(t *testing.T) {
 	a.send(409, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"other"}]}`, first...)
 	three, _ := a.send(200, "POST", "/api/v1/jobs", body, other...)
 	if one["ids"].([]any)[0] == three["ids"].([]any)[0] {
-		t.Error("somebody else's key was taken for the same")
+		t.Error("another provider's key was taken for the same")
 	}
 	for _, key := range []string{strings.Repeat("k", 256), "\xff"} {
 		problem, _ := a.send(400, "POST", "/api/v1/jobs", body, append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", key)...)

@@ -34,7 +34,7 @@ func TestASweepIsStartedStoppedAndFinished(t *testing.T) {
 	wantFields(t, running, map[string]any{"state": "running", "run": 1.0})
 	wantFields(t, progressOf(running), map[string]any{"total": "1000", "done": "498", "abandoned": "2", "errors": "10", "in_window": "0", "rate": 20.0})
 	if progressOf(running)["eta"] == nil {
-		t.Error("nobody tells when it will have finished")
+		t.Error("there is no time when it will have finished")
 	}
 	a.send(409, "PUT", path+"/data", `{"args":{"n":2}}`)
 	a.eventually("its shards have their shares", func() bool { // they are granted after the first checkpoint
@@ -151,7 +151,7 @@ func TestASweepWaitsForTheBusiness(t *testing.T) {
 	waits, _ := a.send(200, "POST", path+"/start", `{}`)
 	wantFields(t, waits, map[string]any{"state": "waiting"})
 	if waits["asked_at"] == nil {
-		t.Error("nobody was asked")
+		t.Error("the gate was not asked")
 	}
 	changed, _ := a.send(200, "PUT", path+"/data", `{"args":{"list":"today"}}`)
 	if changed["args"].(map[string]any)["list"] != "today" {
@@ -212,7 +212,7 @@ func TestTheBusinessMayRefuseASweep(t *testing.T) {
 	}
 	problem, _ := a.send(400, "POST", sweeps, `{"name":"far","kind":"count","to":10,"gate":{"before_create":"http://169.254.169.254/"}}`)
 	if !strings.Contains(refusals(problem)["gate.before_create"], "not allowed") {
-		t.Errorf("what nobody may call is refused as %v", problem)
+		t.Errorf("an address that may not be called is refused as %v", problem)
 	}
 }
 

@@ -196,7 +196,7 @@ func (s *story) firstAsked(fence int64) (Instant, bool) {
 	return 0, false
 }
 
-// laterClaim is the first claim under a larger fence that anybody knew of.
+// laterClaim is the first known claim under a larger fence.
 func (s *story) laterClaim(fence int64) (Event, bool) {
 	var first Event
 	for _, e := range s.claims {

@@ -167,7 +167,7 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 		{"a beat failed just when its node declared others dead", func(r *Record) {
 			r.Events = append(r.Events, Event{At: at(1899), What: Unconfirmed, Process: "b", Node: 2})
 		}},
-		{"a process that stood still ended its job before anybody's lease was confirmed again", func(r *Record) {
+		{"a process that stood still ended its job before any lease was confirmed again", func(r *Record) {
 			r.Events = slices.DeleteFunc(r.Events, func(e Event) bool {
 				return e.Fence == 13 || e.What == Reaped || e.What == Granted && e.At > at(1000) && e.At < at(4000)
 			})

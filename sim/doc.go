@@ -2,7 +2,7 @@
 //
 // A scenario runs several nodes as processes of their own on one database,
 // and a driver that kills them (SIGKILL) and pauses them (SIGSTOP) while they
-// work. Everybody writes a history: a file per process, one line per event,
+// work. Each writes a history: a file per process, one line per event,
 // each line one write to the file, so that what a process did is known after
 // any death. What a node is about to ask of the database is written before,
 // what it was answered after; so nothing can have happened in the database

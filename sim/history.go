@@ -62,7 +62,7 @@ const (
 	Failing   = "failing"   // the handler returns an error
 	Broken    = "broken"    // the handler returns Fatal
 	Cut       = "cut"       // the handler's context ended
-	Cancelled = "cancelled" // somebody had asked to cancel the job
+	Cancelled = "cancelled" // the driver had asked to cancel the job
 	Lost      = "lost"      // refused: the fence was not current
 )
 

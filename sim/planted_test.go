@@ -24,7 +24,7 @@ func TestHarnessFindsPlantedBugs(t *testing.T) {
 		rule sim.Rule
 		jobs int
 	}{
-		{hasty, sim.OneLiveLease, 2000}, // nobody reaps before a lease is over
+		{hasty, sim.OneLiveLease, 2000}, // no node reaps before a lease is over
 		{forgetful, sim.NothingLost, 300},
 	} {
 		t.Run(planted.bug, func(t *testing.T) {

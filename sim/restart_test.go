@@ -16,7 +16,7 @@ import (
 )
 
 // The server is killed while two nodes run jobs, and is back after a while.
-// Everything ends, and nobody declares the other dead at once (trap 6).
+// Everything ends, and no node declares another dead at once (trap 6).
 func TestDatabaseRestart(t *testing.T) {
 	t.Parallel()
 	for _, db := range []struct {

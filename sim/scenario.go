@@ -122,7 +122,7 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 }
 
 func (c *Cluster) play(ctx context.Context) error {
-	if err := c.schedule(ctx); err != nil { // before there is anybody who acts upon them
+	if err := c.schedule(ctx); err != nil { // before there is a node that acts upon them
 		return err
 	}
 	for range c.Workers {

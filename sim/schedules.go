@@ -32,8 +32,8 @@ type Fired struct {
 }
 
 // schedule stores the schedules. They begin when all of them are there. How
-// long that takes depends on what else the machine does, so whoever allows too
-// little time for it begins anew with twice as much.
+// long that takes depends on what else the machine does, so a run that allowed
+// too little time for it begins anew with twice as much.
 func (c *Cluster) schedule(ctx context.Context) error {
 	if c.Schedules.Count == 0 {
 		return nil

@@ -28,7 +28,7 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
-// For longer than the fire grace of two leases nobody acts upon anything. What was
+// For longer than the fire grace of two leases no node acts upon anything. What was
 // missed is caught up, once.
 func TestMissedSchedules(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ type SweepScenario struct {
 	Node     Node
 	Every    time.Duration // between two kills, at least
 
-	// RetryRate, if it is set, lets a third of the items come to nothing at first. When
+	// RetryRate, if it is set, lets a third of the items fail at first. When
 	// the sweep has finished all that did are tried again, at this rate.
 	RetryRate float64
 }

@@ -13,7 +13,7 @@ type Retried struct {
 	Kills  int         // while they were tried again
 }
 
-// failAtFirst is the data of a sweep of which a third of the items come to nothing.
+// failAtFirst is the data of a sweep of which a third of the items fail.
 const failAtFirst = `"fail"`
 
 // firstData is what handlers are given at first.

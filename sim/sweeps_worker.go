@@ -97,7 +97,7 @@ func readNotes(dir string) ([]Note, error) {
 	return notes, nil
 }
 
-// handle registers the handler of items. Some come to nothing.
+// handle registers the handler of items. Some fail for good.
 func (n *itemNotes) handle(mux *fairlead.Mux, store driver.Store) {
 	options := items.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	items.Handle(mux, &notedStore{Store: store, notes: n}, sweepKind, options, func(_ context.Context, item items.Item[json.RawMessage]) error {
@@ -105,7 +105,7 @@ func (n *itemNotes) handle(mux *fairlead.Mux, store driver.Store) {
 			return items.Stop(err)
 		}
 		if comesToNothing(item.Index) || string(item.Data) == failAtFirst && item.Index%3 == 0 {
-			return items.Abandon(errors.New("it comes to nothing"))
+			return items.Abandon(errors.New("it fails for good"))
 		}
 		return nil
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Nine items a minute come to nothing for long, and nothing happens. Then there are ten.
+// Nine items a minute fail for long, and nothing happens. Then there are ten.
 func TestASweepStopsWhenTooManyItemsOfAMinuteComeToNothing(t *testing.T) {
 	s := newScrubbing(t)
 	sw := s.start(s.put(inShards(2), budget(sweep.Budget{PerMinute: 10})))
@@ -60,7 +60,7 @@ func TestWhyASweepStopsNamesTheMinuteIfThatIsWhy(t *testing.T) {
 	}
 }
 
-// What was done before it was last started does not excuse what comes to nothing since.
+// What was done before it was last started does not excuse what fails since.
 func TestAPercentageCountsSinceTheLastStart(t *testing.T) {
 	s := newScrubbing(t)
 	sw := s.start(s.put(func(w *sweep.Sweep) { w.To = 100_000 }, budget(sweep.Budget{Percent: 1})))

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// fail stores that items of a run came to nothing, after which it has come to mark.
+// fail stores that items of a run failed, after which it has come to mark.
 func (s *scrubbing) fail(run shardRun, mark int64, ended bool, indexes ...int64) {
 	s.Helper()
 	shard := s.shards(run.Sweep)[run.Shard]
@@ -24,7 +24,7 @@ func (s *scrubbing) fail(run shardRun, mark int64, ended bool, indexes ...int64)
 	s.ok(err)
 }
 
-// finishWith brings a sweep of shards to its end, in which items came to nothing.
+// finishWith brings a sweep of shards to its end, in which items failed.
 func (s *scrubbing) finishWith(shards int, byShard map[int][]int64, changes ...func(*sweep.Sweep)) (sweep.Sweep, []shardRun) {
 	s.Helper()
 	sw := s.put(append(changes, inShards(shards))...)

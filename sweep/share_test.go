@@ -74,7 +74,7 @@ func rateOf(s sweep.Share) float64 {
 	return s.Rate
 }
 
-// Whoever joins, dies and acknowledges in whatever order: the shares of those that run
+// Whichever node joins, dies and acknowledges, in whatever order: the shares of those that run
 // are never more than the sweep may do at once.
 func TestTheSharesOfASweepAreNeverMoreThanItMayDo(t *testing.T) {
 	s := newScrubbing(t)
@@ -183,7 +183,7 @@ func (h *sharing) ask()   { h.askOf(h.any()) }
 func (h *sharing) reach() { h.reachOf(h.any()) }
 func (h *sharing) hear()  { h.hearOf(h.any()) }
 
-// reachUnseen stores a checkpoint that nobody sees before its answer has come back: its
+// reachUnseen stores a checkpoint that is not seen before its answer has come back: its
 // transaction is still under way.
 func (h *sharing) reachUnseen() {
 	run := h.any()
@@ -307,7 +307,7 @@ func (h *sharing) check() {
 	if held.Rate > max(rate, h.held.Rate)+dust || held.InFlight > max(h.sweep.InFlight, h.held.InFlight) {
 		h.t.Fatalf("%+v may be used of %v in flight and a rate of %v", held, h.sweep.InFlight, h.sweep.Rate)
 	}
-	if h.anyUnseen() { // whoever looks knows of what was held before
+	if h.anyUnseen() { // a look knows of what was held before
 		held.Rate, held.InFlight = max(held.Rate, h.held.Rate), max(held.InFlight, h.held.InFlight)
 	}
 	h.held = held

@@ -419,7 +419,7 @@ func TestASweepStopsWhenItsBudgetIsUsedUp(t *testing.T) {
 	if stopped.Reason != "10 items failed" {
 		t.Fatalf("the reason is %q", stopped.Reason)
 	}
-	s.start(sw) // what came to nothing so far is forgiven
+	s.start(sw) // what failed so far is forgiven
 	runs = s.claim(2)
 	if orders := s.checkpoint(runs[0], 100, 8, false); orders.Stop || orders.Left != 8 {
 		t.Fatalf("the orders are %+v", orders)

@@ -33,7 +33,7 @@ func callful(settlements []fairlead.Settlement) (ends []*fairleadv1.RunEnd, rest
 	return ends, nil
 }
 
-// endTo is a settlement as the service is told of it. Whether a failure is the
+// endTo is a settlement as the service gets it. Whether a failure is the
 // last is decided there.
 func endTo(s fairlead.Settlement) *fairleadv1.RunEnd {
 	end := &fairleadv1.RunEnd{Id: s.ID, Fence: s.Fence, Memo: s.Memo, Progress: s.Progress}

@@ -93,7 +93,7 @@ func (s *service) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer
 	}
 	answer := driver.BeatAnswer{Drain: out.GetDrain()}
 	for _, stop := range out.GetCancel() {
-		if stop.GetReason() == "cancelled" { // of timeouts the node knows by itself
+		if stop.GetReason() == "cancelled" { // the node notices timeouts without the service
 			answer.Cancel = append(answer.Cancel, driver.Held{ID: stop.GetId(), Fence: stop.GetFence()})
 		}
 	}

@@ -43,7 +43,7 @@ func shardOf(s int64, job *fairlead.Job, in *fairleadv1.LoadShardResponse) sweep
 	}
 }
 
-// failedNotes are items that came to nothing.
+// failedNotes are items that failed for good.
 func failedNotes(items []sweep.FailedItem) []*fairleadv1.FailedNote {
 	notes := make([]*fairleadv1.FailedNote, len(items))
 	for i := range items {

@@ -200,7 +200,7 @@ func TestAStopReachesAWorker(t *testing.T) {
 	}
 }
 
-// Items that came to nothing are tried again on a worker as they are on a node.
+// Failed items are tried again on a worker as they are on a node.
 func TestAWorkerTriesFailedItemsAgain(t *testing.T) {
 	w, seen := newWorld(t), newSeen()
 	var mended atomic.Bool

@@ -31,7 +31,7 @@ import (
 // Options of a worker. Only Server is needed.
 type Options struct {
 	Server string // URL of the service
-	Token  string // of the role worker; empty where nobody is asked
+	Token  string // of the role worker; empty if the service asks for none
 
 	Name    string // for people
 	Version string // of the program, for people
@@ -48,7 +48,7 @@ type Options struct {
 
 	Logger    *slog.Logger      // default slog.Default()
 	Observer  engine.Observer   // default none
-	Listeners []engine.Listener // told of jobs that start, time out and fail
+	Listeners []engine.Listener // called when jobs start, time out and fail
 
 	// Client makes the calls. The default one follows the environment's proxy
 	// and has no timeout of its own: calls have theirs.

@@ -139,7 +139,7 @@ func TestConnectorsSwitchZonesAndBack(t *testing.T) {
 	w.want(before)
 }
 
-// The first tasks go ahead; the others follow when somebody approves.
+// The first tasks go ahead; the others follow when the batch is approved.
 func TestACanaryGoesAheadOfTheOthers(t *testing.T) {
 	t.Parallel()
 	w := newCDCWorld(t, "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), connecttest.Options{})

@@ -138,6 +138,6 @@ func TestServeTellsOfFailuresWhateverQueueItServes(t *testing.T) {
 			t.Errorf("told %s", body)
 		}
 	case <-time.After(patience.Limit):
-		t.Error("nobody was told")
+		t.Error("no notice came")
 	}
 }

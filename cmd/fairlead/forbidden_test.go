@@ -73,7 +73,7 @@ func TestNoSurfaceReachesAForbiddenAddress(t *testing.T) {
 		calls := s.begin(url)
 		calls["sweep over a list"] = s.sweep(object{"kind": "noop", "source": object{"url": url}})
 		if out, fine := s.ask("POST", sweepsPath, object{"name": s.name(), "kind": "noop", "to": 3, "gate": object{"before_create": url}}); fine {
-			t.Errorf("%s: a sweep was created although nobody agreed", url)
+			t.Errorf("%s: a sweep was created although the gate did not agree", url)
 		} else if shown := strings.ToLower(out["detail"].(string)); strings.Contains(shown, ":53") {
 			t.Errorf("%s: the answer names a server of names: %v", url, out)
 		}

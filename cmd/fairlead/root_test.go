@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A script that mistypes a command must notice, and whoever wrote it see what there is.
+// A script that mistypes a command must notice, and its author see what there is.
 func TestACommandThatIsNotThereIsNamed(t *testing.T) {
 	for typedIn, want := range map[string]string{
 		"serv":           `fairlead has no command "serv": use audit, batch, bench, `,

@@ -161,7 +161,7 @@ func TestMigrateShowsAndAppliesTheSchema(t *testing.T) {
 	}
 }
 
-// Somebody who watches a job does not keep the program from ending.
+// A caller that watches a job does not keep the program from ending.
 func TestServeEndsThoughAJobIsWatched(t *testing.T) {
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
 	stored, err := http.Post(node.url+"/api/v1/jobs", "application/json", strings.NewReader(`{"jobs":[{"kind":"noop","not_before":"2100-01-01T00:00:00Z"}]}`)) //nolint:noctx // the test ends with the program

@@ -29,7 +29,7 @@ func keyOfPerson(i int) int64 {
 	return int64(7*i + i%3)
 }
 
-// fillPeople makes a table of people in somebody's database.
+// fillPeople makes a table of people in a user's database.
 func fillPeople(t *testing.T, driver, address string) {
 	t.Helper()
 	db, err := sql.Open(driver, address)

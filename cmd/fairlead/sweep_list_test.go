@@ -142,7 +142,7 @@ func (w *listWorld) serveLines(_ http.ResponseWriter, r *http.Request) {
 	}
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // whoever called was killed
+		return // the caller was killed
 	}
 	if err := json.Unmarshal(raw, &body); err != nil || len(body.Items) == 0 {
 		w.Errorf("a call has no items: %v", err)

@@ -38,7 +38,7 @@ func TestAGateIsOpened(t *testing.T) {
 		}
 	}
 	if calls := w.seen(); len(calls) > 0 {
-		t.Fatalf("nobody has opened, and there were calls: %v", calls)
+		t.Fatalf("the gate is not open, and there were calls: %v", calls)
 	}
 	w.ask(200, "PUT", path+"/data", fmt.Sprintf(`{"args":{"url":"%s/checked"}}`, w.target.URL))
 	if opened := w.ask(200, "POST", path+"/open", `{}`); opened["state"] != "running" {

@@ -61,7 +61,7 @@ func TestASweepOutlivesItsNode(t *testing.T) {
 	}
 }
 
-// Items that come to nothing use up a budget, by number or by percentage. Then the
+// Items that fail use up a budget, by number or by percentage. Then the
 // sweep stops, and tells of which items nothing came.
 func TestErrorsUseUpTheBudgetOfASweep(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -84,10 +84,10 @@ func TestErrorsUseUpTheBudgetOfASweep(t *testing.T) {
 			failed := w.ask(200, "GET", path+"/failed?page_size=1000", "")["items"].([]any)
 			count, err := strconv.Atoi(stopped["progress"].(map[string]any)["abandoned"].(string))
 			if err != nil || count < c.least || count > c.most || len(failed) != min(count, 1000) {
-				t.Errorf("it stopped after %d items came to nothing, and %d are listed", count, len(failed))
+				t.Errorf("it stopped after %d items failed, and %d are listed", count, len(failed))
 			}
 			reason := fmt.Sprint(stopped["reason"])
-			if !strings.Contains(reason, "budget") && !strings.Contains(reason, "came to nothing") {
+			if !strings.Contains(reason, "budget") && !strings.Contains(reason, "items failed") {
 				t.Errorf("it tells %s", reason)
 			}
 			for _, item := range failed {
@@ -96,7 +96,7 @@ func TestErrorsUseUpTheBudgetOfASweep(t *testing.T) {
 					t.Errorf("a failed item is %v", item)
 				}
 			}
-			// Somebody mends the target. What failed before does not count any more.
+			// The target is mended. What failed before does not count any more.
 			w.answers(func(sweepCall) (int, string) { return 204, "" })
 			w.ask(200, "POST", path+"/start", `{}`)
 			reached := len(w.seen()) + 50

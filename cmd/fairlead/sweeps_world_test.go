@@ -65,7 +65,7 @@ func (w *sweepWorld) serveItem(out http.ResponseWriter, r *http.Request) {
 	}
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // whoever called was killed
+		return // the caller was killed
 	}
 	if err := json.Unmarshal(raw, &body); err != nil || len(body.Items) != 1 {
 		w.Errorf("a call has %s: %v", raw, err)

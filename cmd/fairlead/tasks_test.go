@@ -285,7 +285,7 @@ func TestATaskCatchesUpAsItSays(t *testing.T) {
 	}
 }
 
-// missSince makes tasks look as if nobody had acted upon them since a moment.
+// missSince makes tasks look as if no node had acted upon them since a moment.
 func (w *tasked) missSince(since time.Time, tasks map[string]string) {
 	w.Helper()
 	store, err := openStore(w.Context(), w.db)

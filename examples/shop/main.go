@@ -35,7 +35,7 @@ type Shop struct {
 	prices sync.Map                                 // product → JSON
 }
 
-// main is a node until it is told to stop; jobs that run then are given time to finish.
+// main is a node until it gets a signal to stop; jobs that run then are given time to finish.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -15,7 +15,7 @@ const (
 	longest  = time.Second
 )
 
-// Until looks until it is told that this is over, or fails. A database that does not
+// Until looks until the look reports that it is over, or fails. A database that does not
 // answer is looked at again. When the context ends it returns its error, with what was
 // seen last.
 func Until[T any](ctx context.Context, look func(ctx context.Context) (T, bool, error)) (T, error) {

@@ -8,7 +8,7 @@ import (
 // Args is the input of every job that is measured.
 type Args struct {
 	Data string `json:"data"`         // random, so that nothing on the way can compress it
-	At   int64  `json:"at,omitempty"` // when Enqueue was called, in nanoseconds since 1970; zero if nobody asks
+	At   int64  `json:"at,omitempty"` // when Enqueue was called, in nanoseconds since 1970; zero if that is not measured
 }
 
 // dataSize is the length of Args.Data.

@@ -92,7 +92,7 @@ func ServeViews(ctx context.Context, store driver.Store, batch int64, input io.R
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // whatever ends it, nobody waits for the result
+		_, _ = io.Copy(io.Discard, input) // once the parent is gone the result is of no use
 		cancel()
 	}()
 	v, err := viewToTheEnd(ctx, store, batch)

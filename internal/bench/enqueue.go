@@ -8,7 +8,7 @@ import (
 )
 
 // enqueue stores jobs: one caller in batches, or many callers with one job per
-// call. Nobody runs them.
+// call. No node runs them.
 func (b Bench) enqueue(ctx context.Context) (Result, error) {
 	callers, batch := 1, b.Spec.Batch
 	if b.Spec.Clients > 0 {

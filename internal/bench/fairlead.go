@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 )
 
-// The kinds of jobs that are made. Served nodes run the first; nobody but the
-// benchmark itself runs the second, so that nodes on the same database leave
+// The kinds of jobs that are made. Served nodes run the first; only the benchmark
+// itself runs the second, so that nodes on the same database leave
 // its jobs alone.
 const (
 	KindNoop = "noop"

@@ -51,7 +51,7 @@ func ServeOrder(ctx context.Context, input io.Reader, output io.Writer, measure 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // whatever ends it, nobody waits for the result
+		_, _ = io.Copy(io.Discard, input) // once the parent is gone the result is of no use
 		cancel()
 	}()
 	result, err := measure(ctx, order)

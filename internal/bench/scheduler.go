@@ -28,7 +28,7 @@ type Events struct {
 var errStopped = errors.New("no more work")
 
 // startWork runs the scheduler's workers. The context it returns ends when they
-// fail, with their error as its cause, so that nobody waits for them in vain.
+// fail, with their error as its cause, so that callers do not wait in vain.
 // stop ends them and returns their error, if any.
 func startWork(ctx context.Context, s Scheduler, events Events) (working context.Context, stop func() error) {
 	working, cancel := context.WithCancelCause(ctx)
@@ -36,7 +36,7 @@ func startWork(ctx context.Context, s Scheduler, events Events) (working context
 	go func() {
 		err := s.Work(working, events)
 		if err == nil && working.Err() == nil {
-			err = errors.New("workers stopped by themselves")
+			err = errors.New("workers stopped without being asked")
 		}
 		cancel(err)
 		finished <- err

@@ -20,7 +20,7 @@ func (s *Schedules) node(queue string, started func(*fairlead.Job)) Scheduler {
 	return &firingNode{store: s.Store, queue: queue, slots: s.Slots, started: started}
 }
 
-// firingNode is a node with the engine's default settings. Nobody enqueues.
+// firingNode is a node with the engine's default settings. Only schedules make jobs.
 type firingNode struct {
 	store   driver.Store
 	queue   string
@@ -159,7 +159,7 @@ func (s *Schedules) lateness(ctx context.Context, queue string, starts *starts, 
 		for _, fire := range fires {
 			at, ok := starts.at[fire.Job]
 			if !ok {
-				return nil, fmt.Errorf("run %d was never started here: does somebody else serve this database?", fire.Job)
+				return nil, fmt.Errorf("run %d was never started here: does another node serve this database?", fire.Job)
 			}
 			late = append(late, at.Add(ahead).Sub(fire.Due))
 		}

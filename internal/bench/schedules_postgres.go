@@ -6,7 +6,7 @@ import (
 )
 
 // copySchedules implements scheduleCopier. All copies have the body of the model:
-// nobody reads it before they are due.
+// it is not read before they are due.
 func (s *postgresServer) copySchedules(ctx context.Context, model int64, first, end int) error {
 	const sql = `
 		with made as (

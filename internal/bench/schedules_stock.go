@@ -28,7 +28,7 @@ type scheduleCopier interface {
 	// copySchedules stores copies of a schedule, each a millisecond later than the
 	// one before, with the numbers from first on and below end in their names.
 	copySchedules(ctx context.Context, model int64, first, end int) error
-	// tidySchedules does now what the server would do by itself some time after
+	// tidySchedules does now what the server would do on its own some time after
 	// many schedules were stored, and which is not to be measured.
 	tidySchedules(ctx context.Context) error
 }

@@ -207,7 +207,7 @@ func (r *sweepRun) start(ctx context.Context, made sweep.Sweep) error {
 	return err
 }
 
-// end stops it, and removes it. It fails if items came to nothing.
+// end stops it, and removes it. It fails if items failed.
 func (r *sweepRun) end(ctx context.Context) error {
 	if _, err := r.client.Stop(ctx, r.id, "", ""); err != nil {
 		return err

@@ -200,10 +200,10 @@ func (m *rateRun) follow(ctx context.Context, disturb func(*sweepNode) error) (f
 	return f, nil
 }
 
-// until waits for a tick to be over and told of.
+// until waits for a tick to be over and reported.
 func (m *rateRun) until(ctx context.Context, end int64) error {
-	const told = 20
-	return pause(ctx, time.Until(time.Unix(0, (end+told)*int64(tick))))
+	const reported = 20 // ticks later
+	return pause(ctx, time.Until(time.Unix(0, (end+reported)*int64(tick))))
 }
 
 // untilBack waits until a whole second has had what is fair, from some tick on.

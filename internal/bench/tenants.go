@@ -17,7 +17,7 @@ import (
 // several parts, each with and without what it is about.
 const Tenants = "tenants"
 
-// Tenancy measures what limits cost, and whom.
+// Tenancy measures what limits cost, and which tenants pay for them.
 type Tenancy struct {
 	Open     func(ctx context.Context) (driver.Store, error) // one store per node
 	Server   Server

@@ -104,7 +104,7 @@ func TestTheFileOfContextsIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, stderr, _ := run(t.Context(), nil, "context", "list"); !strings.Contains(stderr, "chmod 600") {
-		t.Errorf("nobody is warned: %q", stderr)
+		t.Errorf("there is no warning: %q", stderr)
 	}
 	if err := os.WriteFile(path, []byte("token: [secret"), 0o600); err != nil {
 		t.Fatal(err)

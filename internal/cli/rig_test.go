@@ -26,7 +26,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// rig is a real server with a node, and somebody who types commands.
+// rig is a real server with a node, and a user who types commands.
 type rig struct {
 	*testing.T
 	url   string
@@ -109,7 +109,7 @@ func count(ctx context.Context, store driver.Store, job *fairlead.Job) error {
 	return sweep.Steer(ctx, store, args.Sweep)
 }
 
-// alone keeps the settings of whoever runs the tests out of them.
+// alone keeps the settings of the user who runs the tests out of them.
 func alone(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, name := range []string{"FAIRLEAD_SERVER", "FAIRLEAD_TOKEN", "FAIRLEAD_TOKEN_FILE", "FAIRLEAD_CONTEXT", "FAIRLEAD_DB"} {

@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
 
-// atTerminal is a printer that somebody looks at, and what they see.
+// atTerminal is a printer on a terminal, and what it shows.
 func atTerminal(format string) (*printer, *bytes.Buffer) {
 	var out bytes.Buffer
 	return &printer{Screen: &screen.Screen{Out: &out, Terminal: true, Color: true, Width: 80, Now: func() time.Time { return noon }}, format: format}, &out

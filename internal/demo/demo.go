@@ -83,7 +83,7 @@ func (d *Demo) repeat(ctx context.Context, what string, every time.Duration, do 
 	for {
 		err := do(ctx)
 		if err != nil && ctx.Err() == nil && !failing {
-			d.log.Warn("the demo is held up", "loop", what, "error", err)
+			d.log.Warn("the demo could not go on", "loop", what, "error", err)
 		}
 		failing = err != nil
 		select {

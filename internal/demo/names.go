@@ -17,7 +17,7 @@ const (
 // Tenants lists the names of the demo's tenants.
 func Tenants() []string { return []string{acme, globex, initech} }
 
-// The label of the demo's tenants, by which they are told from others of the same name.
+// The label of the demo's tenants, which distinguishes them from others of the same name.
 const (
 	label      = "demo"
 	labelValue = "true"

@@ -25,7 +25,7 @@ const mostHungry = 256
 // A job that only others can run is not picked but counts, so that a slot is
 // left to it.
 //
-// If the order cannot be told because the jobs of lanes are not known as far
+// If the order is not known because the jobs of lanes are not known as far
 // as needed, nothing is picked: these lanes are to be read on, or first, and
 // Choose to be asked again.
 func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
@@ -36,7 +36,7 @@ func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
 	return c.picks, nil
 }
 
-// ChooseReading is Choose for whoever reads lanes one by one and cheaply: read
+// ChooseReading is Choose for a caller that reads lanes one by one and cheaply: read
 // makes the next jobs of a lane known, or that there are none. It is called for
 // no lane that could be done without.
 func ChooseReading(lanes []*Lane, ask Ask, read func(*Lane) error) ([]Pick, error) {

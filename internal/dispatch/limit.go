@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Limit is what a cap and a rate leave to a claim. Whoever claims has locked
-// it: nobody else starts jobs under it meanwhile.
+// Limit is what a cap and a rate leave to a claim. The claim has locked it: no other
+// claim starts jobs under it meanwhile.
 type Limit struct {
 	ID  int32
 	Cap int // jobs that run or wait for a callback at once; zero: any number

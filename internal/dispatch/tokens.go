@@ -15,7 +15,7 @@ func Spent(picks []Pick) map[*Limit]int {
 
 // NextToken is how long it is, after the picks have started, until a job may
 // start that nothing but a rate keeps waiting. It is negative if there is none.
-// A job that waits for a slot is not meant: whoever frees it wakes the nodes.
+// A job that waits for a slot is not meant: the call that frees one wakes the nodes.
 func NextToken(lanes []*Lane, picks []Pick) time.Duration {
 	spent, taken := Spent(picks), map[*Lane]int{}
 	for _, pick := range picks {

@@ -100,7 +100,7 @@ func (h *hunter) judge(ctx context.Context, at *place) (verdict, error) {
 	return v, nil
 }
 
-// confirm runs what has failed once more: a test that fails now and then by itself has
+// confirm runs what has failed once more: a test that fails now and then without a mutant has
 // not noticed anything.
 func (h *hunter) confirm(ctx context.Context, together *bundle, played *run, environment []string) (run, error) {
 	units := together.units

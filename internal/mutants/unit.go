@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// unit is a test that is run by itself, or one of the parts of a test that has many.
+// unit is a test that is run alone, or one of the parts of a test that has many.
 type unit struct {
 	Package string
 	Test    string

@@ -21,9 +21,9 @@ import (
 // Options say which provider is believed, and what of its tokens counts.
 type Options struct {
 	Issuer       string // its URL
-	Audience     string // for whom tokens must be made; the client's id where browsers sign in
+	Audience     string // the audience that tokens must name; the client's id where browsers sign in
 	ClientSecret string // where browsers sign in; empty: the client is a public one
-	RoleClaim    string // what holds the role of somebody
+	RoleClaim    string // what holds the caller's role
 	TenantsClaim string // what holds the tenants that a caller is bound to: a text or a list of them; without the claim the caller is not bound
 }
 
@@ -33,7 +33,7 @@ const patience = 10 * time.Second
 // maxAnswer is how many bytes of an answer are read, and as many of its headers.
 const maxAnswer = 1 << 20
 
-// maxName is how many bytes of what the provider calls somebody are kept.
+// maxName is how many bytes of the caller's name are kept.
 const maxName = 190
 
 // Provider is an identity provider that is believed.

@@ -186,6 +186,6 @@ func TestForgedTokensDoNotLoadTheProvider(t *testing.T) {
 
 func TestAnAudienceIsRequired(t *testing.T) {
 	if _, err := verifier(t.Context(), oidc.Options{Issuer: "https://example.org"}); err == nil {
-		t.Error("tokens for anybody would be accepted")
+		t.Error("tokens for any audience would be accepted")
 	}
 }

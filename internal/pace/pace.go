@@ -1,7 +1,7 @@
 // Package pace says when items may start, so that they keep to a rate exactly.
 //
 // A [Pace] gives permits. The times at which they are due follow from when the
-// rate was set and how many were given since, not from how long anybody slept,
+// rate was set and how many were given since, not from how long callers slept,
 // so late timers do not add up. A [Governor] lowers the rate when what the
 // items call does badly, and raises it again.
 package pace
@@ -39,8 +39,8 @@ const slice = time.Millisecond
 
 // Pace gives permits at a rate. It is safe for concurrent use.
 //
-// Permit k since the rate was set is due k/rate after it was set. Whoever asks
-// for n at once waits for the last of them. So in any time d no more than
+// Permit k since the rate was set is due k/rate after it was set. A caller that
+// asks for n at once waits for the last of them. So in any time d no more than
 // n + rate × (d + 40 ms) are given; and at most a twentieth more while permits are owed
 // from before.
 type Pace struct {
@@ -136,7 +136,7 @@ func (p *Pace) owed(now time.Time) float64 {
 	case Held:
 		return p.balance
 	case Unlimited:
-		return 1 // somebody was surely served just now
+		return 1 // a permit was surely given just now
 	}
 	return max(p.due(p.given).Sub(now), -saved).Seconds() * p.rate
 }
@@ -220,7 +220,7 @@ func (p *Pace) take(most, slices int) (taken int, wait time.Duration, changed <-
 	if wait > 0 {
 		return 0, wait, p.changed
 	}
-	if wait < -saved { // nobody asked for long, which is not made up for
+	if wait < -saved { // no permit was asked for in a long time, which is not made up for
 		p.owe(p.left())
 		p.base, p.given = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0
 	}

@@ -138,7 +138,7 @@ func TestManyAtOnceAreDueWithTheLastOfThem(t *testing.T) {
 	})
 }
 
-// Whoever waits for what a high rate gives in a moment does not wait for as many under a
+// A caller that waits for what a high rate gives in a moment does not wait for as many under a
 // low one, to have them all at once.
 func TestALowerRateGivesFewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestEachOfSeveralRatesIsKept(t *testing.T) {
 	})
 }
 
-// Whatever rates are set when, and whoever pauses: no grant exceeds what a
+// Whatever rates are set when, and whichever caller pauses: no grant exceeds what a
 // plain bucket of tokens holds, of one permit and 40 ms.
 func TestNoChangesOfTheRateGiveMoreThanTheRates(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

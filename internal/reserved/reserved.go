@@ -19,7 +19,7 @@ const Start = "sweep.start"
 const Shards = "sweep."
 
 // Notices have a queue and a tenant of their own: they count against no limit of the
-// tenant that is told, and wait behind none of its jobs.
+// tenant that gets them, and wait behind none of its jobs.
 const (
 	NoticeQueue  = "fairlead-notices"
 	NoticeTenant = "fairlead-notices"
@@ -42,8 +42,8 @@ func Is(kind string) bool {
 }
 
 // IsNodes reports whether jobs of a kind are run by nodes alone: they act in the name of
-// Fairlead for every tenant. A remote worker that leased them would read what tenants
-// are told, and could keep it from them. Shards of sweeps are for workers too.
+// Fairlead for every tenant. A remote worker that leased them would read what is
+// sent to tenants, and could keep it from them. Shards of sweeps are for workers too.
 func IsNodes(kind string) bool {
 	return kind == Start || Is(kind) && !IsShard(kind)
 }

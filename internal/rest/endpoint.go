@@ -51,7 +51,7 @@ func newEndpoint(method protoreflect.MethodDescriptor, function reflect.Value) (
 		return nil, fmt.Errorf("it does not say who may call it")
 	}
 	if !function.IsValid() {
-		return nil, fmt.Errorf("it is not implemented")
+		return nil, fmt.Errorf("no service implements it")
 	}
 	e := &Endpoint{Method: method, Access: access}
 	t := function.Type()

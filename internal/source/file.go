@@ -42,7 +42,7 @@ func openBelow(roots []string, path string) (*os.File, error) {
 	}
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		// Whether a file exists elsewhere is nobody's business.
+		// The error must not say whether a file exists elsewhere.
 		if !belowAny(roots, filepath.Clean(path)) {
 			return nil, errNotAllowed
 		}

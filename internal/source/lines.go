@@ -81,8 +81,8 @@ func (l *Lines) Bounds(ctx context.Context) (from, to int64, err error) {
 	return 0, l.index.Lines, nil
 }
 
-// check compares the content with what the index was made of. Whoever reads later
-// notices changes in each answer.
+// check compares the content with what the index was made of. Later reads
+// notice changes in each answer.
 func (l *Lines) check(ctx context.Context) error {
 	if l.checked {
 		return nil

@@ -97,7 +97,7 @@ func TestLinesAreWhatTheyAre(t *testing.T) {
 	}
 }
 
-// Whatever is read in whatever order, with few samples, by whoever restored the
+// Whatever is read in whatever order, with few samples, by a run that restored the
 // state: it is the same lines.
 func TestAnyPartOfAFileCanBeRead(t *testing.T) {
 	dir := t.TempDir()

@@ -11,8 +11,8 @@ type transactor interface {
 	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
 }
 
-// readOnly calls use with a Querier that can change nothing, if the database lets
-// itself be told so: in a transaction that only reads. A setting of the session would
+// readOnly calls use with a Querier that can change nothing, if the database offers
+// that: in a transaction that only reads. A setting of the session would
 // stay behind in connections that others use as well.
 func readOnly(ctx context.Context, querier Querier, use func(Querier) error) error {
 	begin, ok := querier.(transactor)

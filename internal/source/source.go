@@ -3,7 +3,7 @@
 //
 // Items have absolute indexes and can be read from any of them on. A source may
 // have to look at everything once to allow that; what it learned is its state,
-// small and kept by the caller, so that nobody looks twice.
+// small and kept by the caller, so that no run looks twice.
 package source
 
 import (
@@ -19,7 +19,7 @@ var ErrChanged = errors.New("the source has changed")
 // Item is one item.
 type Item struct {
 	Index int64
-	Data  []byte // a line, a row as JSON, or nil if the index is all there is; nobody else uses it
+	Data  []byte // a line, a row as JSON, or nil if the index is all there is; it belongs to the caller
 }
 
 // Source is where items come from. It is not safe for concurrent use: each

@@ -81,7 +81,7 @@ func (h *host) answer(w http.ResponseWriter, r *http.Request) {
 	if h.length {
 		w.Header().Set("Content-Length", fmt.Sprint(content.Len()))
 	}
-	_, _ = io.Copy(struct{ io.Writer }{out}, struct{ io.Reader }{content}) // whoever hangs up has read enough
+	_, _ = io.Copy(struct{ io.Writer }{out}, struct{ io.Reader }{content}) // a client that hangs up has read enough
 }
 
 func (h *host) open(t testing.TB, options source.Options) *source.Lines {

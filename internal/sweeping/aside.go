@@ -30,7 +30,7 @@ type waiting struct {
 	kept     bool // data is what the source has
 	inWindow bool // there was no place outside: it is not done in the window, which stalls in time
 	running  bool
-	redo     bool // it came to nothing before: neither the window nor the list of a checkpoint knows of it
+	redo     bool // it failed before: neither the window nor the list of a checkpoint knows of it
 }
 
 // outside reports whether a checkpoint has to list the item.

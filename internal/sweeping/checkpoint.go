@@ -8,7 +8,7 @@ import (
 )
 
 // Checkpoint is all there is to keep of a run: in at most a few kilobytes, whatever
-// the number of items, but for those that came to nothing.
+// the number of items, but for those that failed.
 type Checkpoint struct {
 	Mark   int64   // all items below it are done, given up, absent, or among Aside
 	Window []byte  // which of those behind the mark are, as package window encodes it
@@ -20,12 +20,12 @@ type Checkpoint struct {
 	Ending Ending // once the run has ended: nothing is in flight any more
 
 	// What has become of items since the last checkpoint that was kept: it is to be kept
-	// with this one or not at all, and may be told twice.
-	Failed []Failure // came to nothing, for the first time or again
-	Redone []int64   // came to nothing before, and did not after all
+	// with this one or not at all, and may be reported twice.
+	Failed []Failure // failed, for the first time or again
+	Redone []int64   // failed before, and are done now
 }
 
-// Failure is an item that came to nothing.
+// Failure is an item that failed for good.
 type Failure struct {
 	Index    int64
 	Attempts int
@@ -48,7 +48,7 @@ const MaxAside = 128
 type Counts struct {
 	Done      int64
 	Abandoned int64
-	Failed    int64 // how often one came to nothing, for the first time or again
+	Failed    int64 // how often an item failed for good, for the first time or again
 	Exhausted int64 // of Failed: because its attempts were used up
 	Absent    int64 // indexes for which the source has no item
 	Retried   int64 // tries that failed and were to be repeated
@@ -62,8 +62,8 @@ const (
 	Running  End = ""         // it has not
 	Finished End = "finished" // nothing is left to do
 	Stopped  End = "stopped"  // by an order, a handler, the error budget, or the source
-	Released End = "released" // its context ended: somebody else may go on
-	Lost     End = "lost"     // its lease: somebody else may have gone on already
+	Released End = "released" // its context ended: another run may go on
+	Lost     End = "lost"     // its lease: another run may have gone on already
 )
 
 // Ending is how a run ended.
@@ -78,7 +78,7 @@ type Orders struct {
 	Rate     *float64 // items per second; pace.Unlimited and pace.Held are two of them
 	InFlight *int
 	Budget   *int64
-	Confirm  bool // save again at once: somebody waits to hear that these are followed
+	Confirm  bool // save again at once: the sweep waits to hear that these are followed
 	Soon     bool // save again soon: other orders may come any moment
 }
 

@@ -22,7 +22,7 @@ const (
 func (r *Runner) take(w *worker) taking {
 	mayStart := false
 	select {
-	case r.turn <- struct{}{}: // it is likely that nobody has it, and then this costs less
+	case r.turn <- struct{}{}: // it is likely that no other worker has it, and then this costs less
 		mayStart = !w.looped && r.mayStart(w.now)
 	default:
 		select {
@@ -102,7 +102,7 @@ const (
 )
 
 // plan decides. Items that are due again come first: there are few. Then come those
-// that came to nothing before.
+// that failed before.
 func (r *Runner) plan(w *worker) plan {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -38,7 +38,7 @@ const (
 	loopPause = 100 * time.Millisecond // how long it waits at most
 )
 
-// looping reports whether loops are to be used. Whoever waits for a rate would keep a
+// looping reports whether loops are to be used. A worker that waits for a rate would keep a
 // loop from what has ended, so once there is a rate there are no more loops.
 func (r *Runner) looping() bool {
 	r.alone = r.alone || r.shard.Loop == nil || r.shard.Serial || r.shard.Batch > 1 || r.shard.Adaptive != nil || r.pace.Rate() != pace.Unlimited
@@ -85,7 +85,7 @@ type driver struct {
 	loop   Loop
 	team   []*worker
 	free   []int // of the team: who has nothing to do
-	gone   int   // of the team: nobody needs them
+	gone   int   // of the team: they are not needed
 	waited bool  // the next items are taken when nothing is under way
 	now    time.Time
 }
@@ -199,7 +199,7 @@ func (r *Runner) takeNow(w *worker) taking {
 	}
 }
 
-// seizeTurn takes the turn if nobody has it for long. Other loops have it for less than
+// seizeTurn takes the turn if no worker has it for long. Other loops have it for less than
 // it takes to wait.
 func (r *Runner) seizeTurn() bool {
 	const tries, yield = 256, 64

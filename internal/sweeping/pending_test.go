@@ -31,7 +31,7 @@ func TestPendingIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// What Verify lets pass a run can go on from, whatever somebody has sent.
+// What Verify lets pass a run can go on from, whatever a worker has sent.
 func FuzzVerify(f *testing.F) {
 	f.Add(int64(0), int64(100), int64(7), []byte{3}, `{"aside":"DAE="}`)
 	f.Add(int64(-5), int64(0), int64(7), []byte{0, 0}, `null`)

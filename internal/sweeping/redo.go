@@ -2,9 +2,9 @@ package sweeping
 
 import "context"
 
-// redo is the items that came to nothing before and are to be tried again. Their
+// redo is the items that failed before and are to be tried again. Their
 // indexes are read a page at a time. Those that were begun are put aside, though
-// neither the window nor the checkpoint's list knows of them: whoever keeps the
+// neither the window nor the checkpoint's list knows of them: the store of the
 // checkpoint knows which are left.
 type redo struct {
 	left int64   // not settled yet
@@ -47,7 +47,7 @@ func (r *Runner) planRedo(w *worker, most int) (plan, bool) {
 // recall reads the next page. An item that is still to do is not tried again: it
 // is tried as the others are, and nothing is known of it any more.
 func (r *Runner) recall(ctx context.Context) error {
-	page, err := r.shard.Again(ctx, r.redo.next, redoPage) // nobody else reads
+	page, err := r.shard.Again(ctx, r.redo.next, redoPage) // only this goroutine reads
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (r *Runner) recall(ctx context.Context) error {
 	return nil
 }
 
-// madeGood is for an item that is done, or has gone: if it came to nothing before,
-// it did not after all.
+// madeGood records that an item is done, or has gone: if it failed before, it counts as
+// failed no more.
 func (r *Runner) madeGood(index int64) {
 	if w := r.aside.all[index]; w != nil && w.redo {
 		r.counts.Abandoned--
@@ -76,7 +76,7 @@ func (r *Runner) madeGood(index int64) {
 	}
 }
 
-// failed is for an item that came to nothing, for the first time or again.
+// failed records that an item failed for good, for the first time or again.
 func (r *Runner) failed(record *record) {
 	r.counts.Failed++
 	if record.exhausted {
@@ -102,7 +102,7 @@ func (r *Runner) tellSoon() {
 	}
 }
 
-// told is for a checkpoint that was kept.
+// told records that a checkpoint was kept.
 func (r *Runner) told(c *Checkpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

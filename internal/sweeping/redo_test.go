@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sweeping"
 )
 
-// failedIndexes are those of items that came to nothing, in order.
+// failedIndexes are those of failed items, in order.
 func (w *world) failedIndexes() []int64 {
 	var all []int64
 	for index := range w.recorded {
@@ -26,7 +26,7 @@ func (w *world) failedIndexes() []int64 {
 }
 
 // Whatever crashes and stops there are: in the end every item is counted once, as
-// done or as come to nothing, and of the items that were not to be tried again none
+// done or as failed, and of the items that were not to be tried again none
 // was. The world complains if a checkpoint ever counts anything else than it tells.
 func TestItemsThatAreTriedAgainAreCountedOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -94,7 +94,7 @@ func (w *world) runThrough(ctx context.Context, s setting, after []int, stops []
 	return w.run(ctx, s.shard(w))
 }
 
-// never lets every item come to nothing.
+// never lets every item fail.
 func never(sweeping.Item) sweeping.Outcome {
 	return sweeping.Outcome{Verdict: sweeping.Abandon, Err: errors.New("never")}
 }

@@ -36,7 +36,7 @@ type Runner struct {
 	absentTo int64 // there are no items in [cursor, absentTo)
 	aside    aside
 	redo     redo
-	failures []Failure // that no checkpoint has told of
+	failures []Failure // that no checkpoint has reported
 	redone   []int64   // the same
 	counts   Counts
 	spent    int64
@@ -45,7 +45,7 @@ type Runner struct {
 	inFlight int
 	alone    bool // each worker has a goroutine of its own, and no loop
 	budget   int64
-	idle     bool          // somebody waits for wake
+	idle     bool          // a goroutine waits for wake
 	speed    time.Duration // of a try, slowly falling
 	load     pace.Sample   // since the last tick
 	governor *pace.Governor

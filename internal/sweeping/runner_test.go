@@ -167,7 +167,7 @@ func TestTheErrorBudget(t *testing.T) {
 				}
 				if c.want == sweeping.Stopped {
 					if ending.Reason == "" {
-						t.Error("nobody knows why")
+						t.Error("there is no reason")
 					}
 					w.outcome = func(sweeping.Item) sweeping.Outcome { return sweeping.Outcome{} }
 					w.mustBeComplete(w.run(t.Context(), w.shard()))

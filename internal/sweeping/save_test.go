@@ -28,7 +28,7 @@ func TestTheFirstCheckpointsComeSoon(t *testing.T) {
 	})
 }
 
-// An order that somebody waits for is confirmed at once.
+// An order whose confirmation is awaited is confirmed at once.
 func TestAnOrderIsConfirmed(t *testing.T) {
 	in(t, 1000, func(t *testing.T, w *world) {
 		shard := w.shard()

@@ -43,7 +43,7 @@ type Shard struct {
 	// Every is the time between checkpoints; default 1s.
 	Every time.Duration
 
-	// Again reads the indexes of items that came to nothing before and are to be
+	// Again reads the indexes of items that failed before and are to be
 	// tried again, before any others: those from one on, at most so many, in order.
 	// It is asked only if there are some by Resume, and again after an error.
 	Again func(ctx context.Context, from int64, most int) ([]int64, error)

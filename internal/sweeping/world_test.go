@@ -191,7 +191,7 @@ func (w *world) readAgain(_ context.Context, from int64, most int) ([]int64, err
 	return page[:min(most, len(page))], nil
 }
 
-// retry lets items that came to nothing be tried again by the next run.
+// retry lets failed items be tried again by the next run.
 func (w *world) retry(indexes ...int64) {
 	for _, index := range indexes {
 		w.again[index] = true

@@ -124,7 +124,7 @@ func applyCall(c *complaints, in *fairleadv1.Task, job *fairlead.Job) error {
 		call.CallbackTimeoutSeconds = float64(orDefault(in.GetCallbackTimeoutSec(), defaultCallbackTimeout))
 	}
 	if !call.Async {
-		call.CallbackTimeoutSeconds = 0 // nobody waits
+		call.CallbackTimeoutSeconds = 0 // the job does not wait
 	}
 	job.Args, err = json.Marshal(call)
 	return err

@@ -39,7 +39,7 @@ func New(store Store, check func(args json.RawMessage) error) (*Tasks, *Runs) {
 	return &Tasks{client: client, schedules: schedules, check: check, runs: runs}, runs
 }
 
-// isTask reports whether a schedule can be told as a task.
+// isTask reports whether a schedule can be shown as a task.
 func isTask(s *schedule.Schedule) bool { return s.Job.Kind == httpcall.Kind && s.Cron != "" }
 
 func noSuchTask(ref string) error { return fmt.Errorf("task %q: %w", ref, fairlead.ErrNotFound) }

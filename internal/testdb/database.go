@@ -65,9 +65,9 @@ func databaseName(testName string) string {
 	return "t_" + readable + "_" + strings.ToLower(rand.Text()[:randomLetters])
 }
 
-// createPostgres copies template0: unlike template1, nobody adds objects to it
-// or is connected to it. It copies files, where the server can be told to:
-// logging each page, as it does by itself, takes three times as long.
+// createPostgres copies template0: unlike template1, no one adds objects to it or is
+// connected to it. It copies files, where the server can be asked to: logging each
+// page, as it does by default, takes three times as long.
 func createPostgres(ctx context.Context, adminURL, name string) error {
 	return withPostgres(ctx, adminURL, func(conn *pgx.Conn) error {
 		statement := "CREATE DATABASE " + name + " TEMPLATE template0"
@@ -128,7 +128,7 @@ func dropMySQL(ctx context.Context, adminURL, name string) (err error) {
 		return err
 	}
 	for _, id := range users {
-		// A connection that ended by itself meanwhile is no failure; one that
+		// A connection that ended meanwhile is no failure; one that
 		// could not be killed shows up in the DROP.
 		_, _ = db.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", id))
 	}

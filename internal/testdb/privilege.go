@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// unprivileged returns whom to run a server as: its own user when that exists,
-// else nobody. PostgreSQL and PgBouncer refuse to run as root, and the others
+// unprivileged returns the user to run a server as: its own when that exists,
+// else "nobody". PostgreSQL and PgBouncer refuse to run as root, and the others
 // need not. When we are not root ourselves it returns nil, which means us.
 //
-// Servers are started as that user instead of being told to switch to it, so
+// Servers are started as that user instead of being asked to switch to it, so
 // that what they do before the switch cannot leave files of root's behind.
 func unprivileged(preferred string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {

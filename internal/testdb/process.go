@@ -83,7 +83,7 @@ func (p *process) killTree(ctx context.Context) error {
 	}
 	family := children(p.pid)
 	for _, child := range family {
-		// A child that ended by itself meanwhile is as dead as it should be.
+		// A child that ended meanwhile is as dead as it should be.
 		_ = syscall.Kill(child, syscall.SIGKILL)
 	}
 	if err := p.signal(syscall.SIGKILL); err != nil {
@@ -103,7 +103,7 @@ func (p *process) killTree(ctx context.Context) error {
 }
 
 // children lists the direct children of a process. Without a Linux /proc it
-// finds none; PostgreSQL's then notice by themselves that their parent is gone.
+// finds none; PostgreSQL's then notice on their own that their parent is gone.
 func children(parent int) []int {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 // serverRoot returns the directory for a server's directory: in memory if
 // there is much of it and nothing has to be durable. A database is hundreds of
 // small files, and tests make and drop hundreds of databases: a quarter of a
-// server's time went into finding room for them on a disk. Whoever names a
-// temporary directory gets that.
+// server's time went into finding room for them on a disk. A temporary
+// directory that the environment names is used instead.
 func serverRoot(durable bool) string {
 	if !durable && os.Getenv("TMPDIR") == "" && freeBytes(memoryRoot) >= enoughMemory && writable(memoryRoot) {
 		return memoryRoot

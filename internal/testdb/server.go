@@ -283,7 +283,7 @@ const loopback = "127.0.0.1"
 // itself, and the restart would fail.
 const lowestPort, firstEphemeralPort = 10_000, 32_768
 
-// freePort returns a port on which nobody listens: the preferred one, if there is
+// freePort returns a port on which no process listens: the preferred one, if there is
 // one and it is free.
 func freePort(ctx context.Context, preferred int) (int, error) {
 	const attempts = 100

@@ -67,7 +67,7 @@ func TestRestartOfRunningServerKeepsDataAndAddress(t *testing.T) {
 	}
 }
 
-// Settled servers are found where they were before, unless somebody is there.
+// Settled servers are found where they were before, unless the port is taken.
 func TestASettledServerKeepsItsPort(t *testing.T) {
 	settled := func(ctx context.Context, options testdb.Options) (*testdb.Server, error) {
 		options.Settled = true
@@ -197,7 +197,7 @@ func beTheOwnerIfAsked() {
 		os.Exit(1)
 	}
 	fmt.Println(server.PID(), server.Dir())
-	_, _ = io.Copy(io.Discard, os.Stdin) // which nobody closes
+	_, _ = io.Copy(io.Discard, os.Stdin) // which is never closed
 	runtime.KeepAlive(server)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Trap 1: the database committed a claim, the node never learned of it. The
-// node lives, so nobody reaps; it must find the jobs itself.
+// node lives, so no other reaps; it must find the jobs itself.
 func TestLostAnswerOfAClaim(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
 		jobs := b.enqueue(20)

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sim/faulty"
 )
 
-// Trap 6: nobody reaches the database for longer than a lease. The first one
+// Trap 6: no node reaches the database for longer than a lease. The first one
 // back must not declare the others dead at once.
 func TestOutageLongerThanTheLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {

@@ -27,7 +27,7 @@ func (w *world) retry(id int64, indexes ...int64) {
 	}
 }
 
-// failed are the indexes of items that came to nothing.
+// failed are the indexes of failed items.
 func (w *world) failed(id int64) []int64 {
 	w.t.Helper()
 	items, err := w.sweeps.FailedItems(w.t.Context(), sweep.ItemFilter{Sweep: id, Limit: 100_000})
@@ -173,7 +173,7 @@ func TestASweepThatWasFinishedEarlyTriesAgainOnlyWhatItBegan(t *testing.T) {
 		var order []int64
 		second := false
 		defer w.node(func(_ context.Context, item items.Item[data]) error {
-			order = append(order, item.Index) // nobody else runs
+			order = append(order, item.Index) // one goroutine runs
 			switch {
 			case item.Index == 20:
 				return items.Finish()

@@ -195,7 +195,7 @@ func (r *Run) record(ctx context.Context, records []sweeping.Record) error {
 	}
 	err := r.book.AddLogs(ctx, logs)
 	if err != nil && !errors.Is(err, fairlead.ErrLeaseLost) {
-		r.handler.options.Logger.Warn("what was logged of items was not stored yet", "sweep", r.Sweep.ID, "items", len(records), "error", err)
+		r.handler.options.Logger.Warn("log lines of items not stored yet", "sweep", r.Sweep.ID, "items", len(records), "error", err)
 	}
 	return err
 }

@@ -119,7 +119,7 @@ func TestTheRateOfANodeThatIsCutOffIsTheOthers(t *testing.T) {
 	}
 }
 
-// If nobody else runs a shard of the sweep, its rate is back when the lease of the node
+// If no other node runs a shard of the sweep, its rate is back when the lease of the node
 // is over.
 func TestTheOnlyShardOfANodeThatIsCutOffGoesOnAfterItsLease(t *testing.T) {
 	inBubble(t, func(w *world) {

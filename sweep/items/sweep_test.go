@@ -256,7 +256,7 @@ func TestASerialSweepGoesOneByOneAndCanBeFinished(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var order []int64
 		defer w.node(func(_ context.Context, item items.Item[data]) error {
-			order = append(order, item.Index) // nobody else runs
+			order = append(order, item.Index) // one goroutine runs
 			time.Sleep(100 * time.Millisecond)
 			if item.Index == 49 {
 				return items.Finish()

@@ -50,7 +50,7 @@ func (s *stock) asks() []ask {
 	return list
 }
 
-// jobFilters are the filters of jobs, each by itself and some together.
+// jobFilters are the filters of jobs, each alone and some together.
 func (s *stock) jobFilters() map[string]fairlead.Filter {
 	middle, end := s.began.Add(days*12*time.Hour), s.began.Add(days*24*time.Hour)
 	ids := make([]int64, page)

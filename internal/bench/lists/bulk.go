@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// prefix is that of the tables, as stores have it unless they are told otherwise.
+// prefix is that of the tables, as stores have it by default.
 const prefix = "fairlead_"
 
 // bulk stores rows past the store, many at once: one by one a million jobs would take
@@ -19,7 +19,7 @@ type bulk interface {
 	afterJobs(ctx context.Context, last int64) error
 	// copySchedules stores a copy of each schedule that was put.
 	copySchedules(ctx context.Context, c scheduleCopy) error
-	// look lets the server look at what is there, as it does by itself after a while.
+	// look has the server gather statistics, as it does on its own after a while.
 	look(ctx context.Context) error
 	// fires are the columns of fire: job, schedule, due, source, number, what made
 	// it, why it was skipped, and others with what they have.
