@@ -6,19 +6,19 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// IllegalMove is the ErrConflict of an action that the job's
-// state forbids, worded the same by all of them.
+// IllegalMove returns the ErrConflict of an action that the job's state forbids, with
+// the same text in all stores.
 func IllegalMove(action string, id int64, state fairlead.State) error {
 	return fmt.Errorf("cannot %s job %d: it is %s: %w", action, id, state, fairlead.ErrConflict)
 }
 
-// NoSuchJob is the ErrNotFound of a job's id.
+// NoSuchJob returns the ErrNotFound of a job's id.
 func NoSuchJob(id int64) error { return fmt.Errorf("job %d: %w", id, fairlead.ErrNotFound) }
 
-// KeyTaken is the ErrConflict of a key that another job holds.
+// KeyTaken returns the ErrConflict of a key that another job holds.
 func KeyTaken(tenant, key string, holder int64) error {
 	return fmt.Errorf("key %q of tenant %q is held by job %d: %w", key, tenant, holder, fairlead.ErrConflict)
 }
 
-// NoSuchTenant is the ErrNotFound of a tenant that is not declared.
+// NoSuchTenant returns the ErrNotFound of a tenant that is not declared.
 func NoSuchTenant(name string) error { return fmt.Errorf("tenant %q: %w", name, fairlead.ErrNotFound) }

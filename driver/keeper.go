@@ -11,47 +11,48 @@ import (
 // and may run on many nodes at once.
 type Keeper interface {
 	// Promote makes at most limit due scheduled jobs ready, or parks them, earliest
-	// first, and returns how long it is until the next is due. It also lets gates
-	// admit jobs where a process died between giving back a place and admitting the next.
+	// first, and returns how long it is until the next is due. It also admits parked
+	// jobs where a process died between giving back a place and admitting the next job.
 	Promote(ctx context.Context, limit int) (Promotion, error)
-	// Reap declares nodes dead whose lease has run out, and takes back at most
-	// Limit jobs leased to dead or unknown nodes. Each gets a crash recorded and
-	// becomes ready, or ends: as cancelled if that was asked for or its
-	// OnCrash says so (then with ReasonCrash), as failed with ReasonPoison once
-	// it has crashed more than MaxCrashes times. A wish goes before the others. A
-	// crash does not count against MaxAttempts. At the end of a lease either Beat
-	// or Reap wins, never both.
+	// Reap declares nodes dead whose lease has ended, and takes back at most Limit jobs
+	// leased to dead or unknown nodes. Each gets a crash recorded and becomes ready, or
+	// ends: as cancelled if that was asked for, or if its OnCrash demands it (then with
+	// ReasonCrash); as failed with ReasonPoison once it has crashed more than
+	// MaxCrashes times. A wish to cancel comes before the others. A crash does not
+	// count against MaxAttempts. At the end of a lease either Beat or Reap wins, never
+	// both.
 	Reap(ctx context.Context, reap Reap) (Reaped, error)
-	// Lived says that the process of a node lives which will not beat again, as after
-	// a lost lease: that was no crash. What Reap takes back from the node from then on
-	// is recorded with ReasonLeaseLost and gets no crash counted. Where Reap has made
-	// jobs of the node ready within the last hour, the attempt gets that reason as
-	// well, and a job that has not ended since has a crash less, though never less than
-	// none. Saying so twice, or of an unknown node, is fine.
+	// Lived records that the process of a node is alive although the node will not beat
+	// again, as after a lost lease: it did not crash. Jobs that Reap takes back from
+	// the node from then on are recorded with ReasonLeaseLost and without a crash. For
+	// jobs of the node that Reap has made ready within the last hour, the attempt gets
+	// that reason as well, and a job that has not ended since has one crash fewer,
+	// never fewer than none. Calling it twice, or for an unknown node, is fine.
 	Lived(ctx context.Context, node fairlead.NodeID) error
 	// Expire fails at most limit waiting jobs whose deadline has passed, with
 	// ReasonDeadline. It counts as a failure and is recorded as an attempt.
 	Expire(ctx context.Context, limit int) (int, error)
-	// Prune removes at most limit finished jobs that are older than their
-	// outcome's retention, with what is known of them as runs of schedules; long dead
-	// nodes, schedules that were deleted and have no runs left, and what Once and the
-	// audit log need not keep any more, at most limit of each. So are batches, with their chunks, that
-	// ended longer ago than Succeeded says if they are in success or rollback_success,
-	// Cancelled if in cancel, Failed otherwise; and those that were not opened within
-	// a day.
+	// Prune removes at most limit finished jobs that are older than their outcome's
+	// retention, with their records as runs of schedules. It also removes long dead
+	// nodes, deleted schedules without runs, and what Once and the audit log need not
+	// keep any more, at most limit of each. It also removes batches, with their chunks,
+	// that ended longer ago than Succeeded if they are in success or rollback_success,
+	// than Cancelled if in cancel, than Failed otherwise; and those that were not
+	// opened within a day.
 	// A job stays, however old, while its end has still to be seen: by the batch whose
-	// task it is, until that has counted it or completed; by the schedule whose run it
-	// is, until that has counted it; by the sweep that runs and over whose shard it goes,
-	// until that has ended. Such jobs keep none behind them from being removed.
-	// Of sweeps that have finished, lines and events older than Failed says are removed,
-	// at most limit of each; the sweeps themselves stay until they are deleted.
-	// It returns how many rows of all of these it removed, nodes and schedules aside: while
-	// that is limit or more, there may be more to remove.
+	// task it is, until the batch has counted it or completed; by the schedule whose
+	// run it is, until the schedule has seen it; by the running sweep whose shard it
+	// processes, until the sweep has ended. Such jobs do not keep later ones from being
+	// removed.
+	// Of finished sweeps, it removes lines and events older than Failed, at most limit
+	// of each; the sweeps themselves stay until they are deleted.
+	// It returns how many rows of all of these it removed, without nodes and schedules:
+	// while that is limit or more, there may be more to remove.
 	//
-	// It also gives up lanes that no job was in for 30 days, and removes what is left
-	// of limits that were removed. That is not counted: a call does a bounded part of it.
+	// It also retires lanes that had no job for 30 days, and removes what remains of
+	// deleted limits. That is not counted: a call does a bounded part of it.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
-	// Verify counts the jobs of each limit and the tasks of each open batch anew,
+	// Verify counts the jobs of each limit and the tasks of each open batch again,
 	// corrects what differs and reports it. There should never be anything to report.
 	Verify(ctx context.Context) ([]Drift, error)
 }
@@ -62,17 +63,17 @@ type Promotion struct {
 	Next  time.Duration // until the next scheduled job is due; zero if due jobs are left, negative if there is none
 }
 
-// Reap asks for taking back.
+// Reap configures taking jobs back.
 type Reap struct {
 	By         fairlead.NodeID
 	MaxCrashes int
 	Limit      int
-	// Patience is for how long after the end of its lease the process of a node may
-	// say that it lived, before jobs of the node end as poison.
+	// Patience is how long after the end of a node's lease its process may still call
+	// Lived, before jobs of the node end as poison.
 	Patience time.Duration
 }
 
-// Reaped is the answer of Reap: beside an error, what was done before it.
+// Reaped is the answer of Reap: with an error, what was done before it.
 type Reaped struct {
 	Nodes     int // newly declared dead
 	Jobs      int // made ready again
@@ -89,12 +90,11 @@ type Retention struct {
 	Skipped   time.Duration
 }
 
-// DriftBatch is the scope of a Drift that is not about a limit but about a batch. Its
-// name is the ID of the batch and the state of tasks that was miscounted.
+// DriftBatch is the scope of a Drift of a batch instead of a limit. Its name is the ID
+// of the batch and the state of the miscounted tasks.
 const DriftBatch fairlead.LimitScope = "batch"
 
-// Drift is a limit whose count of jobs was not what there is, or a batch whose count
-// of tasks was not.
+// Drift is a limit whose count of jobs was wrong, or a batch whose count of tasks was.
 type Drift struct {
 	Scope   fairlead.LimitScope
 	Name    string

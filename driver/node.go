@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// EntryOf is how a node handles a kind, as far as its defaults tell. Shards of sweeps
-// are handled alike everywhere.
+// EntryOf returns how a node handles a kind, as far as its defaults declare it. Shards
+// of sweeps are handled the same everywhere.
 func EntryOf(n *fairlead.Node, kind string) *fairlead.Entry {
 	if sweep.IsShardKind(kind) {
 		return &fairlead.Entry{Options: sweep.ShardOptions()}
@@ -39,7 +39,7 @@ func NormalizeNode(n *fairlead.Node) error {
 		c.Name(fmt.Sprintf("queues[%d]", i), queue, fairlead.MaxName)
 	}
 	for i, d := range n.Defaults {
-		// They are held to what a job may say.
+		// The defaults must satisfy what a job must.
 		probe := fairlead.Job{Kind: d.Kind, Timeout: d.Timeout, MaxAttempts: d.MaxAttempts, Retry: d.Retry}
 		if invalid := (*fairlead.InvalidError)(nil); errors.As(fairlead.NormalizeJobs([]*fairlead.Job{&probe}), &invalid) {
 			c.Adopt(fmt.Sprintf("defaults[%d].", i), invalid.Fields)
@@ -51,7 +51,7 @@ func NormalizeNode(n *fairlead.Node) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// ScopeOf is which jobs a node may claim.
+// ScopeOf returns which jobs a node may claim.
 func ScopeOf(n *fairlead.Node) *Scope {
 	scope := &Scope{Kinds: n.Kinds}
 	if len(n.Queues) > 0 {
@@ -63,14 +63,14 @@ func ScopeOf(n *fairlead.Node) *Scope {
 // Beat is a node's sign of life.
 type Beat struct {
 	Node   fairlead.NodeID
-	Lease  time.Duration // granted anew from the database's now
+	Lease  time.Duration // granted again from the database's now
 	Idle   int
 	Queued int
 }
 
-// BeatAnswer is what a beat brings back.
+// BeatAnswer is the answer of a beat.
 type BeatAnswer struct {
 	Now    time.Time // the database's clock when it extended the lease
 	Cancel []Held    // running jobs of this node that were asked to stop
-	Drain  bool      // whether it was asked to start nothing more
+	Drain  bool      // whether the node was asked to start no more jobs
 }

@@ -6,20 +6,21 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Schema compares a database's schema with what this program knows.
+// Schema compares a database's schema with the migrations of this program.
 type Schema struct {
 	Current int      // newest version that is completely applied
-	Latest  int      // newest version that this program knows
+	Latest  int      // newest version of this program
 	Pending []string // migrations still to be applied, in order
 }
 
-// Migrator is a store that can bring its database's schema up to date. It is
-// safe when many nodes do so at once, goes on where an interrupted try ended,
-// and refuses a database that is newer than this program.
+// Migrator is a store that can bring its database's schema up to date. Many nodes may
+// do so at once. It continues where an interrupted try ended, and refuses a database
+// that is newer than this program.
 type Migrator interface {
 	Migrate(ctx context.Context) (Schema, error)
 	Schema(ctx context.Context) (Schema, error)
-	// Script is all migrations as SQL text, for those who apply them otherwise.
+	// Script returns all migrations as SQL text, for operators who apply them
+	// otherwise.
 	Script() string
 }
 
@@ -31,11 +32,11 @@ type Restored struct {
 	Node   fairlead.NodeID
 }
 
-// Restorer is a store that takes notice that its database lost its last commits.
-// It raises the counters of fences and ids above all that were ever given out, and
-// every process that uses the database then drops what it has cached. The stores
-// notice a failover and a restart without this; of a restore into a server that is not
-// restarted they learn only by it.
+// Restorer is a store that can be informed that its database lost its last commits. It
+// raises the counters of fences and ids above all that were ever given out, and every
+// process that uses the database then drops what it has cached. The stores notice a
+// failover and a restart themselves. They cannot notice a restore into a server that is
+// not restarted, so Restored must be called after it.
 type Restorer interface {
 	Restored(ctx context.Context) (Restored, error)
 }

@@ -6,11 +6,11 @@ import "github.com/fairlead-io/fairlead"
 type Starts struct {
 	Tenant string
 	Count  int
-	Missed int // those of them that had a StartBy after they were due, and started later
+	Missed int // those that had a StartBy after they were due, and started later
 }
 
-// MissedStart reports whether a claimed job started later than was acceptable. A
-// job that had to start at once, as it was due, cannot miss that.
+// MissedStart reports whether a claimed job started later than was acceptable. A job
+// that had to start as soon as it was due cannot miss that.
 func MissedStart(job *fairlead.Job) bool {
 	due := job.CreatedAt
 	if job.NotBefore.After(due) {

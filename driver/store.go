@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Tx is the caller's own transaction with all that clients do in one.
+// Tx is the caller's own transaction, with everything that clients do in one.
 type Tx interface {
 	fairlead.Tx
 	schedule.CallerTx
@@ -15,8 +15,8 @@ type Tx interface {
 	sweep.CallerTx
 }
 
-// Store is all that a node asks of a database: jobs, what makes them, and what a node does
-// with them.
+// Store is everything that a node asks of a database: jobs, the features that create
+// them, and what a node does with them.
 type Store interface {
 	fairlead.Store
 	schedule.Store

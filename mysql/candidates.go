@@ -8,15 +8,15 @@ import (
 )
 
 // candidate is a lane that probably has jobs. There may be tens of thousands of
-// them, of which a claim considers the first few.
+// candidates; a claim considers the first few.
 type candidate struct {
 	open     *openLane
-	from     dispatch.Key // none of its jobs comes before
-	news     uint32       // of the lane, as of its head
+	from     dispatch.Key // none of its jobs comes before this key
+	touches  uint32       // of the lane's head when the claim began
 	promised bool         // its tenant has a minimum
 }
 
-// compare orders candidates: those with a minimum, then by their first job.
+// compare orders candidates: lanes of tenants with a minimum first, then by first job.
 func (c *candidate) compare(other *candidate) int {
 	switch {
 	case c.promised && !other.promised:
@@ -27,17 +27,17 @@ func (c *candidate) compare(other *candidate) int {
 	return c.from.Compare(other.from)
 }
 
-// sight says that the lane holds nothing, unless somebody knows better.
-func (c *candidate) sight() laneSight { return laneSight{lane: c.open.ID, news: c.news} }
+// sight returns the sight of an empty lane; the caller fills in the jobs it finds.
+func (c *candidate) sight() laneSight { return laneSight{lane: c.open.ID, touches: c.touches} }
 
-// candidates is a heap of them.
+// candidates is a heap of candidates.
 type candidates []candidate
 
 func (c candidates) Len() int           { return len(c) }
 func (c candidates) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
 func (c candidates) Less(i, j int) bool { return c[i].compare(&c[j]) < 0 }
 
-// Push and Pop are part of heap.Interface; first does without them.
+// Push and Pop are part of heap.Interface; first does not use them.
 
 // Push implements heap.Interface.
 func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
@@ -49,7 +49,7 @@ func (c *candidates) Pop() any {
 	return last
 }
 
-// first takes the first of them out.
+// first removes the first candidate and returns it.
 func (c *candidates) first() candidate {
 	first, last := (*c)[0], len(*c)-1
 	(*c)[0] = (*c)[last]
@@ -60,6 +60,6 @@ func (c *candidates) first() candidate {
 	return first
 }
 
-// partings are used again: with thousands of lanes they are most of what a claim
-// would leave to the garbage collector.
-var partings = sync.Pool{New: func() any { return new(laneSplit) }}
+// splits pools splitLanes: with thousands of lanes they are most of the garbage that a
+// claim would produce.
+var splits = sync.Pool{New: func() any { return new(laneSplit) }}

@@ -50,8 +50,8 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	return jobs, nil
 }
 
-// open begins a claim: the node lives. It learns what is paused and limited,
-// which holds until the claim ends.
+// open begins a claim of a live node. It reads what is paused and limited, which holds
+// until the claim ends.
 func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claimer, error) {
 	version, until, err := t.opening(ctx, claim.Node, own)
 	if err != nil {
@@ -64,8 +64,8 @@ func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claim
 	return &claimer{txn: t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim)}, nil
 }
 
-// opening reads the version of the rules and when the lease of a node ends, which
-// must not be over.
+// opening reads the version of the rules and when the node's lease ends. It fails if
+// the lease has ended.
 func (t *txn) opening(ctx context.Context, node fairlead.NodeID, own ownNode) (version, until int64, err error) {
 	var now int64
 	var lease sql.NullInt64
@@ -79,7 +79,7 @@ func (t *txn) opening(ctx context.Context, node fairlead.NodeID, own ownNode) (v
 	return version, lease.Int64, nil
 }
 
-// mustBeLeased looks again if the lease was over when the jobs were locked: on a
+// mustBeLeased checks again if the lease had ended when the jobs were locked: on a
 // server that stood still, that may be long after the claim began.
 func (c *claimer) mustBeLeased(ctx context.Context) error {
 	if c.now < c.until {
@@ -89,10 +89,10 @@ func (c *claimer) mustBeLeased(ctx context.Context) error {
 	return err
 }
 
-// rooms is how many jobs a claim may still take, in all and of each kind.
+// rooms holds how many jobs a claim may still take, in all and of each kind.
 type rooms struct {
 	left  int
-	kinds map[string]int // those that are bounded
+	kinds map[string]int // only kinds with a bound
 }
 
 func newRooms(claim driver.Claim) *rooms {
@@ -117,7 +117,7 @@ func (r *rooms) use(kind string) {
 	}
 }
 
-// claimer is a claim while it is being done.
+// claimer is a claim in progress.
 type claimer struct {
 	*txn
 	driver.Claim
@@ -126,21 +126,21 @@ type claimer struct {
 	rules *rules
 	rooms *rooms
 	taken []*taken
-	now   int64 // the clock when the last of these was locked: what made them ready came before
+	now   int64 // the clock when the last of taken was locked: whatever made them ready came before
 
-	views map[int32]*laneView // of all lanes that were looked at
-	names []sqlstore.Lane     // of the lanes that jobs are locked of, as this process knows them
-	open  []*laneView         // those that may have more
+	views map[int32]*laneView // of all lanes that were read
+	names []sqlstore.Lane     // of the lanes whose jobs are locked, as this process knows them
+	open  []*laneView         // the views that may have more jobs
 	avoid map[int64]struct{}  // jobs that were chosen before
-	line  *laneLine           // lanes that were not looked at yet; nil unless there are many
+	line  *laneLine           // lanes that have not been read yet; nil unless there are many
 
-	strangers *sqlstore.Strangers // nil: nobody has asked for them
+	otherNodes *sqlstore.OtherNodes // nil: they were not read
 
-	quotas  map[int32]*claimQuota // that the lanes are under
+	quotas  map[int32]*claimQuota // that the lanes count against
 	limited bool                  // whether they were locked, as far as needed
-	stale   bool                  // whether other claims used them after they were first read
+	stale   bool                  // whether other claims used them after this one first read them
 	missed  bool                  // whether lanes were left out that may have more
-	deltas  []int64               // what was taken off the limits
+	deltas  []int64               // rows of quota_delta that were folded
 }
 
 // taken is a job whose row in ready is locked.
@@ -174,8 +174,8 @@ func (c *claimer) lockFirst(ctx context.Context, view *laneView, room int) error
 	return scanAll(answer, c.note)
 }
 
-// note reads a job whose row is locked now. It fails if its lane, or another that
-// was asked for with it, has other names than this process knows.
+// note reads a job whose row is now locked. It fails if its lane, or another lane of
+// the same statement, has other names than this process knows.
 func (c *claimer) note(row *sql.Rows) error {
 	var (
 		t                            taken
@@ -210,7 +210,7 @@ func (c *claimer) note(row *sql.Rows) error {
 	return nil
 }
 
-// lease moves what was taken to running, under a new fence.
+// lease moves the taken jobs to running, under a new fence.
 func (c *claimer) lease(ctx context.Context) ([]*fairlead.Job, error) {
 	if len(c.taken) == 0 {
 		return nil, nil
@@ -244,7 +244,7 @@ func (c *claimer) lease(ctx context.Context) ([]*fairlead.Job, error) {
 	return jobs, checkHits(len(jobs), moved+left, err)
 }
 
-// leaseSpans moves jobs with ids in a row, and tells how many.
+// leaseSpans moves jobs with consecutive ids and returns how many.
 func (c *claimer) leaseSpans(ctx context.Context, ranges []string, fence int64, sets map[int32]int32) (moved int64, err error) {
 	for chunk := range slices.Chunk(ranges, chunkSpans) {
 		slots := []string{
@@ -263,7 +263,7 @@ func (c *claimer) leaseSpans(ctx context.Context, ranges []string, fence int64, 
 	return moved, nil
 }
 
-// leaseEach moves jobs one by one, and tells how many.
+// leaseEach moves the other jobs, by a list of ids, and returns how many.
 func (c *claimer) leaseEach(ctx context.Context, others []*taken) (moved int64, err error) {
 	if moved, err = c.leaveReady(ctx, others); err != nil {
 		return 0, err
@@ -276,8 +276,9 @@ func (c *claimer) leaseEach(ctx context.Context, others []*taken) (moved int64, 
 	return moved, c.insert(ctx, c.sql.ToRunning, &running)
 }
 
-// leaveReady takes jobs out of ready, and tells how many. A node that is nearly
-// idle claims them one at a time, as quickly as it can: a list would take longer.
+// leaveReady removes jobs from ready and returns how many. It has a statement for one
+// job: a nearly idle node claims jobs one at a time as fast as it can, and a list would
+// take longer.
 func (c *claimer) leaveReady(ctx context.Context, jobs []*taken) (int64, error) {
 	if len(jobs) == 1 {
 		t := jobs[0]
@@ -290,8 +291,8 @@ func (c *claimer) leaveReady(ctx context.Context, jobs []*taken) (int64, error) 
 	return c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &keys)
 }
 
-// fence takes the next fence. If it is not larger than all that this process has
-// got before, the database has forgotten these.
+// fence takes the next fence. If the fence is not larger than all that this process
+// received before, the database has lost commits.
 func (c *claimer) fence(ctx context.Context) (int64, error) {
 	before := c.lastFence.Load()
 	result, err := c.tx.ExecContext(ctx, c.sql.TakeFence, c.Node)

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// severalLanes is from how many lanes on it pays to ask first which of them
-	// hold anything.
+	// severalLanes is the number of lanes from which on it pays to ask first which of
+	// them hold jobs.
 	severalLanes = 32
-	// chooseRounds bounds how often a claim chooses anew because others were
+	// chooseRounds bounds how often a claim chooses again because other claims were
 	// faster.
 	chooseRounds = 8
 )
 
 // take locks the first jobs of the lanes, as far as their limits allow.
 //
-// One lane is simple: the server locks the first rows that are free. Over
-// several lanes it would lock as many rows of each as are wanted in all, and
-// hide from other claims what this one does not take. So the claim chooses
-// first, locks what it chose, and chooses again in place of what others had
-// locked or taken meanwhile, unless that comes before what it has. If there are
-// limits, it first chooses by a hint of what they leave, locks those of the lanes
-// it chose from, and chooses again by what they really leave.
+// One lane is simple: the server locks the first rows that are free. Over several lanes
+// the server would lock as many rows of each lane as are wanted in all, and hide jobs
+// from other claims that this one does not take. So the claim chooses first and locks
+// what it chose. It chooses again in place of jobs that other transactions had locked
+// or taken meanwhile, unless these come before what it has. Under limits, it first
+// chooses by an estimate of what they leave, locks the limits of the lanes it chose
+// from, and chooses again by what they really leave.
 func (c *claimer) take(ctx context.Context) error {
 	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimQuota{}
 	open := c.rules.openLanes(c.Scope, c.lanes)
@@ -47,7 +47,7 @@ func (c *claimer) take(ctx context.Context) error {
 	for _, lane := range lanes {
 		c.addView(lane)
 	}
-	if err := c.viewForeignLanes(ctx, open.strange); err != nil {
+	if err := c.viewForeignLanes(ctx, open.foreign); err != nil {
 		return err
 	}
 	if len(c.open) > 1 && c.rooms.left > 0 {
@@ -58,7 +58,7 @@ func (c *claimer) take(ctx context.Context) error {
 	return c.takeChosen(ctx)
 }
 
-// takeChosen chooses among the lanes that are viewed and lined up.
+// takeChosen chooses among the lanes that are viewed or lined up.
 func (c *claimer) takeChosen(ctx context.Context) error {
 	for range chooseRounds {
 		if !c.anyOwn() || c.rooms.left <= 0 {
@@ -91,7 +91,7 @@ func (c *claimer) takeChosen(ctx context.Context) error {
 	return nil
 }
 
-// inOrder sorts what was chosen and tells whether all of it comes after what is
+// inOrder sorts what was chosen and reports whether all of it comes after what is
 // locked already: all claims lock in this order, see claim_chosen.
 func (c *claimer) inOrder(picks []dispatch.Pick) bool {
 	slices.SortFunc(picks, func(a, b dispatch.Pick) int { return a.Compare(b.Key) })
@@ -103,12 +103,12 @@ func (c *claimer) inOrder(picks []dispatch.Pick) bool {
 	return true
 }
 
-// alone tells whether there is one lane to take from and no other, so that the
-// server can be left to find its first jobs.
+// alone reports whether there is exactly one lane to take from, so that the server can
+// find its first jobs.
 func (c *claimer) alone() bool { return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() }
 
-// busyLanes leaves out lanes that hold nothing, if there are so many that
-// looking at each would cost more.
+// busyLanes removes lanes that hold no jobs, if there are so many lanes that reading
+// each would cost more.
 func (c *claimer) busyLanes(ctx context.Context, lanes []*openLane) ([]*openLane, error) {
 	if len(lanes) < severalLanes {
 		return lanes, nil
@@ -120,7 +120,7 @@ func (c *claimer) busyLanes(ctx context.Context, lanes []*openLane) ([]*openLane
 	}), err
 }
 
-// holdingLanes are all lanes that hold ready jobs, suspects among them.
+// holdingLanes returns all lanes that hold ready jobs, suspects included.
 func (c *claimer) holdingLanes(ctx context.Context) (map[int32]struct{}, error) {
 	holding := map[int32]struct{}{}
 	err := c.each(ctx, func(row *sql.Rows) error {
@@ -132,8 +132,8 @@ func (c *claimer) holdingLanes(ctx context.Context) (map[int32]struct{}, error) 
 	return holding, err
 }
 
-// limit locks the limits of the lanes that were chosen from. If another claim
-// used them meanwhile, it has taken what was seen at the front of the lanes.
+// limit locks the limits of the lanes that were chosen from. If another claim used them
+// meanwhile, it has taken what was seen at the front of the lanes.
 func (c *claimer) limit(ctx context.Context, picks []dispatch.Pick) error {
 	if err := c.lockLimits(ctx, picks); err != nil || !c.stale {
 		return err
@@ -154,12 +154,12 @@ func (c *claimer) takeFirst(ctx context.Context, view *laneView) error {
 	}
 	before := len(c.taken)
 	err := c.lockFirst(ctx, view, room)
-	view.Keys, view.All, view.lost = nil, len(c.taken)-before < room, true // the server skipped what others have locked
+	view.Keys, view.All, view.lost = nil, len(c.taken)-before < room, true // the server skipped jobs that other transactions have locked
 	return err
 }
 
-// choose lists the first jobs over all lanes, in order, as many as there is
-// room for. Lanes that hold nothing are left out from then on.
+// choose returns the first jobs over all lanes, in order, as many as there is room for.
+// It removes lanes without jobs from the choice.
 func (c *claimer) choose(ctx context.Context) ([]dispatch.Pick, error) {
 	for {
 		rests := c.rests()
@@ -175,8 +175,8 @@ func (c *claimer) choose(ctx context.Context) ([]dispatch.Pick, error) {
 	}
 }
 
-// feed reads more jobs of lanes that are hungry, and considers more lanes if some
-// of those that stand for them are.
+// feed reads more jobs of hungry lanes, and considers more lanes if a hungry lane
+// stands for others.
 func (c *claimer) feed(ctx context.Context, hungry, rests []*dispatch.Lane) error {
 	var views []*laneView
 	var more []*dispatch.Lane
@@ -204,8 +204,8 @@ func lanesOf(views iter.Seq[*laneView]) []*dispatch.Lane {
 	return lanes
 }
 
-// lockChosen locks those of the chosen jobs that are still free, and tells
-// whether these were all. All of them are to be avoided from now on.
+// lockChosen locks the chosen jobs that are still free, and reports whether these were
+// all. It avoids all of them from now on.
 func (c *claimer) lockChosen(ctx context.Context, picks []dispatch.Pick) (all bool, err error) {
 	before := len(c.taken)
 	keys := tuples{json: true}
@@ -231,7 +231,7 @@ func (c *claimer) lockChosen(ctx context.Context, picks []dispatch.Pick) (all bo
 	return all, nil
 }
 
-// namesOf are the lanes of chosen jobs as this process knows them.
+// namesOf returns the lanes of chosen jobs as this process knows them.
 func (c *claimer) namesOf(picks []dispatch.Pick) []sqlstore.Lane {
 	seen := map[int32]struct{}{}
 	var lanes []sqlstore.Lane
@@ -244,7 +244,8 @@ func (c *claimer) namesOf(picks []dispatch.Pick) []sqlstore.Lane {
 	return lanes
 }
 
-// noteLost remembers of which lanes others have jobs that were chosen.
+// noteLost records the lanes of chosen jobs that other transactions have locked or
+// taken.
 func (c *claimer) noteLost(picks []dispatch.Pick, got []*taken) {
 	ours := make(map[int64]struct{}, len(got))
 	for _, t := range got {

@@ -9,65 +9,65 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// fewLanes are considered at once even if fewer jobs are asked for.
+// fewLanes is the least number of lanes considered at once, even if fewer jobs are
+// asked for.
 const fewLanes = 16
 
-// laneLine is the lanes that a claim from many has before it: those that probably
-// have jobs and were not considered yet.
+// laneLine is the line of lanes for a claim from many: lanes that probably have jobs
+// and have not been considered yet.
 type laneLine struct {
 	*laneSplit
 	heads      *laneHeads
 	began      time.Time
 	open       *openLanes
-	most       int        // jobs that can be taken out of it
-	considered int        // lanes that were in it before
-	aside      candidates // lanes of kinds that there is no room for, after what was chosen
+	most       int        // how many jobs can be taken in all
+	considered int        // how many lanes were taken out of the line
+	aside      candidates // lanes of kinds without room, given what was chosen
 }
 
-// none tells whether there is no lane in it.
+// none reports whether the line is empty.
 func (l *laneLine) none() bool { return l == nil || len(l.busy) == 0 }
 
-// takeLinedUp takes jobs out of many lanes. It finds the lanes that probably
-// have jobs, most of them by what is remembered, and considers the first of
-// them.
+// takeLinedUp takes jobs from many lanes. It finds the lanes that probably have jobs,
+// most of them from memory, and considers the first of them.
 func (c *claimer) takeLinedUp(ctx context.Context, open openLanes) error {
-	p := partings.Get().(*laneSplit)
-	defer partings.Put(p)
-	p.busy, p.doubts, p.likely = p.busy[:0], p.doubts[:0], 0
+	p := splits.Get().(*laneSplit)
+	defer splits.Put(p)
+	p.busy, p.uncertain, p.likely = p.busy[:0], p.uncertain[:0], 0
 	c.line = &laneLine{laneSplit: p, heads: &c.laneHeads, began: time.Now(), open: &open}
 	if c.Solo {
 		c.line.heads = &laneHeads{} // suspects are so rare that nothing is remembered of them
 	}
-	c.line.heads.part(p, open.own, c.line.began, c.roomy)
-	if !c.Solo && open.limited && len(open.strange) > 0 {
+	c.line.heads.split(p, open.own, c.line.began, c.roomy)
+	if !c.Solo && open.limited && len(open.foreign) > 0 {
 		if err := c.readOtherNodes(ctx); err != nil {
 			return err
 		}
-		if c.strangers.Any() {
-			c.line.heads.part(p, open.strange, c.line.began, func(*openLane) bool { return true })
+		if c.otherNodes.Any() {
+			c.line.heads.split(p, open.foreign, c.line.began, func(*openLane) bool { return true })
 		}
 	}
-	if err := c.resolveDoubts(ctx); err != nil {
+	if err := c.resolveUncertain(ctx); err != nil {
 		return err
 	}
-	vowed := 0
+	guaranteed := 0
 	for i := range p.busy {
 		if p.busy[i].promised {
-			vowed++
+			guaranteed++
 		}
 	}
 	heap.Init(&p.busy)
 	if err := c.estimateCommon(ctx); err != nil {
 		return err
 	}
-	if err := c.consider(ctx, vowed+max(c.line.most, fewLanes)); err != nil {
+	if err := c.consider(ctx, guaranteed+max(c.line.most, fewLanes)); err != nil {
 		return err
 	}
 	return c.takeChosen(ctx)
 }
 
-// estimateCommon finds out how many jobs can be taken in all: limits that all
-// lanes are under may leave far fewer than there is room for.
+// estimateCommon estimates how many jobs can be taken in all: limits that all lanes
+// count against may leave far fewer than there is room for.
 func (c *claimer) estimateCommon(ctx context.Context) error {
 	c.line.most = c.rooms.left
 	if c.line.none() {
@@ -79,49 +79,48 @@ func (c *claimer) estimateCommon(ctx context.Context) error {
 	for _, id := range c.line.open.common {
 		common := c.quotas[id]
 		c.line.most = min(c.line.most, common.Room())
-		if common.Full() { // whoever gives back a slot of it wakes the nodes
+		if common.Full() { // the call that gives back a slot wakes the nodes
 			c.line.busy = c.line.busy[:0]
 		}
 	}
 	return nil
 }
 
-// roomy tells whether the node has room for a job of the lane.
+// roomy reports whether the node has room for a job of the lane.
 func (c *claimer) roomy(lane *openLane) bool {
 	return len(c.rooms.kinds) == 0 || c.rooms.of(lane.Kind) > 0
 }
 
-// resolveDoubts looks where the lanes begin of which that is not known. If few
-// of them had jobs when they were last seen, it pays to ask first which lanes
-// hold anything.
-func (c *claimer) resolveDoubts(ctx context.Context) error {
-	doubts := c.line.doubts
-	sights := make([]laneSight, 0, len(doubts))
-	if len(doubts) > manyLanes && 2*(len(c.line.busy)+c.line.likely) < len(doubts) {
+// resolveUncertain reads where the uncertain lanes begin. If few of them had jobs when
+// they were last read, it pays to ask first which lanes hold jobs.
+func (c *claimer) resolveUncertain(ctx context.Context) error {
+	uncertain := c.line.uncertain
+	sights := make([]laneSight, 0, len(uncertain))
+	if len(uncertain) > manyLanes && 2*(len(c.line.busy)+c.line.likely) < len(uncertain) {
 		holding, err := c.holdingLanes(ctx)
 		if err != nil {
 			return err
 		}
-		asked := doubts[:0]
-		for _, doubt := range doubts {
-			if _, holds := holding[doubt.open.ID]; holds {
-				asked = append(asked, doubt)
+		asked := uncertain[:0]
+		for _, lane := range uncertain {
+			if _, holds := holding[lane.open.ID]; holds {
+				asked = append(asked, lane)
 			} else {
-				sights = append(sights, doubt.sight())
+				sights = append(sights, lane.sight())
 			}
 		}
-		doubts = asked
+		uncertain = asked
 	}
-	lanes := make([]int32, len(doubts))
-	for i := range doubts {
-		lanes[i] = doubts[i].open.ID
+	lanes := make([]int32, len(uncertain))
+	for i := range uncertain {
+		lanes[i] = uncertain[i].open.ID
 	}
 	err := c.readFronts(ctx, c.sql.LaneFirsts, 1, lanes, func(i int, first []dispatch.Key) {
-		found := doubts[i].sight()
+		found := uncertain[i].sight()
 		if len(first) > 0 {
 			found.busy, found.first = true, first[0]
-			doubts[i].from = first[0]
-			c.line.busy = append(c.line.busy, doubts[i])
+			uncertain[i].from = first[0]
+			c.line.busy = append(c.line.busy, uncertain[i])
 		}
 		sights = append(sights, found)
 	})
@@ -129,8 +128,8 @@ func (c *claimer) resolveDoubts(ctx context.Context) error {
 	return err
 }
 
-// consider takes the next lanes out of the line and looks at them, without those
-// that are known to be full.
+// consider takes the next lanes out of the line and reads them, except those that are
+// known to be full.
 func (c *claimer) consider(ctx context.Context, n int) error {
 	lot := make([]*laneView, 0, min(n, len(c.line.busy)))
 	for len(lot) < n && len(c.line.busy) > 0 {
@@ -139,13 +138,13 @@ func (c *claimer) consider(ctx context.Context, n int) error {
 			continue
 		}
 		var others *dispatch.Others
-		if next.open.strange {
-			if others = c.strangers.Of(next.open.LaneKey); others == nil {
+		if next.open.foreign {
+			if others = c.otherNodes.Of(next.open.LaneKey); others == nil {
 				continue
 			}
 		}
 		view := c.addView(next.open)
-		view.From, view.Others, view.news = next.from, others, next.news
+		view.From, view.Others, view.touches = next.from, others, next.touches
 		lot = append(lot, view)
 	}
 	c.line.considered += len(lot)
@@ -162,9 +161,9 @@ func (c *claimer) consider(ctx context.Context, n int) error {
 // anyKind is the kind of a lane that stands for lanes of all kinds.
 const anyKind = ""
 
-// rests stand for the lanes that were not considered yet: none of their jobs
-// comes before theirs. If there is only so much room for some kinds, there is one
-// for each kind, so that lanes need not be considered that there is no room for.
+// rests returns lanes that stand for those that have not been considered yet: none of
+// their jobs comes before its first key. If the room of some kinds is bounded, there is
+// one for each kind, so that the claim need not consider lanes of kinds without room.
 func (c *claimer) rests() []*dispatch.Lane {
 	if c.line.none() {
 		return nil
@@ -174,7 +173,7 @@ func (c *claimer) rests() []*dispatch.Lane {
 		limits = append(limits, &c.quotas[id].Limit)
 	}
 	kinds := c.line.open.kinds
-	if len(c.rooms.kinds) == 0 || c.strangers != nil {
+	if len(c.rooms.kinds) == 0 || c.otherNodes != nil {
 		kinds = []string{anyKind}
 	}
 	rests := make([]*dispatch.Lane, len(kinds))
@@ -184,7 +183,7 @@ func (c *claimer) rests() []*dispatch.Lane {
 	return rests
 }
 
-// setAside takes the lanes out that none of the rests stands for.
+// setAside removes the lanes that none of the rests stands for.
 func (l *laneLine) setAside(rests []*dispatch.Lane) {
 	for _, rest := range rests {
 		if rest.Kind == anyKind {
@@ -201,8 +200,8 @@ func (l *laneLine) setAside(rests []*dispatch.Lane) {
 	heap.Init(&l.busy)
 }
 
-// lineUpAgain brings lanes back that there was no room for, now that others have
-// what was chosen instead.
+// lineUpAgain brings lanes back that there was no room for, because other transactions
+// have taken what was chosen instead.
 func (l *laneLine) lineUpAgain() {
 	if l != nil && len(l.aside) > 0 {
 		l.busy, l.aside = append(l.busy, l.aside...), nil
@@ -210,7 +209,7 @@ func (l *laneLine) lineUpAgain() {
 	}
 }
 
-// leaveRests is told when no other lanes can be considered any more.
+// leaveRests ends the consideration of further lanes.
 func (c *claimer) leaveRests() {
 	if !c.line.none() {
 		c.missed = true
@@ -218,9 +217,9 @@ func (c *claimer) leaveRests() {
 	}
 }
 
-// remember keeps where the lanes begin that were considered, once what was taken
-// of them is gone for good. What others may have locked is still there for all
-// that is known: then what is remembered stays.
+// remember keeps where the considered lanes begin, once the claim has committed. A lane
+// of which other transactions may have locked jobs keeps its old memory: those jobs may
+// still be there.
 func (c *claimer) remember() {
 	if c.line == nil {
 		return
@@ -236,7 +235,7 @@ func (c *claimer) remember() {
 		if !view.read || view.lost {
 			continue
 		}
-		found := laneSight{lane: view.ID, news: view.news, busy: !view.empty(), first: view.From}
+		found := laneSight{lane: view.ID, touches: view.touches, busy: !view.empty(), first: view.From}
 		if len(view.Keys) > 0 {
 			found.first = view.Keys[0]
 		}

@@ -12,28 +12,28 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// busyPause is how soon a node looks again whose claim left something to a
-// claim that was busy with it.
+// busyPause is how soon a node claims again if its claim left jobs to another claim
+// that had locked their limits.
 const busyPause = 5 * time.Millisecond
 
-// claimQuota is a limit that a claim is under.
+// claimQuota is a limit that a claim counts against.
 type claimQuota struct {
 	dispatch.Limit
-	tenants    bool  // whether it is a tenant's
+	tenants    bool  // whether it belongs to a tenant
 	refilledAt int64 // when the tokens were counted
-	writtenAt  int64 // when a claim last changed it; zero: not known
+	writtenAt  int64 // when a claim last changed it; zero: unknown
 	lock       lockState
 	changed    bool
 }
 
-// lockState tells what a claim knows of a limit.
+// lockState is what a claim knows of a limit.
 type lockState int
 
 const (
-	isUnread    lockState = iota // nothing of its use
-	isEstimated                  // what it says is a hint
-	isLocked                     // what it says is exact
-	isRefused                    // another claim has it
+	isUnread    lockState = iota // its use was not read
+	isEstimated                  // its use is a hint
+	isLocked                     // its use is exact
+	isRefused                    // another claim has locked it
 )
 
 // govern puts a lane under its limits.
@@ -48,7 +48,7 @@ func (c *claimer) govern(view *laneView, lane *openLane) {
 	}
 }
 
-// quota is a limit that the claim is under.
+// quota returns a limit of the claim.
 func (c *claimer) quota(id int32) *claimQuota {
 	q := c.quotas[id]
 	if q == nil {
@@ -59,7 +59,7 @@ func (c *claimer) quota(id int32) *claimQuota {
 	return q
 }
 
-// estimate reads what limits leave of which nothing is known, without a lock.
+// estimate reads, without a lock, what those limits leave that were not read yet.
 func (c *claimer) estimate(ctx context.Context, ids []int32) error {
 	unread := map[int32]struct{}{}
 	for _, id := range ids {
@@ -70,7 +70,7 @@ func (c *claimer) estimate(ctx context.Context, ids []int32) error {
 	return c.readUse(ctx, c.sql.QuotaUse, sortedIDs(maps.Keys(unread)), isEstimated)
 }
 
-// full tells whether a lane is known to be under a cap that is used up.
+// full reports whether a lane is known to be under a cap that is used up.
 func (c *claimer) full(lane *openLane) bool {
 	return slices.ContainsFunc(lane.quotas, func(id int32) bool {
 		q := c.quotas[id]
@@ -78,7 +78,7 @@ func (c *claimer) full(lane *openLane) bool {
 	})
 }
 
-// readUse reads the use of limits, which are locked by that or not.
+// readUse reads the use of limits. The statement may lock them.
 func (c *claimer) readUse(ctx context.Context, statement string, ids []int64, lock lockState) error {
 	return c.eachOf(ctx, func(row *sql.Rows) error {
 		var id int32
@@ -98,16 +98,15 @@ func (c *claimer) readUse(ctx context.Context, statement string, ids []int64, lo
 	}, statement, ids)
 }
 
-// lockLimits locks the limits of the lanes that were chosen from, so that what
-// they leave is exact. The claim takes nothing from other lanes with limits:
-// those that another claim is busy with are left to it, and the rest was not
-// chosen.
+// lockLimits locks the limits of the lanes that were chosen from, so that what they
+// leave is exact. The claim takes nothing from other lanes with limits: it leaves those
+// that another claim has locked to that claim, and did not choose the rest.
 //
-// It happens once and before any job is locked. Limits of tenants, which are
-// many, are not waited for, unless the claim would come home with nothing. The
-// others are, in order of their ids. So claims never wait for each other in a
-// circle. MariaDB takes the skipping of a row for waiting, for a moment: so
-// nothing is skipped once there is something locked that others wait for.
+// It runs once, before any job is locked. The claim does not wait for limits of
+// tenants, which are many, unless it would return no job. It waits for the other limits
+// in order of their ids. So claims never wait for each other in a circle. MariaDB
+// treats skipping a row as waiting for it, for a moment: so the claim skips nothing
+// once it has locked something that others wait for.
 func (c *claimer) lockLimits(ctx context.Context, picks []dispatch.Pick) error {
 	c.limited = true
 	tenants := c.limitsOf(picks, true)
@@ -125,7 +124,7 @@ func (c *claimer) lockLimits(ctx context.Context, picks []dispatch.Pick) error {
 	}
 	c.leaveRests()
 	c.open = slices.DeleteFunc(c.open, func(view *laneView) bool {
-		if view.Others != nil || c.allLocked(&view.Lane) { // what others are left need not be exact
+		if view.Others != nil || c.allLocked(&view.Lane) { // what is left to other nodes need not be exact
 			return false
 		}
 		if !view.empty() && (len(c.refused(&view.Lane)) > 0 || view.room(1) > 0) {
@@ -136,14 +135,14 @@ func (c *claimer) lockLimits(ctx context.Context, picks []dispatch.Pick) error {
 	return c.fold(ctx)
 }
 
-// How lock_quotas treats what others have locked.
+// How lock_quotas treats rows that other transactions have locked.
 const (
 	waitForLock = ""
 	skipLocked  = "skip locked"
 )
 
-// limitsOf lists the limits of chosen lanes, those of tenants or the others.
-// Lanes that are left to another claim are left out.
+// limitsOf returns the limits of chosen lanes: those of tenants, or the others. It
+// omits lanes that are left to another claim.
 func (c *claimer) limitsOf(picks []dispatch.Pick, tenants bool) []int64 {
 	wanted := map[int32]struct{}{}
 	for _, pick := range picks {
@@ -159,7 +158,7 @@ func (c *claimer) limitsOf(picks []dispatch.Pick, tenants bool) []int64 {
 	return sortedIDs(maps.Keys(wanted))
 }
 
-// refused lists the limits of a lane that another claim has.
+// refused returns the limits of a lane that another claim has locked.
 func (c *claimer) refused(lane *dispatch.Lane) (ids []int64) {
 	for _, limit := range lane.Limits {
 		if c.quotas[limit.ID].lock == isRefused {
@@ -185,7 +184,8 @@ func (c *claimer) lockedIDs() []int64 {
 	return ids
 }
 
-// lockQuotas locks limits, as far as they can be had.
+// lockQuotas locks limits, except those that other claims have locked if how skips
+// them.
 func (c *claimer) lockQuotas(ctx context.Context, ids []int64, how string) error {
 	for _, id := range ids {
 		c.quotas[int32(id)].lock = isRefused
@@ -193,7 +193,7 @@ func (c *claimer) lockQuotas(ctx context.Context, ids []int64, how string) error
 	return c.readUse(ctx, fill(c.sql.LockQuotas, "wait", how), ids, isLocked)
 }
 
-// fold takes off what was given back of the limits that are locked.
+// fold subtracts the slots given back from the locked limits.
 func (c *claimer) fold(ctx context.Context) error {
 	return c.eachOf(ctx, func(row *sql.Rows) error {
 		var id int64
@@ -210,7 +210,7 @@ func (c *claimer) fold(ctx context.Context) error {
 	}, c.sql.DeltasOf, c.lockedIDs())
 }
 
-// spend lets a job of a lane count against its limits.
+// spend counts a job of a lane against its limits.
 func (c *claimer) spend(lane int32) {
 	for _, limit := range c.views[lane].Limits {
 		limit.Used++
@@ -221,7 +221,7 @@ func (c *claimer) spend(lane int32) {
 	}
 }
 
-// keepQuotas writes what became of the limits that were locked.
+// keepQuotas writes the locked limits back.
 func (c *claimer) keepQuotas(ctx context.Context) error {
 	kept, n := tuples{json: true}, 0
 	for id, q := range c.quotas {
@@ -238,8 +238,8 @@ func (c *claimer) keepQuotas(ctx context.Context) error {
 	return checkHits(len(c.deltas), forgotten, err)
 }
 
-// lookAgain tells when it is worth to claim again, if there is room left: soon
-// if something was left to another claim, or when a rate lets a job start.
+// lookAgain sets when to claim again, if there is room left: soon if jobs were left to
+// another claim, or when a rate allows a job to start.
 func (c *claimer) lookAgain() {
 	if c.rooms.left <= 0 {
 		return

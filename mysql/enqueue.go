@@ -49,8 +49,8 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// reservation is what new jobs need from outside of the transaction that stores
-// them, as long as the server is the one that gave it.
+// reservation holds what new jobs need from outside of the transaction that stores
+// them. It is valid at the server that gave it.
 type reservation struct {
 	store  *Store
 	jobs   []*fairlead.Job
@@ -65,7 +65,7 @@ func (s *Store) reserve(ctx context.Context, jobs []*fairlead.Job) (*reservation
 	return r, err
 }
 
-// renew gets other ids if the server is another one by now.
+// renew takes other ids if the server is another one by now.
 func (r *reservation) renew(ctx context.Context) error {
 	number := r.store.number.Load()
 	if r.number == number {
@@ -84,8 +84,8 @@ func setIDs(jobs []*fairlead.Job, ids []int64) {
 	}
 }
 
-// enqueue stores jobs under the given ids. A job that stays out because of its
-// key gets the id of the one that has it.
+// enqueue stores jobs under the given ids. A job that is not stored because of its key
+// gets the id of the key's holder.
 func (t *txn) enqueue(ctx context.Context, jobs []*fairlead.Job, ids []int64) error {
 	free := make([]int, 0, len(jobs))
 	var keyed []int
@@ -102,7 +102,7 @@ func (t *txn) enqueue(ctx context.Context, jobs []*fairlead.Job, ids []int64) er
 	return t.store(ctx, jobs, ids, free)
 }
 
-// store writes those of the jobs that are named by their positions.
+// store writes the jobs at the given positions.
 func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, positions []int) error {
 	if len(positions) == 0 {
 		return nil
@@ -155,7 +155,7 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	return checkHits(len(due), placed, err)
 }
 
-// newJobs are what is stored of jobs besides their places.
+// newJobs holds what is stored of jobs besides their places.
 type newJobs struct {
 	now            int64 // 0 in a bundle
 	fires          bool  // they are runs of schedules
@@ -176,7 +176,7 @@ func (n *newJobs) add(job *fairlead.Job, id int64, lane int32) {
 		blob(policy).blob([]byte(job.Trace)).blob(job.Args).orNull(sqlstore.GateOf(job)).end()
 }
 
-// startBy is what orders a new job: its due time if it does not say.
+// startBy returns the time that orders a new job: its due time if it has no StartBy.
 func startBy(job *fairlead.Job, now int64) int64 {
 	return cmp.Or(sqlstore.Micros(job.StartBy), sqlstore.Micros(job.NotBefore), now)
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// A bundle is a whole transaction that is sent at once. On an idle server the
-// ways there and back are most of what a short transaction takes. It can be one
-// if no statement needs the answer to another.
+// A bundle is a whole transaction that is sent at once. On an idle server the round
+// trips are most of the time that a short transaction takes. Statements can be bundled
+// if none needs the answer to another.
 const (
-	// bundleJobs bounds a bundle: what is larger takes its time anyway.
+	// bundleJobs bounds a bundle: a larger call takes its time anyway.
 	bundleJobs = 200
-	// fewJobs are placed by their values: looking them up costs more than reading
-	// them twice.
+	// fewJobs is up to how many jobs are placed by their values: for so few, looking
+	// them up costs more than sending them twice.
 	fewJobs = 8
 	// bundleClock is the clock of a bundle, in the statements after clock_at_lanes.
 	bundleClock = "@fairlead_now"
-	// undoLimit is how long a connection has to undo a bundle that failed.
+	// undoLimit bounds how long a connection takes to roll back a bundle that failed.
 	undoLimit = time.Second
 )
 
@@ -43,7 +43,7 @@ func (s *Store) bundled(ctx context.Context, statements []string) error {
 	return err
 }
 
-// undo ends what is left of a bundle that failed. If it cannot, it gives up the
+// undo rolls back what is left of a bundle that failed. If it cannot, it closes the
 // connection, which makes the server do it.
 func undo(ctx context.Context, conn *sql.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
@@ -53,8 +53,8 @@ func undo(ctx context.Context, conn *sql.Conn) {
 	}
 }
 
-// canBundle tells whether jobs can be stored without asking the server anything:
-// they are due, whatever its clock says, and nobody can be in their way.
+// canBundle reports whether jobs can be stored without asking the server anything: they
+// are due whatever the server's clock is, and no key or gate can be in their way.
 func canBundle(jobs []*fairlead.Job) bool {
 	if len(jobs) > bundleJobs {
 		return false
@@ -69,9 +69,9 @@ func canBundle(jobs []*fairlead.Job) bool {
 	return size < chunkBytes/4 // half of it after it was written as text
 }
 
-// enqueueBundle stores jobs that can be bundled, once more whenever the server undid
-// it, or was not reached on a connection that it had closed, or this process had the
-// lanes or ids wrong and has learned them anew.
+// enqueueBundle stores jobs that can be bundled. It repeats this if the server rolled
+// the bundle back, if the server had closed the connection, or if this process had
+// wrong lanes or ids and has read them again.
 func (s *Store) enqueueBundle(ctx context.Context, jobs []*fairlead.Job, reserved *reservation) error {
 	var n wakes
 	again := func(err error) bool { return transient(err) || isRetry(err) || errors.Is(err, driver.ErrBadConn) }
@@ -91,8 +91,7 @@ func (s *Store) enqueueBundle(ctx context.Context, jobs []*fairlead.Job, reserve
 }
 
 // storeBundle sends a bundle. Its clock is null unless the lanes are as this process
-// knows them: then the first insert fails, as every job has a time at which it was
-// created.
+// knows them. The first insert then fails, because every job has a creation time.
 func (s *Store) storeBundle(ctx context.Context, jobs []*fairlead.Job, reserved *reservation, n *wakes) error {
 	if err := reserved.renew(ctx); err != nil {
 		return err
@@ -122,7 +121,7 @@ func (s *Store) storeBundle(ctx context.Context, jobs []*fairlead.Job, reserved 
 	return s.idsTaken(err)
 }
 
-// placeBundle is the statement that makes the jobs of a bundle ready.
+// placeBundle returns the statement that makes the jobs of a bundle ready.
 func (s *Store) placeBundle(jobs []*fairlead.Job, ids []int64, lanes *laneGuard) string {
 	if len(jobs) > fewJobs {
 		return naming(s.sql.PlaceDue, ids)

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// jobKey is a key and whose it is.
+// jobKey is a key and its tenant.
 type jobKey struct{ tenant, key string }
 
 func keyOf(job *fairlead.Job) jobKey { return jobKey{job.Tenant, job.Key} }
@@ -21,8 +21,8 @@ func (k jobKey) compare(other jobKey) int {
 	return cmp.Or(cmp.Compare(k.tenant, other.tenant), cmp.Compare(k.key, other.key))
 }
 
-// enqueueKeyed stores jobs that have keys. Those of one call that share a key
-// are duplicates of each other: they go in waves of one job per key.
+// enqueueKeyed stores jobs that have keys. Jobs of one call that share a key are
+// duplicates of each other: it stores them in waves of one job per key.
 func (t *txn) enqueueKeyed(ctx context.Context, jobs []*fairlead.Job, ids []int64, positions []int) error {
 	for len(positions) > 0 {
 		var wave, rest []int
@@ -71,7 +71,7 @@ func (t *txn) enqueueWave(ctx context.Context, jobs []*fairlead.Job, ids []int64
 	return t.store(ctx, jobs, ids, stored)
 }
 
-// takeKeys tries to give each job its key and tells who has it now.
+// takeKeys tries to give each job its key and returns which job holds it now.
 func (t *txn) takeKeys(ctx context.Context, jobs []*fairlead.Job, ids []int64, wave []int) (map[jobKey]int64, error) {
 	holders := make(map[jobKey]int64, len(wave))
 	note := func(row *sql.Rows) error {
@@ -100,8 +100,7 @@ func (t *txn) takeKeys(ctx context.Context, jobs []*fairlead.Job, ids []int64, w
 	return holders, nil
 }
 
-// replace cancels the holder of a key, if it has not started, and hands the
-// key on.
+// replace cancels the holder of a key, if it has not started, and passes the key on.
 func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id int64) error {
 	p, err := t.locate(ctx, holder)
 	if err != nil {
@@ -125,12 +124,12 @@ func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id i
 	return t.passKey(ctx, keyOf(job), id)
 }
 
-// passKey hands a key that is locked to another job than the one that holds it.
+// passKey passes a locked key to another job.
 func (t *txn) passKey(ctx context.Context, key jobKey, id int64) error {
 	return t.must(ctx, 1, fill(t.sql.PassKey, "id", decimal(id), "tenant_name", literal(key.tenant), "key_name", literal(key.key)))
 }
 
-// retakeKey gives a job that is reopened its key again.
+// retakeKey gives a reopened job its key again.
 func (t *txn) retakeKey(ctx context.Context, p *placed) error {
 	if p.key == "" {
 		return nil
@@ -150,10 +149,10 @@ func (t *txn) retakeKey(ctx context.Context, p *placed) error {
 	return nil
 }
 
-// freeKeys gives back the keys of jobs that have ended or are removed, also
-// those held forever if that is over. It tells which of the jobs have gates. What
-// a caller's transaction has enqueued itself is not among them: such a job passes
-// its key on when it is replaced, and has no place at its gate yet.
+// freeKeys gives back the keys of jobs that have ended or are removed, with forever
+// also those held forever. It returns those of the jobs that have gates. Jobs that a
+// caller's transaction has enqueued itself are not among them: such a job passes its
+// key on when it is replaced, and has no place at its gate yet.
 func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []place, err error) {
 	var holders []placed
 	err = eachOf(ctx, t.newest(), func(row *sql.Rows) error {

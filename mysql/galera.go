@@ -16,26 +16,26 @@ import (
 )
 
 // Every member of a Galera cluster takes writes, but row locks and named locks hold on
-// one member only: two processes that write to different members exceed limits and
+// one member only: processes that write to different members would exceed limits and
 // migrate at the same time. So all processes agree on one member, by a row that the
-// processes at that member keep from expiring. A connection to another member is
-// refused. When all processes have moved to another member, the row expires and the
-// first of them takes it.
+// processes at that member keep from expiring. The store refuses a connection to
+// another member. When all processes have moved to another member, the row expires and
+// the first of them takes it.
 
 const (
-	memberLease = 6 * time.Second // after which a member counts as given up
-	memberRenew = 2 * time.Second // how often a process says that it is still there
+	memberLease = 6 * time.Second // after which a member counts as abandoned
+	memberRenew = 2 * time.Second // how often a process renews the row
 	// openPatience is how long Open waits while another member is in use: longer than
 	// it takes to move all processes from one member to another.
 	openPatience = 2 * memberLease
-	// galeraRecheck is for how long a server is believed that it is no member.
+	// galeraRecheck is how long the answer that a server is no member is trusted.
 	galeraRecheck = time.Minute
 )
 
-// memberName is how a member names itself.
+// memberName is the name that a member reports.
 const memberName = "concat_ws(' ', @@wsrep_node_name, @@hostname, @@port)"
 
-// otherMemberError says that a connection reached another member of a Galera cluster
+// otherMemberError reports that a connection reached another member of a Galera cluster
 // than the one that other processes write to. It is a fairlead.ErrUnavailable.
 type otherMemberError struct {
 	Reached string // its name, host and port
@@ -48,24 +48,24 @@ func (e *otherMemberError) Error() string {
 		e.Reached, e.InUse)
 }
 
-// Is makes it a fairlead.ErrUnavailable: it passes when all use one member.
+// Is makes it a fairlead.ErrUnavailable: it passes when all processes use one member.
 func (e *otherMemberError) Is(target error) bool { return target == fairlead.ErrUnavailable }
 
-// galera keeps the connections of this process at the member that all write to. It does
-// nothing at a server that is no member of a cluster.
+// galera keeps the connections of this process at the member that all processes write
+// to. It does nothing at a server that is no member of a cluster.
 type galera struct {
 	store *Store
 
 	mu      sync.Mutex
-	nowhere time.Time // when a server last said that it is no member
-	member  string    // that this process may write to
-	until   time.Time // by its own clock
+	nowhere time.Time // when a server last reported that it is no member
+	member  string    // the member that this process may write to
+	until   time.Time // by this process's clock
 	closed  bool
 	stop    context.CancelFunc // of the goroutine that renews
 	ended   chan struct{}
 }
 
-// admit lets a new connection in, unless it reached the wrong member.
+// admit accepts a new connection, unless it reached the wrong member.
 func (g *galera) admit(ctx context.Context, conn driver.Conn) (driver.Conn, error) {
 	member, err := g.memberAt(ctx, conn)
 	if err != nil || member == "" {
@@ -82,8 +82,8 @@ func (g *galera) admit(ctx context.Context, conn driver.Conn) (driver.Conn, erro
 	return c, g.take(ctx, c)
 }
 
-// memberAt is the name of the member that a connection reached; empty if the server is
-// none.
+// memberAt returns the name of the member that a connection reached; empty if the
+// server is no member.
 func (g *galera) memberAt(ctx context.Context, conn driver.Conn) (string, error) {
 	g.mu.Lock()
 	known := time.Since(g.nowhere) < galeraRecheck
@@ -115,7 +115,7 @@ func (g *galera) holds(member string) bool {
 	return g.member == member && time.Now().Before(g.until)
 }
 
-// take says that this process writes to the member of a connection. It fails with an
+// take records that this process writes to the member of a connection. It fails with an
 // otherMemberError if processes write to another one.
 func (g *galera) take(ctx context.Context, c *memberConn) error {
 	sent := time.Now()
@@ -146,7 +146,7 @@ func (g *galera) take(ctx context.Context, c *memberConn) error {
 	return other
 }
 
-// taken remembers what was agreed, and sees to it that it stays so.
+// taken remembers the agreed member and starts to renew it.
 func (g *galera) taken(member string, until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -163,8 +163,8 @@ func (g *galera) taken(member string, until time.Time) {
 	}()
 }
 
-// keepRenewing says again and again that the process is at its member. If that fails,
-// each connection tries for itself before it is used again.
+// keepRenewing renews the row of this process's member. If that fails, each connection
+// tries again before it is used.
 func (g *galera) keepRenewing(ctx context.Context) {
 	ticker := time.NewTicker(memberRenew)
 	defer ticker.Stop()
@@ -192,7 +192,7 @@ func (g *galera) renew(ctx context.Context) error {
 			return fmt.Errorf("the pool holds a %T", conn)
 		}
 		c, ok := at.driverConn.(*memberConn)
-		if !ok { // the server is no member any more
+		if !ok { // the server is no longer a member
 			return nil
 		}
 		return g.take(ctx, c)
@@ -205,7 +205,7 @@ func (g *galera) awaitMember(ctx context.Context) error {
 		err := g.reach(ctx)
 		var other *otherMemberError
 		switch {
-		case !errors.As(err, &other): // what else is wrong is found by those who come after
+		case !errors.As(err, &other): // later calls find and report other errors
 			return nil
 		case time.Since(begin) > openPatience:
 			return err
@@ -218,7 +218,7 @@ func (g *galera) awaitMember(ctx context.Context) error {
 	}
 }
 
-// reach makes sure that there is a connection.
+// reach makes sure that the server can be reached.
 func (g *galera) reach(ctx context.Context) error {
 	ctx, cancel := g.store.withTimeout(ctx)
 	defer cancel()
@@ -236,7 +236,7 @@ func (g *galera) close() {
 	}
 }
 
-// errNoTable is the server's answer to a statement about a table that is not there.
+// errNoTable is the server's error about a missing table.
 const errNoTable = 1146
 
 func isMissing(err error) bool {
@@ -251,8 +251,8 @@ type memberConn struct {
 	member string
 }
 
-// ResetSession is called before a connection is used again: it is given up if the
-// member may not be written to any more.
+// ResetSession is called before a connection is used again. It gives the connection up
+// if the process may no longer write to the member.
 func (c *memberConn) ResetSession(ctx context.Context) error {
 	if err := c.driverConn.ResetSession(ctx); err != nil {
 		return err

@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// admitLeft lets at most limit gates admit whose news nobody took off: who
-// posted them died, did not wake its transaction, or found a job locked. It
-// begins anywhere, so that gates where nothing can be done yet do not keep it
-// from the others, and leaves out gates that somebody else is busy with.
+// admitLeft admits jobs at up to limit gates whose gate_news rows were left: the
+// process that posted them died, its caller did not call Wake, or a job was locked. It
+// begins at a random gate, so that gates where nothing can be done yet do not keep it
+// from the others. It skips gates that another transaction has locked.
 func (s *Store) admitLeft(ctx context.Context, limit int) error {
 	start := rand.Int64()
 	for _, part := range [][2]int64{{start, math.MaxInt64}, {0, start}} {
@@ -41,9 +41,9 @@ func (s *Store) gatesWithNews(ctx context.Context, from, to int64, limit int) (g
 	return gates, err
 }
 
-// admitIdle lets those of the gates admit that nobody has locked. Their rows
-// are made before, in a transaction of its own: whoever has skipped a gate may
-// not wait for another.
+// admitIdle admits jobs at those of the gates that no transaction has locked. It
+// creates their rows first, in a separate transaction: a transaction that has skipped a
+// gate must not wait for another.
 func (s *Store) admitIdle(ctx context.Context, gates []int64) error {
 	var known []int64
 	if err := each(ctx, s.db, collect(&known), fill(s.sql.KnownGates, "ids", idList(gates))); err != nil {
@@ -67,9 +67,8 @@ func (s *Store) admitIdle(ctx context.Context, gates []int64) error {
 	return nil
 }
 
-// widen posts news of all gates of a kind that have parked jobs. Nobody admits
-// while the rules are locked: whoever is parked later finds the new number of
-// places.
+// widen posts all gates of a kind that have parked jobs. No transaction admits while
+// the rules are locked, so a job that is parked later finds the new number of places.
 func (r *ruleChange) widen(ctx context.Context, kind string) error {
 	first := map[int64]int32{} // lanes
 	err := r.each(ctx, func(row *sql.Rows) error {
@@ -97,10 +96,10 @@ func (r *ruleChange) widen(ctx context.Context, kind string) error {
 	return r.post(ctx, wider)
 }
 
-// mostHolders is how many jobs are named that have the places of a gate.
+// mostHolders bounds how many of the jobs that hold a gate's places are named.
 const mostHolders = 5
 
-// gateOf tells how the gate of a parked job stands.
+// gateOf reads the state of a parked job's gate.
 func (t *txn) gateOf(ctx context.Context, job *fairlead.Job, rules *sqlstore.Rules) (sqlstore.Gate, error) {
 	id := sqlstore.GateOf(job)
 	found := sqlstore.Gate{Places: rules.Places(job.Kind)}

@@ -10,14 +10,13 @@ import (
 const (
 	// gatesPerAdmission is how many gates one transaction locks.
 	gatesPerAdmission = 50
-	// jobsPerGate is how many jobs of a gate one transaction admits, to keep it
-	// short.
+	// jobsPerGate is how many jobs of a gate one transaction admits, to keep it short.
 	jobsPerGate = 100
 )
 
-// admit lets gates admit whom they have places for. It is called after the
-// commit of whoever posted news of them: of all who do so at once, the last to
-// lock the gate sees what the others have done.
+// admit admits as many parked jobs as the gates have places for. It is called after the
+// commit of the transaction that posted them to gate_news: of all such transactions,
+// the last one to lock the gate sees what the others have done.
 func (s *Store) admit(ctx context.Context, gates gateSet) error {
 	for chunk := range slices.Chunk(gates.sorted(), gatesPerAdmission) {
 		for left := chunk; len(left) > 0; {
@@ -30,19 +29,19 @@ func (s *Store) admit(ctx context.Context, gates gateSet) error {
 	return nil
 }
 
-// admitPosted lets those gates admit that a transaction, which has committed,
-// posted news of. If that fails, its work is done all the same and the news are
-// there: Promote admits.
+// admitPosted admits jobs at the gates that a committed transaction posted to
+// gate_news. A failure is ignored: the transaction's work is committed and the rows
+// stay, so Promote admits.
 func (t *txn) admitPosted(ctx context.Context) {
 	posted := t.posted
 	t.posted = nil
 	_ = t.admit(ctx, posted)
 }
 
-// gateLocker locks gates and tells which it could lock.
+// gateLocker locks gates and returns those it could lock.
 type gateLocker func(t *txn, ctx context.Context, gates []int64) ([]int64, error)
 
-// lockGates locks gates, waiting for who has them.
+// lockGates locks gates and waits for transactions that have locked them.
 func (t *txn) lockGates(ctx context.Context, gates []int64) ([]int64, error) {
 	var wanted tuples
 	for _, gate := range gates {
@@ -51,14 +50,14 @@ func (t *txn) lockGates(ctx context.Context, gates []int64) ([]int64, error) {
 	return gates, t.insert(ctx, t.sql.LockGates, &wanted)
 }
 
-// lockIdleGates locks gates that nobody has locked.
+// lockIdleGates locks those gates that no transaction has locked.
 func (t *txn) lockIdleGates(ctx context.Context, gates []int64) (idle []int64, err error) {
 	err = t.eachOf(ctx, collect(&idle), t.sql.LockIdleGates, gates)
 	return idle, err
 }
 
-// admitAt lets gates admit in one transaction, and tells which of them have
-// more to admit than it took on.
+// admitAt admits jobs at gates in one transaction, and returns the gates that have more
+// jobs to admit.
 func (s *Store) admitAt(ctx context.Context, gates []int64, lock gateLocker) (unfinished []int64, err error) {
 	err = s.inTx(ctx, "admit", func(ctx context.Context, t *txn) error {
 		var version int64
@@ -80,8 +79,8 @@ func (s *Store) admitAt(ctx context.Context, gates []int64, lock gateLocker) (un
 	return unfinished, err
 }
 
-// admission is a transaction that has gates locked. Nobody else admits at them,
-// and the rules stay as they are.
+// admission is a transaction that has locked gates. No other transaction admits there,
+// and the rules cannot change.
 type admission struct {
 	*txn
 	rules *rules
@@ -91,15 +90,16 @@ type admission struct {
 // gate is a gate as an admission sees it.
 type gate struct {
 	id    int64
-	taken int     // places
-	room  int     // places that are free, if somebody is parked
-	asked int     // jobs that the admission takes on
+	taken int     // places taken
+	room  int     // free places, if a job is parked
+	asked int     // jobs that the admission wants to admit
 	got   int     // jobs that it could lock
-	news  []int64 // that it has seen
+	news  []int64 // ids of its gate_news rows that the admission has read
 }
 
-// run admits. News are taken off only where nothing is left to do: a job that
-// somebody else has locked may stay after all, and nobody else would come back.
+// run admits jobs. It deletes gate_news rows only where nothing is left to do: a job
+// that another transaction has locked may stay parked, and that transaction posts
+// nothing.
 func (a *admission) run(ctx context.Context, ids []int64) (unfinished []int64, err error) {
 	a.gates = make(map[int64]*gate, len(ids))
 	for _, id := range ids {
@@ -174,9 +174,9 @@ func (a *admission) look(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// states tells of gates how many places are taken, and the lane of the first
-// parked job.
-func (t *txn) states(ctx context.Context, ids []int64, tell func(id int64, taken int, lane sql.NullInt32)) error {
+// states reads how many places of gates are taken, and the lane of the first parked
+// job.
+func (t *txn) states(ctx context.Context, ids []int64, each func(id int64, taken int, lane sql.NullInt32)) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (t *txn) states(ctx context.Context, ids []int64, tell func(id int64, taken
 		if err := row.Scan(&id, &taken, &lane); err != nil {
 			return err
 		}
-		tell(id, taken, lane)
+		each(id, taken, lane)
 		return nil
 	}, strings.Join(questions, " union all "))
 }
@@ -218,8 +218,7 @@ func (a *admission) admitFirst(ctx context.Context, ids []int64) error {
 	return a.insert(ctx, a.sql.ToAdmitted, &admitted)
 }
 
-// lockFirst locks the first parked jobs of the gates, as many as these can
-// admit.
+// lockFirst locks the first parked jobs of the gates, as many as the gates can admit.
 func (a *admission) lockFirst(ctx context.Context, ids []int64) (jobs []*placed, err error) {
 	var questions []string
 	for _, id := range ids {
@@ -238,7 +237,8 @@ func (a *admission) lockFirst(ctx context.Context, ids []int64) (jobs []*placed,
 	return jobs, err
 }
 
-// busy lists the gates with places left and jobs that somebody else has locked.
+// busy returns the gates with free places and parked jobs that another transaction has
+// locked.
 func (a *admission) busy(ctx context.Context, ids []int64) (busy []int64, err error) {
 	short := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return a.gates[id].got == a.gates[id].asked })
 	err = a.states(ctx, short, func(id int64, _ int, lane sql.NullInt32) {

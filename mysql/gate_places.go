@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// place is a place at a gate that a job has.
+// place is a place at a gate, and the job that holds it.
 type place struct{ gate, job int64 }
 
-// gateSet are gates that may have somebody to admit.
+// gateSet is a set of gates that may have a job to admit.
 type gateSet map[int64]struct{}
 
 func (s *gateSet) add(gate int64) {
@@ -22,11 +22,11 @@ func (s *gateSet) add(gate int64) {
 	(*s)[gate] = struct{}{}
 }
 
-// sorted lists the gates in the order in which they are locked.
+// sorted returns the gates in the order in which they are locked.
 func (s gateSet) sorted() []int64 { return slices.Sorted(maps.Keys(s)) }
 
-// hasPlace tells whether the job has a place at its gate. Where it need not be
-// asked, a job behind a gate is only with a place.
+// hasPlace reports whether the job has a place at its gate. In states for which this is
+// not read, a job behind a gate always has a place.
 func (p *placed) hasPlace() bool {
 	switch p.state {
 	case fairlead.Ready, fairlead.Running, fairlead.Waiting:
@@ -37,11 +37,11 @@ func (p *placed) hasPlace() bool {
 	return false
 }
 
-// readPlaces finds out which scheduled jobs have a place. Only who has locked
-// their rows in later may change that. In a caller's transaction, where a look
-// may show an old story and a lock the gap where nothing is, the question goes
-// another way: such a transaction gives no place to anybody, and takes none from
-// a job that stays scheduled.
+// readPlaces reads which scheduled jobs have a place. Only a transaction that has
+// locked their rows in later may change that. A caller's transaction is different: a
+// plain read may show an old snapshot there, and a locking read would lock the gap
+// where no row is. Such a transaction gives no job a place, and takes none from a job
+// that stays scheduled.
 func (t *txn) readPlaces(ctx context.Context, jobs map[int64]*placed) error {
 	var asked querier = t.tx
 	if t.callers {
@@ -69,7 +69,7 @@ func (t *txn) readPlaces(ctx context.Context, jobs map[int64]*placed) error {
 	return nil
 }
 
-// leaveParked takes jobs out of parked whose rows are locked.
+// leaveParked removes jobs from parked whose rows are locked.
 func (t *txn) leaveParked(ctx context.Context, jobs []*placed) error {
 	left := tuples{json: true}
 	for _, p := range jobs {
@@ -79,8 +79,8 @@ func (t *txn) leaveParked(ctx context.Context, jobs []*placed) error {
 	return checkHits(len(jobs), hit, err)
 }
 
-// vacate gives back the places of those of the jobs that have one. Their gates
-// can admit others then.
+// vacate gives back the places of those of the jobs that have one. Their gates can then
+// admit other jobs.
 func (t *txn) vacate(ctx context.Context, places []place, free *gateSet) error {
 	left := tuples{json: true}
 	for _, p := range places {
@@ -96,8 +96,8 @@ func (t *txn) vacate(ctx context.Context, places []place, free *gateSet) error {
 	return nil
 }
 
-// post leaves word of gates that may have somebody to admit, for whoever admits
-// after the commit: this process at once, or Promote if that does not live to.
+// post records gates that may have a job to admit in gate_news, for the admission after
+// the commit: by this process at once, or by Promote if the process dies first.
 func (t *txn) post(ctx context.Context, gates gateSet) error {
 	var posted tuples
 	for _, gate := range gates.sorted() {

@@ -12,29 +12,29 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// greetingPatience is how long a server may be silent before the first connection
-// to it is made. It is long enough for a busy server, and for one that asks the
-// DNS for our name first.
+// handshakePatience is how long a server may be silent before the first connection to
+// it is made. It is long enough for a busy server, and for one that first looks up the
+// client's name in the DNS.
 const handshakePatience = 10 * time.Second
 
-// handshake tells a server that is not MySQL from one that is slow. At MySQL the
-// server speaks first; at PostgreSQL and most others the client does, so that the
-// two would wait for each other. A server that has greeted once is MySQL and is
-// waited for as long as the call may take.
+// handshake distinguishes a server that is not MySQL from a slow one. A MySQL server
+// speaks first; at PostgreSQL and most others the client does, so the two would wait
+// for each other. A server that has sent its handshake once is MySQL, and later
+// connections wait for it as long as the call may take.
 type handshake struct {
 	address  string
 	patience time.Duration
 	met      atomic.Bool
 }
 
-var errNoGreeting = errors.New("the server is silent")
+var errNoHandshake = errors.New("the server is silent")
 
-// accepted is the key of a context's function that is to be called once the
-// server has accepted a connection.
+// accepted is the context key of a function to call once the server has accepted a
+// connection.
 type accepted struct{}
 
-// dial connects as the driver does, and then lets the patience begin. A server
-// that cannot be reached is no matter of greetings.
+// dial connects as the driver does, and then starts the patience. It does not apply to
+// a server that cannot be reached.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if begin, ok := ctx.Value(accepted{}).(func()); ok && err == nil {
@@ -43,7 +43,7 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// connect makes a connection to a server that may have to prove that it is MySQL.
+// connect makes a connection to a server that may first have to prove that it is MySQL.
 func (g *handshake) connect(ctx context.Context, connector driver.Connector) (driver.Conn, error) {
 	if g.met.Load() {
 		return connector.Connect(ctx)
@@ -51,7 +51,7 @@ func (g *handshake) connect(ctx context.Context, connector driver.Connector) (dr
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var silence *time.Timer
-	begin := func() { silence = time.AfterFunc(g.patience, func() { cancel(errNoGreeting) }) }
+	begin := func() { silence = time.AfterFunc(g.patience, func() { cancel(errNoHandshake) }) }
 	conn, err := connector.Connect(context.WithValue(ctx, accepted{}, begin))
 	if silence != nil {
 		silence.Stop()
@@ -60,7 +60,7 @@ func (g *handshake) connect(ctx context.Context, connector driver.Connector) (dr
 	if err == nil || errors.As(err, &answer) {
 		g.met.Store(true)
 	}
-	if err != nil && errors.Is(context.Cause(ctx), errNoGreeting) {
+	if err != nil && errors.Is(context.Cause(ctx), errNoHandshake) {
 		return nil, fmt.Errorf("%s accepts connections but did not greet like MySQL or MariaDB for %v: "+
 			"check host and port of the URL, they may be those of another server", g.address, g.patience)
 	}

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// naming puts ids into a statement, as the list or as the condition that it
-// asks for.
+// naming puts ids into a statement, as the list or as the condition that it contains.
 func naming(statement string, ids []int64) string {
 	if strings.Contains(statement, "{{among}}") {
 		return fill(statement, "among", among(ids))
@@ -21,13 +20,13 @@ func naming(statement string, ids []int64) string {
 // idRange is a range of ids without gaps.
 type idRange struct{ first, last int64 }
 
-// worthSpan is from how many ids on a range is cheaper than naming each.
+// worthSpan is the number of ids from which on a range is cheaper than naming each.
 const worthSpan = 4
 
-// chunkSpans is how many ranges are named at once.
+// chunkSpans is how many ranges one statement names.
 const chunkSpans = 50
 
-// spans parts ids, which are in order, into ranges without gaps.
+// spans splits sorted ids into ranges without gaps.
 func spans(ids []int64) iter.Seq[idRange] {
 	return func(yield func(idRange) bool) {
 		for i := 0; i < len(ids); {
@@ -42,20 +41,20 @@ func spans(ids []int64) iter.Seq[idRange] {
 	}
 }
 
-// worth tells whether naming the range pays.
+// worth reports whether naming the range pays.
 func (s idRange) worth() bool { return s.last-s.first+1 >= worthSpan }
 
-// among is a condition that holds for the given ids and no others.
+// among returns a condition that holds for the given ids and no others.
 //
-// Jobs that were enqueued together have ids in a row, and a range of them
-// costs the server a fraction of what a list does. But after the last row of a
-// range it looks at the one that follows, and waits if somebody has locked
-// that. So ranges end one short of their last id, which is named like those
-// that stand alone: what follows the range is then one of the given ids too.
+// Jobs that were enqueued together have consecutive ids, and a range of them costs the
+// server a fraction of what a list does. But after the last row of a range the server
+// reads the row that follows, and waits if another transaction has locked it. So ranges
+// end one short of their last id, which is named like single ids: the row after the
+// range is then one of the given ids too.
 //
-// MariaDB scans a small table after all, whatever index it is forced to, if
-// the primary key is all that a deletion reads. Deletions therefore also have
-// a condition on another column that always holds.
+// MariaDB scans a small table, whatever index it is forced to, if a deletion reads only
+// the primary key. Deletions therefore also have a condition on another column that
+// always holds.
 func among(ids []int64) string {
 	if !slices.IsSorted(ids) {
 		ids = slices.Sorted(slices.Values(ids))
@@ -84,9 +83,9 @@ func among(ids []int64) string {
 	return "(" + string(ranges) + "id in (" + string(named) + "))"
 }
 
-// spansOf parts jobs in ready into conditions for those that were enqueued
-// together, with ids in a row, and the others. Both are in the order of the
-// table: what stands on one page of it is then touched at once.
+// spansOf splits jobs in ready into conditions for those that were enqueued together,
+// with consecutive ids, and the others. Both are in the order of the table, so that
+// rows on one page are touched together.
 func spansOf(jobs []*taken) (ranges []string, others []*taken) {
 	jobs = slices.Clone(jobs)
 	slices.SortFunc(jobs, func(a, b *taken) int {
@@ -106,18 +105,18 @@ func spansOf(jobs []*taken) (ranges []string, others []*taken) {
 	return ranges, others
 }
 
-// place is where in ready the job stands.
+// place returns the job's place in ready.
 func (t *taken) place() readyPlace { return readyPlace{t.lane, t.turn, t.startBy} }
 
-// readyPlace is where in ready jobs stand side by side.
+// readyPlace is a place in ready where several jobs may be side by side.
 type readyPlace struct {
 	lane    int32
 	turn    int16
 	startBy int64
 }
 
-// at is a condition for the range in a place of ready. It ends as the ranges
-// of among do.
+// at returns a condition for the range in a place of ready. It ends as the ranges of
+// among do.
 func (s idRange) at(p readyPlace) string {
 	in := fmt.Sprintf("lane = %d and turn = %d and start_by = %d and id", p.lane, p.turn, p.startBy)
 	return fmt.Sprintf("%s between %d and %d or %s = %d", in, s.first, s.last-1, in, s.last)

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// frontSize is how many jobs at the front of a lane are read at a fraction of
-	// what it costs to read more.
+	// frontSize is how many jobs at the front of a lane can be read at a fraction of
+	// the cost of reading more.
 	frontSize = 2
-	// frontsPerQuestion is of how many lanes at once.
+	// frontsPerQuestion is how many lanes one statement reads.
 	frontsPerQuestion = 1000
 )
 
-// readFronts reads the first jobs of lanes by a statement that tells so many of
-// each.
+// readFronts reads the first jobs of lanes by a statement that returns size of each.
 func (c *claimer) readFronts(ctx context.Context, statement string, size int, lanes []int32, each func(i int, keys []dispatch.Key)) error {
 	var position int
 	var texts [frontSize]sql.RawBytes

@@ -11,24 +11,25 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// laneGuard is the lanes that jobs are about to be stored in, as this process knows
-// them. The statement that reads the clock for these jobs compares them with what
-// the database says, so that nothing is stored in a lane that is another's.
+// laneGuard holds the lanes that jobs are about to be stored in, as this process knows
+// them. The statement that reads the clock for these jobs compares them with the
+// database, so that no job is stored in a lane with other names.
 type laneGuard struct {
 	number int64 // of the server
 	lanes  []sqlstore.Lane
 	ids    map[sqlstore.LaneKey]int32
 }
 
-// unknownLanes tells that jobs are to be stored in lanes which this process has not
-// heard of. Lanes are looked up and made on another connection, and no transaction
-// waits for a second one: it is undone, and repeated when they are known.
+// unknownLanes reports that jobs are to be stored in lanes that this process does not
+// know. The store looks lanes up and creates them on another connection, but no
+// transaction waits for a second connection: the transaction is rolled back, and
+// repeated once the lanes are known.
 type unknownLanes []sqlstore.LaneKey
 
 // Error implements error.
 func (u unknownLanes) Error() string { return fmt.Sprintf("%d lanes are not known yet", len(u)) }
 
-// guardLanes guards the lanes of jobs. It fails if one is not known.
+// guardLanes returns the guard of jobs' lanes. It fails if one is not known.
 func (s *Store) guardLanes(jobs []*fairlead.Job) (*laneGuard, error) {
 	g := &laneGuard{number: s.number.Load(), ids: map[sqlstore.LaneKey]int32{}}
 	var missing unknownLanes
@@ -51,14 +52,14 @@ func (s *Store) guardLanes(jobs []*fairlead.Job) (*laneGuard, error) {
 	return g, nil
 }
 
-// of is the lane of a job.
+// of returns the lane of a job.
 func (g *laneGuard) of(job *fairlead.Job) int32 { return g.ids[sqlstore.KeyOf(job)] }
 
-// changed is the error of a guard that did not hold.
+// changed returns the error of a guard that did not hold.
 func (g *laneGuard) changed() error { return staleLanes(g.lanes) }
 
-// staleLanes tells that jobs are to be stored in lanes of which some are not as this
-// process knows them. They are looked up and made again.
+// staleLanes reports that jobs are to be stored in lanes of which some differ from what
+// this process knows. They are looked up and created again.
 type staleLanes []sqlstore.Lane
 
 // Error implements error.
@@ -72,15 +73,15 @@ func changedLanes(lanes []sqlstore.Lane) sqlstore.ChangedLanes {
 	return ids
 }
 
-// clockAtLanes is the statement that reads the clock into a variable, if there is
-// one, as long as some lanes are what they were.
+// clockAtLanes returns the statement that reads the clock, into a variable if one is
+// given, and returns null if the lanes or the server have changed.
 func (s *Store) clockAtLanes(number int64, lanes []sqlstore.Lane, into string) string {
 	return fill(s.sql.ClockAtLanes, "into", into, "count", decimal(len(lanes)), "number", decimal(number), "chosen", sameLanes(lanes))
 }
 
-// sameLanes is a condition on l that holds for lanes which have the ids and names
-// that this process knows. Most often there is one, which the server then reads
-// before it plans anything.
+// sameLanes returns a condition on l that holds for lanes with the ids and names that
+// this process knows. Most often there is one lane, which the server then reads before
+// it plans the rest.
 func sameLanes(lanes []sqlstore.Lane) string {
 	if len(lanes) == 1 {
 		lane := &lanes[0]
@@ -95,8 +96,8 @@ func sameLanes(lanes []sqlstore.Lane) string {
 	return "l.id in (" + idList(ids) + ") and (l.id, l.queue, l.tenant, l.kind) in (" + strings.Join(slices.Collect(named.chunks()), ",") + ")"
 }
 
-// clockAt reads the database's clock as clock does, for jobs that are stored next,
-// and fails if one of their lanes is not what it was.
+// clockAt reads the database's clock as clock does, for jobs that are stored next. It
+// fails if one of their lanes has changed.
 func (t *txn) clockAt(ctx context.Context, g *laneGuard) (int64, error) {
 	var us sql.NullInt64
 	for lanes := range slices.Chunk(g.lanes, chunkTuples) {
@@ -110,7 +111,7 @@ func (t *txn) clockAt(ctx context.Context, g *laneGuard) (int64, error) {
 	return us.Int64, nil
 }
 
-// askClock asks where clock does.
+// askClock reads from the same connection as clock.
 func (t *txn) askClock(ctx context.Context, us *sql.NullInt64, statement string) error {
 	if t.callers {
 		return one(ctx, t.lifeline, []any{us}, statement)

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// manyLanes is from how many lanes on a claim does not look into each.
+	// manyLanes is the number of lanes above which a claim does not read each of them.
 	manyLanes = 256
-	// headsAge is for how long it is believed what was seen of a lane, unless
-	// there is news of it. What another process makes ready without its news
-	// being heard is overlooked for so long.
+	// headsAge is how long a claim trusts what was seen of a lane, unless a wake names
+	// the lane. Jobs that another process makes ready are overlooked for this long if
+	// its wake is lost.
 	headsAge = time.Second
 )
 
 // laneHeads remembers where the ready jobs of lanes begin, so that a claim need not
-// look into thousands of lanes for a few jobs.
+// read thousands of lanes for a few jobs.
 type laneHeads struct {
 	mu    sync.Mutex
 	lanes []laneHead // by id of lane
@@ -25,60 +25,60 @@ type laneHeads struct {
 
 // laneHead is where the jobs of a lane begin.
 type laneHead struct {
-	news   uint32       // how often there was news
-	seen   uint32       // how often there had been when it was read
-	busy   bool         // it has jobs
-	first  dispatch.Key // none of them comes before
-	readAt time.Time    // zero: nothing is known
+	touches uint32       // how often the lane changed
+	seen    uint32       // touches when the lane was read
+	busy    bool         // it has jobs
+	first   dispatch.Key // none of its jobs comes before this key
+	readAt  time.Time    // zero: nothing is known
 }
 
 // laneSight is what a claim has seen of a lane.
 type laneSight struct {
-	lane  int32
-	news  uint32 // of which the claim knew before it looked
-	busy  bool
-	first dispatch.Key
+	lane    int32
+	touches uint32 // of the head, before the claim read the lane
+	busy    bool
+	first   dispatch.Key
 }
 
-// touch says that there is news of lanes.
+// touch records that lanes have changed.
 func (h *laneHeads) touch(lanes map[int32]struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for lane := range lanes {
-		if int(lane) < len(h.lanes) { // of others nothing is known
-			h.lanes[lane].news++
+		if int(lane) < len(h.lanes) { // nothing is remembered of other lanes
+			h.lanes[lane].touches++
 		}
 	}
 }
 
-// touchAll says that there may be news of any lane.
+// touchAll records that any lane may have changed.
 func (h *laneHeads) touchAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.lanes {
-		h.lanes[i].news++
+		h.lanes[i].touches++
 	}
 }
 
-// forget forgets where lanes begin: their ids may be those of others.
+// forget drops where lanes begin: their ids may now belong to other lanes.
 func (h *laneHeads) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for i := range h.lanes { // what goes on has indexes into it
-		h.lanes[i] = laneHead{news: h.lanes[i].news + 1}
+	for i := range h.lanes { // claims in progress have indexes into the slice
+		h.lanes[i] = laneHead{touches: h.lanes[i].touches + 1}
 	}
 }
 
-// laneSplit is lanes parted into those that are known to have jobs and those that
-// have to be looked at. The others are known to have none.
+// laneSplit holds lanes that are known to have jobs and lanes that have to be read.
+// All others are known to have none.
 type laneSplit struct {
-	busy, doubts candidates
-	likely       int // how many of doubts had jobs when they were last seen
+	busy, uncertain candidates
+	likely          int // how many of uncertain had jobs when they were last read
 }
 
-// part parts those of the lanes that are wanted, as of now. News that comes from
-// then on is for the next claim.
-func (h *laneHeads) part(p *laneSplit, lanes []openLane, now time.Time, wanted func(*openLane) bool) {
+// split adds those of the lanes that are wanted to p. A touch from now on is for the
+// next claim.
+func (h *laneHeads) split(p *laneSplit, lanes []openLane, now time.Time, wanted func(*openLane) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range lanes {
@@ -90,10 +90,10 @@ func (h *laneHeads) part(p *laneSplit, lanes []openLane, now time.Time, wanted f
 			h.lanes = append(h.lanes, make([]laneHead, more)...)
 		}
 		head := &h.lanes[lane.ID]
-		c := candidate{open: lane, promised: lane.promised, news: head.news, from: head.first}
+		c := candidate{open: lane, promised: lane.promised, touches: head.touches, from: head.first}
 		switch {
-		case head.seen != head.news || now.Sub(head.readAt) > headsAge:
-			p.doubts = append(p.doubts, c)
+		case head.seen != head.touches || now.Sub(head.readAt) > headsAge:
+			p.uncertain = append(p.uncertain, c)
 			if head.busy {
 				p.likely++
 			}
@@ -103,14 +103,14 @@ func (h *laneHeads) part(p *laneSplit, lanes []openLane, now time.Time, wanted f
 	}
 }
 
-// learn keeps what a claim that began at some time has seen, unless a later one
-// was faster.
+// learn keeps what a claim that began at a time has seen, unless a later claim was
+// faster.
 func (h *laneHeads) learn(sights []laneSight, began time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range sights {
 		if head := &h.lanes[s.lane]; !began.Before(head.readAt) {
-			head.seen, head.busy, head.first, head.readAt = s.news, s.busy, s.first, began
+			head.seen, head.busy, head.first, head.readAt = s.touches, s.busy, s.first, began
 		}
 	}
 }

@@ -13,23 +13,23 @@ import (
 const (
 	// lanesPerQuestion bounds the length of one statement.
 	lanesPerQuestion = 64
-	// leastPerLane and the factor laneGrowth say how many rows of a lane are
-	// read at first, and how many more if these were not enough.
+	// leastPerLane is how many rows of a lane are read at first, and laneGrowth the
+	// factor for the next read if these were not enough.
 	leastPerLane, laneGrowth = 8, 4
 )
 
 // laneView is what a claim has seen of a lane.
 type laneView struct {
 	dispatch.Lane
-	names  sqlstore.LaneKey
-	quotas []int32 // that its jobs count against
-	limit  int     // how many rows were asked for
-	news   uint32  // of the lane, before it was looked at
-	read   bool    // whether anything was
-	lost   bool    // whether others may have some of its first jobs
+	names   sqlstore.LaneKey
+	quotas  []int32 // that its jobs count against
+	limit   int     // how many rows were asked for
+	touches uint32  // of the lane's head, before it was read
+	read    bool    // whether the lane was read
+	lost    bool    // whether other transactions may have some of its first jobs
 }
 
-// room is how many of the lane's jobs its limits let start.
+// room returns how many of the lane's jobs its limits allow to start.
 func (v *laneView) room(most int) int {
 	for _, limit := range v.Limits {
 		most = min(most, limit.Room())
@@ -37,10 +37,10 @@ func (v *laneView) room(most int) int {
 	return most
 }
 
-// empty tells whether there is nothing to take from the lane.
+// empty reports whether there is nothing to take from the lane.
 func (v *laneView) empty() bool { return v.All && len(v.Keys) == 0 }
 
-// addView prepares a lane for being looked at.
+// addView prepares a lane for reading.
 func (c *claimer) addView(lane *openLane) *laneView {
 	view := &laneView{Lane: dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: dispatch.Front}, names: lane.LaneKey}
 	c.govern(view, lane)
@@ -49,7 +49,7 @@ func (c *claimer) addView(lane *openLane) *laneView {
 	return view
 }
 
-// look reads so many of the first jobs of lanes, unless their limits are used up.
+// look reads limit of the first jobs of lanes, unless their limits are used up.
 func (c *claimer) look(ctx context.Context, views []*laneView, limit int) error {
 	var quotas []int32
 	for _, view := range views {
@@ -68,7 +68,7 @@ func (c *claimer) look(ctx context.Context, views []*laneView, limit int) error 
 	return c.readHeads(ctx, lanes)
 }
 
-// readHeads reads the first rows of lanes, as many as their views say, without
+// readHeads reads the first rows of lanes, as many as their views ask for, without
 // those that were chosen before.
 func (c *claimer) readHeads(ctx context.Context, views []*laneView) error {
 	var short, long []*laneView
@@ -126,7 +126,7 @@ func (c *claimer) readLong(ctx context.Context, views []*laneView) error {
 	return nil
 }
 
-// see adds a job to what is known of a lane, unless it was chosen before.
+// see adds a job to a lane's view, unless it was chosen before.
 func (c *claimer) see(view *laneView, key dispatch.Key) {
 	if _, chosen := c.avoid[key.ID]; !chosen {
 		view.Keys = append(view.Keys, key)

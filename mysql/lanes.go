@@ -14,8 +14,8 @@ import (
 // idBlock is how many job ids a process reserves at a time.
 const idBlock = 1000
 
-// takeIDs reserves blocks of job ids. If the database gives out again what it gave
-// to this process before, it has forgotten that, and goes on above.
+// takeIDs reserves blocks of job ids. If the database gives out ids that it gave to
+// this process before, it has lost commits, and takeIDs continues above them.
 func (s *Store) takeIDs(ctx context.Context, n int) ([]int64, error) {
 	last, err := s.raiseIDs(ctx, n*idBlock)
 	if highest := s.ids.Highest(); err == nil && last-int64(n*idBlock) < highest {
@@ -33,7 +33,7 @@ func (s *Store) takeIDs(ctx context.Context, n int) ([]int64, error) {
 	return blocks, nil
 }
 
-// raiseIDs reserves ids and tells the last of them.
+// raiseIDs reserves ids and returns the last of them.
 func (s *Store) raiseIDs(ctx context.Context, n int) (int64, error) {
 	result, err := s.execQuickly(ctx, s.sql.TakeIDs, n)
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *Store) raiseIDs(ctx context.Context, n int) (int64, error) {
 	return result.LastInsertId()
 }
 
-// prepare gets what new jobs need from outside of the transaction that stores
-// them: their lanes, which must not vanish with it or wait for it, and ids.
+// prepare gets what new jobs need from outside of the transaction that stores them:
+// ids, and lanes, which must not disappear with the transaction or wait for it.
 func (s *Store) prepare(ctx context.Context, jobs []*fairlead.Job) ([]int64, error) {
 	if missing := s.lanes.Missing(jobs); len(missing) > 0 {
 		if err := s.makeLanes(ctx, missing); err != nil {
@@ -54,8 +54,8 @@ func (s *Store) prepare(ctx context.Context, jobs []*fairlead.Job) ([]int64, err
 	return ids, s.ids.Fill(ctx, ids)
 }
 
-// makeLanes looks lanes up and creates those that do not exist. Looking first
-// wastes no numbers: an insert that is ignored uses one up.
+// makeLanes looks lanes up and creates those that do not exist. Looking first wastes no
+// ids: an ignored insert uses one up.
 func (s *Store) makeLanes(ctx context.Context, lanes []sqlstore.LaneKey) error {
 	if sqlstore.TooManyLanes(len(s.lanes.Known()), s.lanesKept.Load()) {
 		if err := s.dropGoneLanes(ctx); err != nil {
@@ -100,7 +100,7 @@ func (s *Store) readLanes(ctx context.Context, statement string, args ...any) (f
 	return found, err
 }
 
-// laneKey names a lane.
+// laneKey returns the names of a lane.
 func (s *Store) laneKey(ctx context.Context, lane int32) (sqlstore.LaneKey, error) {
 	if key, known := s.lanes.Key(lane); known {
 		return key, nil
@@ -116,22 +116,22 @@ func (s *Store) laneKey(ctx context.Context, lane int32) (sqlstore.LaneKey, erro
 }
 
 const (
-	// laneInterval is how soon at most the lane table is read again for claims.
+	// laneInterval is the shortest time between two reads of the lane table for claims.
 	laneInterval = time.Second
-	// laneSettling is after how long no lane with a smaller id can appear. Ids
+	// laneSettling is the time after which no lane with a smaller id can appear. Ids
 	// are given out before they are committed, many at a time.
 	laneSettling = 2 * time.Minute
 )
 
-// refreshLanes looks for lanes that other processes made.
+// refreshLanes reads lanes that other processes created.
 func (s *Store) refreshLanes(ctx context.Context) error {
 	s.refreshing.Lock()
 	defer s.refreshing.Unlock()
 	return s.readNewLanes(ctx)
 }
 
-// refreshLanesSometimes does so at most once per interval, and not while
-// another goroutine does.
+// refreshLanesSometimes does so at most once per interval, and not while another
+// goroutine does.
 func (s *Store) refreshLanesSometimes(ctx context.Context) error {
 	if time.Since(time.Unix(0, s.refreshed.Load())) < laneInterval || !s.refreshing.TryLock() {
 		return nil
@@ -149,7 +149,7 @@ func (s *Store) readNewLanes(ctx context.Context) error {
 			return fmt.Errorf("read lanes: %w", err)
 		}
 	}
-	from, list := s.laneTop, []int64{0} // which no lane has
+	from, list := s.laneTop, []int64{0} // an id that no lane has
 	missing, ok := s.lanes.MissingLanes(s.laneFloor, from)
 	if !ok {
 		from = s.laneFloor

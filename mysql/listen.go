@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	noWakes = "-" // Options.WakeAddr that turns wakes between processes off
+	noWakes = "-" // the Options.WakeAddr that turns wakes between processes off
 
-	confirmEvery = 5 * time.Second  // how often a listener registers itself anew
-	forgetAfter  = 15 * time.Second // when a silent listener is not told any more
+	confirmEvery = 5 * time.Second  // how often a listener registers again
+	forgetAfter  = 15 * time.Second // after which a silent listener gets no more messages
 )
 
-// listener hears the news of other processes, as long as somebody listens.
+// listener receives the wakes of other processes, as long as this process has
+// listeners.
 type listener struct {
 	store *Store
 
@@ -72,7 +73,7 @@ func (e *listener) end() {
 	}
 }
 
-// listen hears until ctx ends or the port is lost.
+// listen receives until ctx ends or the port is lost.
 func (e *listener) listen(ctx context.Context) {
 	if e.store.signer.load(ctx) != nil {
 		return
@@ -81,11 +82,11 @@ func (e *listener) listen(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	defer context.AfterFunc(ctx, func() { _ = socket.Close() })() // a read that waits returns
+	defer context.AfterFunc(ctx, func() { _ = socket.Close() })() // ends a read that waits
 	defer socket.Close()
 	message := make([]byte, 2*messageSize)
 	e.register(ctx, socket.LocalAddr().String())
-	e.store.wakeHere(&wakes{everybody: true, later: true, cancel: true}) // what was missed before
+	e.store.wakeHere(&wakes{all: true, later: true, cancel: true}) // covers the wakes missed before
 	confirm := time.Now().Add(confirmEvery)
 	for ctx.Err() == nil {
 		if !time.Now().Before(confirm) {
@@ -102,8 +103,8 @@ func (e *listener) listen(ctx context.Context) {
 	}
 }
 
-// register makes the port known to others. If that fails they do not tell us
-// for a while, and polling finds the jobs.
+// register makes the port known to other processes. If it fails, they do not wake this
+// process for a while, and polling finds the jobs.
 func (e *listener) register(ctx context.Context, address string) {
 	ctx, cancel := e.store.withTimeout(ctx)
 	defer cancel()
@@ -119,12 +120,12 @@ func (e *listener) hear(ctx context.Context, sealed string) {
 	}
 	words := strings.Fields(message)
 	if len(words) < 2 || words[0] == e.store.notifier.tag {
-		return // our own listeners know already
+		return // this process's own listeners know already
 	}
 	n := decodeWakes(words[1:])
 	if len(n.work) > 0 && e.store.laneKeys(n.work) == nil {
-		// A lane that another process made. If it cannot be looked up now, all
-		// are woken.
+		// Another process created the lane. If it cannot be looked up now, all
+		// listeners are woken.
 		_ = e.store.refreshLanes(ctx)
 	}
 	if n.room {

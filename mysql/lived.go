@@ -10,12 +10,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// uncrashChunk is how many crashes one transaction takes back: few enough that it is
+// uncrashChunk is how many crashes one transaction takes back: few enough to keep it
 // short.
 const uncrashChunk = 50
 
-// Lived says that the process of a node lives, and takes back the crashes that were
-// counted for it.
+// Lived records that the process of a node is alive, and takes back the crashes counted
+// for it.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -85,14 +85,14 @@ func (t *txn) uncrash(ctx context.Context, m *moves, id int64) error {
 		return t.must(ctx, 1, t.sql.UncrashRunning, id)
 	case fairlead.Waiting:
 		return t.must(ctx, 1, t.sql.UncrashWaiting, id)
-	case fairlead.Ready: // it may be no suspect any more
+	case fairlead.Ready: // it may no longer be a suspect
 		p.crashes = max(0, p.crashes-1)
 		m.await(p, m.now)
 	}
 	return nil
 }
 
-// livedAmong tells which of some jobs' nodes said that they live.
+// livedAmong returns which nodes of some jobs were recorded as alive.
 func (t *txn) livedAmong(ctx context.Context, jobs map[int64]*placed) (map[int64]bool, error) {
 	lived := map[int64]bool{}
 	var nodes []int64
@@ -104,9 +104,9 @@ func (t *txn) livedAmong(ctx context.Context, jobs map[int64]*placed) (map[int64
 	}
 	err := t.eachOf(ctx, func(row *sql.Rows) error {
 		var node int64
-		var said bool
-		err := row.Scan(&node, &said)
-		lived[node] = said
+		var alive bool
+		err := row.Scan(&node, &alive)
+		lived[node] = alive
 		return err
 	}, t.sql.ShareLived, nodes)
 	return lived, err

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// forgetAll forgets what this process has cached of the database. It is called while
-// connections are made, and so waits for nothing. What calls that go on still have of
-// it is found out by the statements that use it.
+// forgetAll drops what this process has cached of the database. It is called while
+// connections are made, so it waits for nothing. Calls in progress may still use cached
+// values; their statements find that out.
 func (s *Store) forgetAll() {
 	s.ids.Drop()
 	s.lanes.Reset()
@@ -30,8 +30,8 @@ func (s *Store) forgetAll() {
 	s.signer.forget()
 }
 
-// lostCommits tells that the database lost commits which this process has seen, or
-// has given out again what this process had.
+// lostCommits reports that the database lost commits which this process has seen, or
+// gave out again what this process has.
 type lostCommits struct {
 	under int64 // the number of the server at which they were seen
 	what  string
@@ -40,13 +40,13 @@ type lostCommits struct {
 // Error implements error.
 func (l lostCommits) Error() string { return "the database has lost its last commits: " + l.what }
 
-// commitsLost makes an error of evidence that commits are lost.
+// commitsLost returns the error for evidence of lost commits.
 func (s *Store) commitsLost(format string, values ...any) error {
 	return lostCommits{under: s.number.Load(), what: fmt.Sprintf(format, values...)}
 }
 
-// idsTaken tells an id that another job has from other errors: ids that are set
-// aside are given to no other process, unless the database forgot that it did so.
+// idsTaken recognises the error of an id that another job has: ids are reserved for one
+// process, unless the database lost that.
 func (s *Store) idsTaken(err error) error {
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) && answer.Number == errDuplicate {
@@ -55,11 +55,11 @@ func (s *Store) idsTaken(err error) error {
 	return err
 }
 
-// errForgotten tells that something was looked up and forgotten again meanwhile.
+// errForgotten reports that a value was looked up and dropped again meanwhile.
 var errForgotten = errors.New("the server is another one since")
 
-// retryError is the error of a transaction that is worth repeating, as this process has
-// learned meanwhile what it had wrong.
+// retryError is the error of a transaction that should be repeated, because this
+// process has corrected what it had cached.
 type retryError struct{ error }
 
 // Unwrap implements errors.
@@ -70,9 +70,8 @@ func isRetry(err error) bool {
 	return errors.As(err, &r)
 }
 
-// relearn looks at why a transaction, which is undone, has failed. If the reason is
-// that this process knows something of the database that is no longer so, it learns
-// it anew, and the error is a repeat.
+// relearn examines why a rolled back transaction has failed. If this process had cached
+// something that no longer holds, it reads it again and returns a retryError.
 func (s *Store) relearn(ctx context.Context, err error) error {
 	var changed sqlstore.ChangedLanes
 	var stale staleLanes
@@ -102,9 +101,9 @@ func (s *Store) relearn(ctx context.Context, err error) error {
 	return retryError{err}
 }
 
-// recheckLanes looks again at lanes that are not all as this process knows them, and
-// forgets those that are gone or were given up; and everything else too if the server
-// is another one since.
+// recheckLanes reads lanes again that are not all as this process knows them, and drops
+// those that are gone or retired. It drops everything else too if the server is another
+// one since.
 func (s *Store) recheckLanes(ctx context.Context, ids []int32) error {
 	var number int64
 	if err := one(ctx, s.lifeline, []any{&number}, s.sql.ServerNumber); err != nil {
@@ -133,8 +132,8 @@ func (s *Store) recheckLanes(ctx context.Context, ids []int32) error {
 	return nil
 }
 
-// renewLanes looks again at lanes that are not all as this process knows them, and
-// makes those that are gone or were given up.
+// renewLanes reads lanes again that are not all as this process knows them, and creates
+// those that are gone or retired.
 func (s *Store) renewLanes(ctx context.Context, lanes []sqlstore.Lane) error {
 	if err := s.recheckLanes(ctx, changedLanes(lanes)); err != nil {
 		return err

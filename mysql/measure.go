@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reads"
 )
 
-// measured runs a question on a connection of its own and adds up what the server's
-// counters of the session say it has read.
+// measured runs a query on a separate connection and adds up how many rows it has read,
+// according to the server's session counters.
 func measured(ctx context.Context, db *sql.DB, meter *reads.Meter, ask func(q querier) error) (err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func measured(ctx context.Context, db *sql.DB, meter *reads.Meter, ask func(q qu
 	if err != nil {
 		return err
 	}
-	// Reading the counters reads rows too, as many each time.
+	// Reading the counters reads rows too, the same number each time.
 	again, err := rowsRead(ctx, conn)
 	meter.Add(after - before - (again - after))
 	return err

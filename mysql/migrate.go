@@ -21,15 +21,14 @@ const (
 	migrateTimeout = 10 * time.Minute
 	// lockPatience is how many seconds one request for the migration lock waits.
 	lockPatience = 5
-	// definitionPause is how long a statement that changes a table in use stands
-	// back before it is tried again. While it waits for the table, all who want
-	// to use the table wait behind it; the session's lock_wait_timeout bounds
-	// that.
+	// definitionPause is how long a statement that changes a table in use pauses before
+	// it is tried again. While it waits for the table, all later users of the table
+	// wait behind it; the session's lock_wait_timeout bounds that.
 	definitionPause = time.Second
 )
 
-// Migrate brings the schema up to date. Of many processes one does it, and the
-// others wait and find it done.
+// Migrate brings the schema up to date. One of several processes does it; the others
+// wait and find it done.
 func (s *Store) Migrate(ctx context.Context) (schema driver.Schema, err error) {
 	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
 	defer cancel()
@@ -40,9 +39,9 @@ func (s *Store) Migrate(ctx context.Context) (schema driver.Schema, err error) {
 	return schema, err
 }
 
-// patiently runs f again while the server undoes it, for as long as ctx lasts: on a
+// patiently repeats f while the server rolls it back, for as long as ctx lasts: on a
 // busy server, nodes that start together wait for each other's definitions at every
-// statement, also at those that only read.
+// statement, even those that only read.
 func patiently(ctx context.Context, f func() error) error {
 	for {
 		err := f()
@@ -57,7 +56,7 @@ func patiently(ctx context.Context, f func() error) error {
 	}
 }
 
-// migrate is one try. What it has applied stays applied.
+// migrate makes one try. What it has applied stays applied.
 func (s *Store) migrate(ctx context.Context) (driver.Schema, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -75,7 +74,7 @@ func (s *Store) migrate(ctx context.Context) (driver.Schema, error) {
 	return schema, nil
 }
 
-// Schema compares the database's schema with what this program knows.
+// Schema compares the database's schema with the migrations of this program.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -86,9 +85,9 @@ func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	return sqlstore.Status(applied, s.schema)
 }
 
-// Script is everything that Migrate does to an empty database. As there, each
-// statement is recorded right after it: the server commits every definition by
-// itself, and Migrate can go on where a script was interrupted.
+// Script returns everything that Migrate does to an empty database. As in Migrate, each
+// statement is recorded right after it: the server commits every definition separately,
+// and Migrate can continue where a script was interrupted.
 func (s *Store) Script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s;\n\n%s;\n\n", s.sql.ScriptSession, s.sql.CreateMigrations)
@@ -101,14 +100,13 @@ func (s *Store) Script() string {
 	return b.String()
 }
 
-// printRecord is the record of a statement with its arguments filled in.
+// printRecord returns the record of a statement with its arguments filled in.
 func (s *Store) printRecord(migration sqlstore.Migration, step int) string {
 	values := fmt.Sprintf("(%d, %d, '%s',", migration.Version, step+1, migration)
 	return strings.Replace(s.sql.RecordMigration, "(?, ?, ?,", values, 1)
 }
 
-// applied counts the statements that were applied, per version. Without a record
-// there are none.
+// applied counts the applied statements per version. Without a record there are none.
 func (s *Store) applied(ctx context.Context, q querier) (recorded bool, applied map[int]int, err error) {
 	applied = map[int]int{}
 	err = each(ctx, q, func(row *sql.Rows) error { return row.Scan(&recorded) },
@@ -127,14 +125,14 @@ func (s *Store) applied(ctx context.Context, q querier) (recorded bool, applied 
 	return true, applied, err
 }
 
-// migrationTarget is a sqlstore.MigrationTarget: one connection that has the lock.
+// migrationTarget is a sqlstore.MigrationTarget: one connection that holds the lock.
 type migrationTarget struct {
 	*Store
 	conn *sql.Conn
 }
 
-// lockName is different for every database and prefix of a server, and short
-// enough for it.
+// lockName differs for every database and prefix of a server, and is short enough for
+// the server.
 func (m migrationTarget) lockName() string {
 	sum := sha256.Sum256([]byte(m.database + "\x00" + m.options.Prefix))
 	return fmt.Sprintf("fairlead-%x", sum[:16])
@@ -155,8 +153,8 @@ func (m migrationTarget) lock(ctx context.Context) error {
 	}
 }
 
-// unlock gives the lock back, also if the context has ended meanwhile: the
-// connection goes back to the pool and would keep it.
+// unlock gives the lock back, even if the context has ended: the connection returns to
+// the pool and would keep the lock.
 func (m migrationTarget) unlock(ctx context.Context) error {
 	ctx, cancel := m.withTimeout(context.WithoutCancel(ctx))
 	defer cancel()
@@ -164,8 +162,8 @@ func (m migrationTarget) unlock(ctx context.Context) error {
 	return err
 }
 
-// Applied counts the statements that were applied. It makes the record of them
-// only where there is none: to ask for it needs a right, even if it is there.
+// Applied counts the applied statements. It creates the record only if it does not
+// exist: creating it needs a right even if it exists.
 func (m migrationTarget) Applied(ctx context.Context) (map[int]int, error) {
 	recorded, applied, err := m.applied(ctx, m.conn)
 	if err == nil && !recorded {
@@ -174,8 +172,8 @@ func (m migrationTarget) Applied(ctx context.Context) (map[int]int, error) {
 	return applied, err
 }
 
-// Apply runs one statement and records it. The server commits the two apart:
-// after a crash in between, the statement is run again.
+// Apply runs one statement and records it. The server commits the two separately: after
+// a crash in between, the statement runs again.
 func (m migrationTarget) Apply(ctx context.Context, migration sqlstore.Migration, step int) error {
 	if err := m.define(ctx, migration.Steps[step]); err != nil {
 		return err
@@ -184,16 +182,15 @@ func (m migrationTarget) Apply(ctx context.Context, migration sqlstore.Migration
 	return err
 }
 
-// The server's answers to a column, and to a key, that is added again. Unlike
-// MariaDB, MySQL has no words for adding it only if it is not there.
+// The server's errors for a column, and for a key, that is added again. Unlike MariaDB,
+// MySQL has no syntax to add it only if it does not exist.
 const (
 	errColumnExists = 1060
 	errKeyExists    = 1061
 )
 
-// define changes a definition, standing back again and again while the table
-// is in use. A column or a key that is there already was added by a statement that
-// was run but not recorded.
+// define changes a definition, and pauses while the table is in use. A column or a key
+// that exists already was added by a statement that ran but was not recorded.
 func (m migrationTarget) define(ctx context.Context, statement string) error {
 	for {
 		_, err := m.conn.ExecContext(ctx, statement)
@@ -214,14 +211,14 @@ func (m migrationTarget) define(ctx context.Context, statement string) error {
 	}
 }
 
-// The server's answers to whoever has no right to do something, with a table and
-// with any table of the database.
+// The server's errors for a user without a right to a table, and to any table of the
+// database.
 const (
 	errTableDenied    = 1142
 	errDatabaseDenied = 1044
 )
 
-// explainDenied adds to a denial, which names the right, what can be done about it.
+// explainDenied adds a remedy to a denial, which names the right.
 func explainDenied(err error) error {
 	var answer *mysql.MySQLError
 	if !errors.As(err, &answer) || (answer.Number != errTableDenied && answer.Number != errDatabaseDenied) {

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Join registers a node. Fences that are given out from now on are larger than any
-// there were, whatever the database has lost.
+// Join registers a node. Fences given out from now on are larger than all earlier ones,
+// whatever the database has lost.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -29,9 +29,9 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	return id, nil
 }
 
-// join gives a node its id. If the database gives out one that this process has
-// heard of, it has forgotten that it did so before. A process that joins again may
-// have lost its lease because the database lost its last commits.
+// join gives a node its id. If the database gives out an id that this process knows, it
+// has lost commits. A process that joins again may have lost its lease because the
+// database lost its last commits.
 func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	info, err := sqlstore.NodeInfo(&node)
 	if err != nil {
@@ -115,9 +115,8 @@ func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatA
 	return answer, err
 }
 
-// wishCache remembers which wishes were seen, so that a beat searches the
-// running jobs only if there is a new one: a beat must stay short, however
-// many jobs run.
+// wishCache remembers which wishes were seen, so that a beat searches the running jobs
+// only if there is a new one: a beat must stay short, however many jobs run.
 type wishCache struct {
 	mu    sync.Mutex
 	nodes map[fairlead.NodeID]seenWishes
@@ -156,7 +155,7 @@ func (c *wishCache) forget(node fairlead.NodeID) {
 	delete(c.nodes, node)
 }
 
-// wishesFor lists the running jobs of a node that are asked to stop.
+// wishesFor returns the running jobs of a node that were asked to stop.
 func (s *Store) wishesFor(ctx context.Context, node fairlead.NodeID, version int64) ([]driver.Held, error) {
 	seen, known := s.wishes.get(node)
 	if known && seen.version == version && len(seen.held) == 0 {
@@ -176,7 +175,7 @@ func (s *Store) wishesFor(ctx context.Context, node fairlead.NodeID, version int
 	return slices.Clone(held), nil
 }
 
-// stillWished leaves out jobs that have moved on since.
+// stillWished removes jobs that have moved since.
 func (s *Store) stillWished(ctx context.Context, seen []driver.Held) ([]driver.Held, error) {
 	ids := make([]int64, len(seen))
 	for i, h := range seen {
@@ -197,8 +196,8 @@ func (s *Store) stillWished(ctx context.Context, seen []driver.Held) ([]driver.H
 	return still, nil
 }
 
-// Held lists the jobs that are leased to a node. One that did not join here is not
-// asked for its token: who looks at it does nothing in its name.
+// Held returns the jobs that are leased to a node. It checks no token for a node that
+// did not join here: the caller does nothing in that node's name.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -225,7 +224,7 @@ func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (he
 	return held, err
 }
 
-// Drain asks a node to start nothing more, or to go on. It hears of it with its
+// Drain asks a node to start no more jobs, or to continue. The node learns it with its
 // next beat, and is woken for that.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx, cancel := s.withTimeout(ctx)

@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// The server has no way to notify, so processes wake each other. Who listens
-// opens a UDP port and registers it in the listener table (see listener); who has
-// news sends it there, signed with a secret that is in the database. A datagram is
-// a hint: it may be lost, and it says nothing but where to look.
+// The server cannot notify, so processes wake each other. A process that listens opens
+// a UDP port and registers it in the listener table (see listener). A process with
+// wakes sends them there, signed with a secret that is in the database. A datagram is a
+// hint: it may be lost, and it contains only where to look.
 
 const (
-	tellEvery   = 5 * time.Millisecond  // between two messages of one process
+	notifyEvery = 5 * time.Millisecond  // between two messages of one process
 	askEvery    = time.Second           // how old the list of listeners may be
-	askNobody   = 50 * time.Millisecond // how old it may be if it is empty
+	askEmpty    = 50 * time.Millisecond // how old it may be if it is empty
 	messageSize = 1200                  // bytes: fits into one packet on any network
 )
 
-// notifier tells other processes of this one's news, outside of any transaction
+// notifier sends this process's wakes to other processes, outside of any transaction
 // and a moment later, so that enqueueing never waits for it.
 type notifier struct {
 	store *Store
-	tag   string // tells this store's own messages
-	host  string // whose loopback addresses mean this machine
+	tag   string // identifies this store's own messages
+	host  string // the machine whose loopback addresses can be used
 
 	mu      sync.Mutex
 	pending wakes
@@ -41,7 +41,7 @@ type notifier struct {
 
 func newNotifier(s *Store) *notifier {
 	ctx, stop := context.WithCancel(context.Background())
-	host, _ := os.Hostname() // empty is as good as any other
+	host, _ := os.Hostname() // an empty name does no harm
 	m := &notifier{store: s, tag: rand.Text()[:8], host: host, bell: make(chan struct{}, 1), stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(m.ended)
@@ -55,7 +55,7 @@ func (m *notifier) close() {
 	<-m.ended
 }
 
-func (m *notifier) tell(n *wakes) {
+func (m *notifier) notify(n *wakes) {
 	if n.none() || m.store.options.WakeAddr == noWakes {
 		return
 	}
@@ -68,8 +68,8 @@ func (m *notifier) tell(n *wakes) {
 	}
 }
 
-// run sends what is pending until ctx ends. Whatever fails is a wake that is
-// lost: polling finds the jobs.
+// run sends what is pending until ctx ends. A failure is a lost wake: polling finds the
+// jobs.
 func (m *notifier) run(ctx context.Context) {
 	var listeners []netip.AddrPort
 	var asked time.Time
@@ -83,7 +83,7 @@ func (m *notifier) run(ctx context.Context) {
 		message := m.tag + m.pending.encode()
 		m.pending = wakes{}
 		m.mu.Unlock()
-		if age := time.Since(asked); age > askEvery || age > askNobody && len(listeners) == 0 {
+		if age := time.Since(asked); age > askEvery || age > askEmpty && len(listeners) == 0 {
 			if found, err := m.listeners(ctx); err == nil {
 				listeners, asked = found, time.Now()
 			}
@@ -94,7 +94,7 @@ func (m *notifier) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(tellEvery):
+		case <-time.After(notifyEvery):
 		}
 	}
 }
@@ -110,7 +110,7 @@ func send(message string, listeners []netip.AddrPort) {
 	}
 }
 
-// listeners are the registered ports, without loopback ports of other machines.
+// listeners returns the registered ports, without loopback ports of other machines.
 func (m *notifier) listeners(ctx context.Context) ([]netip.AddrPort, error) {
 	ctx, cancel := m.store.withTimeout(ctx)
 	defer cancel()
@@ -133,8 +133,8 @@ func (m *notifier) listeners(ctx context.Context) ([]netip.AddrPort, error) {
 	return found, rows.Err()
 }
 
-// encode writes news as words: "*" for work anywhere, the number of each lane
-// with work, "room", "later", "cancel".
+// encode writes wakes as words: "*" for work anywhere, the number of each lane with
+// work, "room", "later", "cancel".
 func (n *wakes) encode() string {
 	var b strings.Builder
 	lanes := make([]int32, 0, len(n.work))
@@ -145,7 +145,7 @@ func (n *wakes) encode() string {
 	for _, lane := range lanes {
 		b.WriteString(" " + strconv.Itoa(int(lane)))
 	}
-	if n.everybody || b.Len() > messageSize {
+	if n.all || b.Len() > messageSize {
 		b.Reset()
 		b.WriteString(" *")
 	}
@@ -166,7 +166,7 @@ func decodeWakes(words []string) *wakes {
 	for _, word := range words {
 		switch word {
 		case "*":
-			n.everybody = true
+			n.all = true
 		case "room":
 			n.room = true
 		case "later":

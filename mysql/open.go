@@ -28,7 +28,7 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 		return nil, fmt.Errorf("open mysql store: %w", err)
 	}
 	if err := s.start(ctx); err != nil {
-		_ = s.Close() // what went wrong first counts
+		_ = s.Close() // the first error counts
 		return nil, fmt.Errorf("open mysql store: %w", unavailable(ctx, err))
 	}
 	return s, nil
@@ -47,14 +47,14 @@ func (s *Store) start(ctx context.Context) error {
 	if err := patiently(ctx, func() error { return s.bringUp(ctx) }); err != nil {
 		return err
 	}
-	if _, err := s.meetOnce(ctx, noLoss); err != nil && !readOnly(err) { // who only reads need not agree on anything
+	if _, err := s.meetOnce(ctx, noLoss); err != nil && !readOnly(err) { // a process that only reads need not agree on the server
 		return err
 	}
 	return patiently(ctx, func() error { return s.prepareClaims(ctx) })
 }
 
-// bringUp migrates only if there is something to migrate: a user who may not
-// change the schema can use one that is current.
+// bringUp migrates only if something is pending: a user who may not change the schema
+// can use one that is current.
 func (s *Store) bringUp(ctx context.Context) error {
 	schema, err := s.Schema(ctx)
 	if err != nil || len(schema.Pending) == 0 {
@@ -70,7 +70,7 @@ func (s *Store) bringUp(ctx context.Context) error {
 func (s *Store) prepareClaims(ctx context.Context) (err error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	if s.claimOpening == nil { // else a try before got as far
+	if s.claimOpening == nil { // otherwise an earlier try has prepared it
 		if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimCheck); err != nil {
 			return err
 		}
@@ -117,8 +117,8 @@ func open(url string, options Options) (*Store, error) {
 	return s, err
 }
 
-// pool makes a set of connections. Idle ones are given up well before a server
-// that counts idle connections does it.
+// pool returns a set of connections. It closes idle ones well before a server that
+// limits idle connections does.
 func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
@@ -140,7 +140,7 @@ type session struct {
 	pooled   func(context.Context, driver.Conn) (driver.Conn, error)
 }
 
-// Connect opens a connection, sets it up and looks at whose it is.
+// Connect opens a connection, sets it up and recognises its server.
 func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.greeting.connect(ctx, c.Connector)
 	if err != nil {
@@ -151,17 +151,17 @@ func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("the driver's %T cannot execute statements", conn)
 	}
 	if _, err := execer.ExecContext(ctx, c.setup, nil); err != nil {
-		_ = conn.Close() // what went wrong first counts
+		_ = conn.Close() // the first error counts
 		return nil, fmt.Errorf("set up session: %w", err)
 	}
 	admitted, err := c.galera.admit(ctx, conn)
 	if err != nil {
-		_ = conn.Close() // what went wrong first counts
+		_ = conn.Close() // the first error counts
 		return nil, err
 	}
 	pooled, err := c.pooled(ctx, admitted)
 	if err != nil {
-		_ = conn.Close() // what went wrong first counts
+		_ = conn.Close() // the first error counts
 		return nil, err
 	}
 	return pooled, nil

@@ -12,29 +12,29 @@ import (
 type openLane struct {
 	sqlstore.Lane
 	quotas   []int32 // that its jobs count against, in order
-	tenant   int32   // that of them which is the tenant's own; zero: it has none
+	tenant   int32   // the tenant's own quota; zero: it has none
 	promised bool    // its tenant has a minimum
-	strange  bool    // the scope does not serve it
+	foreign  bool    // the scope does not serve it
 }
 
-// openLanes are those that concern a scope under rules that do not change, so
-// that claims need not go through thousands of lanes to find out.
+// openLanes holds the lanes that concern a scope under unchanging rules. It spares
+// claims to go through thousands of lanes.
 type openLanes struct {
 	own     []openLane
-	strange []openLane // those under limits that the scope does not serve
-	limited bool       // some of its own are under limits
+	foreign []openLane // under limits, but not served by the scope
+	limited bool       // some of own are under limits
 	common  []int32    // quotas that all of them count against
-	kinds   []string   // of its own
+	kinds   []string   // of own
 }
 
 type openList struct {
 	mu sync.Mutex
 	openLanes
-	seen  int    // of the known lanes
-	epoch uint64 // of these
+	seen  int    // how many of the known lanes are in the list
+	epoch uint64 // of the known lanes
 }
 
-// openLanes sorts the known lanes. Callers must not change what it returns.
+// openLanes returns the known lanes that are not paused. Callers must not change it.
 func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
 	entry, ok := r.open.Load(scope)
 	if !ok {
@@ -64,7 +64,7 @@ func (r *rules) openLane(lane sqlstore.Lane) openLane {
 }
 
 func (l *openList) add(lane openLane, serves bool) {
-	first := len(l.own)+len(l.strange) == 0
+	first := len(l.own)+len(l.foreign) == 0
 	switch {
 	case serves:
 		l.own = append(l.own, lane)
@@ -73,8 +73,8 @@ func (l *openList) add(lane openLane, serves bool) {
 			l.kinds = append(l.kinds, lane.Kind)
 		}
 	case len(lane.quotas) > 0:
-		lane.strange = true
-		l.strange = append(l.strange, lane)
+		lane.foreign = true
+		l.foreign = append(l.foreign, lane)
 	default:
 		return
 	}
@@ -88,12 +88,12 @@ func (l *openList) add(lane openLane, serves bool) {
 	}
 }
 
-// many tells whether there are so many lanes that a claim does not look into
-// each. Suspects are claimed without regard to strangers.
+// many reports whether there are so many lanes that a claim does not read each. A claim
+// of suspects ignores foreign lanes.
 func (l *openLanes) many(solo bool) bool {
 	n := len(l.own)
 	if l.limited && !solo {
-		n += len(l.strange)
+		n += len(l.foreign)
 	}
 	return n > manyLanes
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// ownNode is what is known of a node that something is done for: nothing is done in
-// the name of a node whose row is another's, or older than what was acknowledged.
+// ownNode is what this process knows of a node that it acts for. A statement does
+// nothing in the name of a node whose row belongs to another node, or is older than
+// what was acknowledged.
 type ownNode struct {
 	token []byte
-	beat  int64 // the last that was acknowledged here
+	beat  int64 // the last beat acknowledged to this process
 }
 
 func (s *Store) ownNode(ctx context.Context, node fairlead.NodeID) (ownNode, error) {
@@ -27,12 +28,12 @@ func leaseLost(node fairlead.NodeID) error {
 	return fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
 }
 
-// lose finds out why a node has lost its lease. If its row is gone, another's, or
-// older than what was acknowledged to it, the database has lost its last commits.
+// lose finds out why a node has lost its lease. If its row is gone, belongs to another
+// node, or is older than what was acknowledged, the database has lost its last commits.
 func (s *Store) lose(ctx context.Context, node fairlead.NodeID) error {
 	s.wishes.forget(node)
 	if _, kept := driver.NodeToken(ctx); kept {
-		return nil // nothing is known of it here
+		return nil // this process knows nothing about it
 	}
 	number := s.number.Load()
 	own, err := s.ownNode(ctx, node)
@@ -60,7 +61,7 @@ func (s *Store) lose(ctx context.Context, node fairlead.NodeID) error {
 	return err
 }
 
-// raise notes the largest number there was.
+// raise records the largest number so far.
 func raise(largest *atomic.Int64, number int64) {
 	for before := largest.Load(); number > before; before = largest.Load() {
 		if largest.CompareAndSwap(before, number) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// pruneRequests forgets the oldest answers to requests that count once.
+// pruneRequests removes the oldest answers to idempotent requests.
 func (s *Store) pruneRequests(ctx context.Context, limit int) (removed int, err error) {
 	err = s.inTx(ctx, "prune requests", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
@@ -52,11 +52,10 @@ func (s *Store) pruneEntries(ctx context.Context, limit int) (removed int, err e
 	return removed, err
 }
 
-// scheduleRetention is how long a deleted schedule is remembered at least.
+// scheduleRetention is how long a deleted schedule is kept at least.
 const scheduleRetention = 24 * time.Hour
 
-// pruneSchedules removes schedules that were deleted long ago and of whose runs
-// none is left.
+// pruneSchedules removes schedules that were deleted long ago and have no runs left.
 func (s *Store) pruneSchedules(ctx context.Context, limit int) (removed int, err error) {
 	err = s.inTx(ctx, "prune schedules", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)

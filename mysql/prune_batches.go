@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// pruneBatches removes at most limit batches that ended long ago or were never
-// opened, and tells how many. Each is a transaction of its own, as it may have
-// thousands of chunks.
+// pruneBatches removes at most limit batches that ended long ago or were never opened,
+// and returns how many. Each has its own transaction, because it may have thousands of
+// chunks.
 func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	left := limit
 	for _, rule := range sqlstore.BatchRetentions(keep) {
@@ -26,8 +26,8 @@ func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit i
 	return limit - left, err
 }
 
-// pruneEach removes batches that a statement locks, one after the other. Its last
-// input is the time that they are older than.
+// pruneEach removes the batches that a statement locks, one after the other. The last
+// input of the statement is the time before which they ended.
 func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock string, inputs ...any) error {
 	for ; *limit > 0; *limit-- {
 		removed := false
@@ -65,7 +65,7 @@ func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	})
 }
 
-// dropBatch removes a batch that is locked, with its chunks.
+// dropBatch removes a locked batch, with its chunks.
 func (t *txn) dropBatch(ctx context.Context, id int64) error {
 	for _, statement := range []string{t.sql.DropBatchChunks, t.sql.DropBatchTasks, t.sql.DropBatch} {
 		if _, err := t.exec(ctx, statement, id); err != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// outdatedWalk is how many finished jobs one transaction that removes some looks at, and
-// so locks, at most.
+// outdatedWalk bounds how many finished jobs one removing transaction reads, and so
+// locks.
 const outdatedWalk = 10 * keepChunk
 
-// outdatedCursor is how far the jobs of an outcome were looked at, in their order. Tasks of
-// a large open batch that are not counted may be more than one transaction can step over;
-// the next goes on behind them.
+// outdatedCursor is how far the jobs of an outcome were read, in their order. The
+// uncounted tasks of a large open batch may be more than one transaction can step over;
+// the next one continues behind them.
 type outdatedCursor struct{ at, id int64 }
 
-// outdatedCursors are the cursors of the outcomes.
+// outdatedCursors holds the cursors of the outcomes.
 type outdatedCursors struct {
 	mu sync.Mutex
 	of map[int]outdatedCursor
@@ -41,10 +41,10 @@ func (c *outdatedCursors) set(outcome int, cursor outdatedCursor) {
 }
 
 // lockOutdated locks finished jobs that ended before a time, earliest first from a
-// cursor on, and returns those that none has still to see, at most limit. It goes on
-// behind tasks that are not counted, so that these keep no other from being found, but
-// looks at no more than outdatedWalk. next is where the next look begins: at the
-// beginning unless there is more than this one could step over.
+// cursor on. It returns at most limit of those that no batch has still to count. It
+// continues behind uncounted tasks, so that these do not hide other jobs, but reads no
+// more than outdatedWalk. next is where the next call begins: at the beginning, unless
+// there is more than this call could step over.
 func (t *txn) lockOutdated(ctx context.Context, outcome int, before int64, limit int, from outdatedCursor) (outdated []int64, next outdatedCursor, err error) {
 	last := from
 	for seen := 0; ; {
@@ -52,8 +52,8 @@ func (t *txn) lockOutdated(ctx context.Context, outcome int, before int64, limit
 		if err != nil {
 			return nil, from, err
 		}
-		// What is finished was stored together with its chunk being out: a later look
-		// finds that, unless the task was counted.
+		// A job's end was stored after its chunk was marked out: a later read finds the
+		// mark, unless the task was counted.
 		uncounted, err := t.uncounted(ctx, ids(page))
 		if err != nil {
 			return nil, from, err
@@ -76,7 +76,7 @@ func (t *txn) lockOutdated(ctx context.Context, outcome int, before int64, limit
 	}
 }
 
-// outdatedPage locks the finished jobs that come after one.
+// outdatedPage locks the finished jobs that follow a cursor.
 func (t *txn) outdatedPage(ctx context.Context, outcome int, before int64, after outdatedCursor) (page []outdatedCursor, err error) {
 	err = t.each(ctx, func(row *sql.Rows) error {
 		var job outdatedCursor
@@ -95,7 +95,7 @@ func ids(page []outdatedCursor) []int64 {
 	return list
 }
 
-// uncounted tells which of some jobs are tasks that are out, and of which batches.
+// uncounted returns which of the jobs are tasks that are out, with their batches.
 func (t *txn) uncounted(ctx context.Context, jobs []int64) (map[int64]int64, error) {
 	batches := map[int64]int64{}
 	if len(jobs) == 0 {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// pruneQuotas removes what is left of limits that were removed, once no job counts
-// against them any more: their rows, what jobs gave back to them, and the sets that they
-// are members of. It holds the lock of the rules, so that no process claims or sets a limit
-// meanwhile. A job that ends just now is seen to count still: what it holds is read
-// before what was given back is removed.
+// pruneQuotas removes what remains of deleted limits, once no job counts against them:
+// their rows, the slots that jobs gave back, and the sets that contain them. It holds
+// the lock of the rules, so no process claims or sets a limit meanwhile. A job that
+// ends at this moment still counts: what it holds is read before the slots given back
+// are removed.
 func (s *Store) pruneQuotas(ctx context.Context) error {
 	var removed []int64
 	if err := each(ctx, s.db, collect(&removed), s.sql.RemovedQuotas); err != nil || len(removed) == 0 {
@@ -57,7 +57,7 @@ func (s *Store) pruneQuotas(ctx context.Context) error {
 	})
 }
 
-// allSets are the members of all sets of quotas.
+// allSets returns the members of all sets of quotas.
 func (t *txn) allSets(ctx context.Context) (map[int64][]int64, error) {
 	members := map[int64][]int64{}
 	err := t.each(ctx, func(row *sql.Rows) error {

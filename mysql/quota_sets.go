@@ -13,15 +13,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// quotaSets caches the sets of quotas that jobs count against. Sets never change, but the
-// database may lose one. One is deleted only with a limit that it has as a member: it is
-// not asked for any more.
+// quotaSets caches the sets of quotas that jobs count against. Sets never change, but
+// the database may lose one. A set is deleted only together with a limit that it
+// contains, after which no job asks for it.
 type quotaSets struct {
 	byName  sync.Map // members as text → int32
 	members sync.Map // int32 → []int32
 }
 
-// noSet is the set of jobs that count against nothing.
+// noSet is the set of jobs without quotas.
 const noSet int32 = 0
 
 // add remembers a committed set.
@@ -39,13 +39,13 @@ func (h *quotaSets) add(set int32, name string) error {
 	return nil
 }
 
-// forget forgets all sets.
+// forget drops all sets.
 func (h *quotaSets) forget() {
 	h.byName.Clear()
 	h.members.Clear()
 }
 
-// of is the set of some quotas, which are in order of id, if it is known.
+// of returns the set of some quotas, sorted by id, if it is cached.
 func (h *quotaSets) of(quotas []int32) (set int32, known bool) {
 	if len(quotas) == 0 {
 		return noSet, true
@@ -57,9 +57,8 @@ func (h *quotaSets) of(quotas []int32) (set int32, known bool) {
 	return found.(int32), true
 }
 
-// setsOf are the sets of lists of quotas, which are in order of id. Those that
-// do not exist are made outside of the transaction: they must not vanish with
-// it.
+// setsOf returns the sets of lists of quotas, each sorted by id. It creates missing
+// sets outside of the transaction, so that they do not disappear with it.
 func (s *Store) setsOf(ctx context.Context, lists [][]int32) ([]int32, error) {
 	missing := map[string]struct{}{}
 	for _, quotas := range lists {
@@ -81,8 +80,8 @@ func (s *Store) setsOf(ctx context.Context, lists [][]int32) ([]int32, error) {
 	return sets, nil
 }
 
-// makeSets looks sets up and creates those that do not exist, in order, so that
-// two processes that do so wait for each other in one direction only.
+// makeSets looks sets up and creates those that do not exist, in order, so that two
+// such processes wait for each other in one direction only.
 func (s *Store) makeSets(ctx context.Context, missing map[string]struct{}) error {
 	var names tuples
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
@@ -126,8 +125,8 @@ func (s *Store) readSets(ctx context.Context, statement string, args ...any) err
 	}, statement, args...)
 }
 
-// membersOf are the quotas of a set. A caller's transaction may not see it, so
-// that the question goes another way.
+// membersOf returns the quotas of a set. A caller's transaction may not see the set, so
+// membersOf reads it on another connection.
 func (s *Store) membersOf(ctx context.Context, set int32) ([]int32, error) {
 	if members, known := s.sets.members.Load(set); known {
 		return members.([]int32), nil
@@ -142,10 +141,9 @@ func (s *Store) membersOf(ctx context.Context, set int32) ([]int32, error) {
 	return members.([]int32), nil
 }
 
-// free gives back the slots of jobs that left running or waiting, given by the
-// sets that they counted against. It only inserts, and so never waits for a
-// claim: what it gives back is taken off by the next claim that has locked the
-// quota.
+// free gives back the slots of jobs that left running or waiting, given by the sets
+// that they counted against. It only inserts, so it never waits for a claim: the next
+// claim that locks the quota subtracts what was given back.
 func (t *txn) free(ctx context.Context, jobs map[int32]int) error {
 	if len(jobs) == 0 {
 		return nil
@@ -164,12 +162,12 @@ func (t *txn) free(ctx context.Context, jobs map[int32]int) error {
 	for _, quota := range slices.Sorted(maps.Keys(freed)) {
 		deltas.add().ints(int64(quota), int64(freed[quota])).end()
 	}
-	t.wakes.room = true // somebody may have waited for a slot
+	t.wakes.room = true // a job may have waited for a slot
 	return t.insert(ctx, t.sql.AddDeltas, &deltas)
 }
 
-// setsByLane are the sets of quotas that the jobs of a claim count against.
-// Lanes without limits are left out.
+// setsByLane returns the sets of quotas that the jobs of a claim count against, without
+// lanes that have no limits.
 func (c *claimer) setsByLane(ctx context.Context) (map[int32]int32, error) {
 	byLane := map[int32]int32{}
 	var lanes []int32
@@ -192,8 +190,7 @@ func (c *claimer) setsByLane(ctx context.Context) (map[int32]int32, error) {
 	return byLane, nil
 }
 
-// setByLane is an expression for the set that a job of column lane counts
-// against.
+// setByLane returns an expression for the set that a job of column lane counts against.
 func setByLane(sets map[int32]int32) string {
 	if len(sets) == 0 {
 		return decimal(noSet)

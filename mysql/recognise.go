@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// The number of a server counts how many there were, and ends with random bits: a
-// number that was lost with the last commits is not reached again.
+// The number of a server counts how many servers there were, and ends with random bits,
+// so that a number lost with the last commits does not appear again.
 const (
 	numberBits = 20
 	oneServer  = 1 << numberBits
@@ -22,15 +22,15 @@ func serversOf(number int64) int64 { return number >> numberBits }
 
 func nextNumber(number int64) int64 { return (serversOf(number)+1)*oneServer + rand.Int64N(oneServer) }
 
-// Under which number commits are known to be lost.
+// The server number under which commits are known to be lost.
 const (
-	noLoss  int64 = -1            // none are known to be
-	anyLoss int64 = math.MaxInt64 // an operator says so
+	noLoss  int64 = -1            // no commits are known to be lost
+	anyLoss int64 = math.MaxInt64 // an operator reports a restore
 )
 
 const (
-	// jobLeap is by how much ids of jobs jump if some may have been given out that
-	// the database does not know of.
+	// jobLeap is by how much job ids jump if some may have been given out that the
+	// database does not know of.
 	jobLeap = 100_000_000
 	// nodeLeap is the same for nodes.
 	nodeLeap = 1000
@@ -39,9 +39,9 @@ const (
 // agreement is what all processes agree on about a server.
 type agreement struct {
 	number int64
-	fence  int64 // all that are given out from now on are larger; zero: it was not looked at
-	job    int64 // the same of ids of jobs
-	node   int64 // the same of ids of nodes; zero: it was not looked at
+	fence  int64 // all fences given out from now on are larger; zero: not read
+	job    int64 // the same for job ids
+	node   int64 // the same for node ids; zero: not read
 }
 
 // beginner begins transactions: a database handle or one connection.
@@ -49,11 +49,10 @@ type beginner interface {
 	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
 }
 
-// recognise agrees with the other processes on the server that a connection leads
-// to. The first process that finds another one, or that commits are lost which it
-// saw under a number, changes the number, and sees to it that fences and ids go on
-// above all that were ever given out. Every process that finds the number changed
-// forgets what it has cached.
+// recognise agrees with the other processes on the server that a connection leads to.
+// The first process that finds another server, or that commits are lost which it saw
+// under a number, changes the number and raises fences and ids above all that were ever
+// given out. Every process that finds the number changed drops what it has cached.
 func (s *Store) recognise(ctx context.Context, db beginner, found knownServer, lostUnder int64) (agreement, error) {
 	if err := s.meeting.Acquire(ctx); err != nil {
 		return agreement{}, err
@@ -81,7 +80,7 @@ func (s *Store) recognise(ctx context.Context, db beginner, found knownServer, l
 	return agreed, nil
 }
 
-// agree changes what the database says about its server, if that is no longer so.
+// agree updates the row about the server, if it no longer holds.
 func (s *Store) agree(ctx context.Context, t *txn, found knownServer, lostUnder int64) (agreed agreement, err error) {
 	var text string
 	exists, err := t.one(ctx, []any{&agreed.number, &text}, s.sql.LockServer)
@@ -100,7 +99,7 @@ func (s *Store) agree(ctx context.Context, t *txn, found knownServer, lostUnder 
 			return agreed, err
 		}
 	}
-	if lost || !before.same(found) || lostUnder != noLoss { // another process that counted it may know smaller fences
+	if lost || !before.same(found) || lostUnder != noLoss { // another process that counted the server may know only smaller fences
 		if agreed.fence, err = t.anchorFences(ctx); err != nil {
 			return agreed, err
 		}
@@ -109,7 +108,7 @@ func (s *Store) agree(ctx context.Context, t *txn, found knownServer, lostUnder 
 }
 
 // anchorFences raises the counter of fences to the clock, and above all that this
-// process has got.
+// process has received.
 func (t *txn) anchorFences(ctx context.Context) (fence int64, err error) {
 	if _, err := t.exec(ctx, t.sql.AnchorFences, t.lastFence.Load()+1); err != nil {
 		return 0, err
@@ -118,9 +117,9 @@ func (t *txn) anchorFences(ctx context.Context) (fence int64, err error) {
 	return fence, err
 }
 
-// jumpIDs lets ids jump if some may have been given out that the database does not
-// know of: because its last commits are lost, or may be, or because this process
-// has such ids.
+// jumpIDs makes ids jump if some may have been given out that the database does not
+// know of: because its last commits are lost, or may be, or because this process has
+// such ids.
 func (t *txn) jumpIDs(ctx context.Context, agreed *agreement, lost bool) error {
 	if _, err := t.one(ctx, []any{&agreed.job}, t.sql.LockLastJob); err != nil {
 		return err
@@ -155,8 +154,8 @@ func (t *txn) jumpIDs(ctx context.Context, agreed *agreement, lost bool) error {
 
 var _ driver.Restorer = (*Store)(nil)
 
-// Restored is to be called after the database was restored into a server that was
-// not started again: nothing else tells.
+// Restored must be called after the database was restored into a server that was not
+// restarted: the store cannot notice that itself.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	agreed, err := s.meetOnce(ctx, anyLoss)
 	if err != nil {

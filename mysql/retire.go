@@ -16,8 +16,8 @@ import (
 // retireLanes takes the next step of the walk that finds lanes without jobs, unless
 // another process does. See sqlstore.LaneWalk.
 //
-// Whether a transaction is open that may have looked at a lane before it was given up is
-// known only with the right PROCESS. Without it lanes are given up but never removed.
+// Only the right PROCESS shows whether a transaction is open that may have read a lane
+// before it was retired. Without this right lanes are retired but never removed.
 func (s *Store) retireLanes(ctx context.Context) error {
 	var w laneWalk
 	err := s.inTx(ctx, "prune lanes", func(ctx context.Context, t *txn) error {
@@ -34,7 +34,7 @@ func (s *Store) retireLanes(ctx context.Context) error {
 type laneWalk struct {
 	*txn
 	walk      sqlstore.LaneWalk
-	retiredAt string // a time after lanes were last given up; empty: it is still to be noted
+	retiredAt string // a time after lanes were last retired; empty: not recorded yet
 	mine      bool   // this process has locked the walk
 }
 
@@ -72,8 +72,8 @@ func (w *laneWalk) begin(ctx context.Context) error {
 	return err
 }
 
-// settled tells whether no transaction is open that is older than what was given up. When
-// that was is noted by the first walk after it: by then it is committed.
+// settled reports whether no transaction is open that is older than the last
+// retirement. The first walk after a retirement records its time, when it is committed.
 func (w *laneWalk) settled(ctx context.Context) (bool, error) {
 	if w.retiredAt == "" {
 		_, err := w.one(ctx, []any{&w.retiredAt}, w.sql.TransactionsClock)
@@ -87,7 +87,7 @@ func (w *laneWalk) settled(ctx context.Context) (bool, error) {
 	return younger && older == 0, nil
 }
 
-// window looks at the next jobs. It tells whether there may be more of them.
+// window reads the next jobs. It reports whether there may be more.
 func (w *laneWalk) window(ctx context.Context) (more bool, err error) {
 	jobs, lanes := 0, map[int64]bool{}
 	err = w.each(ctx, func(row *sql.Rows) error {
@@ -109,7 +109,7 @@ func (w *laneWalk) window(ctx context.Context) (more bool, err error) {
 	return jobs == sqlstore.LaneWalkWindow, nil
 }
 
-// end gives up and removes the lanes that the walk has not seen.
+// end retires and removes the lanes that the walk has not seen.
 func (w *laneWalk) end(ctx context.Context) error {
 	w.walk.EndedAt = w.walk.Now
 	if w.walk.Settled {
@@ -136,7 +136,7 @@ func (w *laneWalk) remove(ctx context.Context) error {
 		return err
 	}
 	var retired []int64
-	if err := w.each(ctx, collect(&retired), w.sql.LockRetiredLanes, w.walk.GivenUp(), w.walk.BegunAt, last, sqlstore.LaneWalkEnd); err != nil {
+	if err := w.each(ctx, collect(&retired), w.sql.LockRetiredLanes, w.walk.Retired(), w.walk.BegunAt, last, sqlstore.LaneWalkEnd); err != nil {
 		return err
 	}
 	for list := range idChunks(retired) {
@@ -149,15 +149,15 @@ func (w *laneWalk) remove(ctx context.Context) error {
 	return nil
 }
 
-// deniedProcess tells that the server does not let the store see transactions.
+// deniedProcess reports whether the server does not let the store see transactions.
 func deniedProcess(err error) bool {
 	const errSpecificAccessDenied = 1227
 	var answer *mysql.MySQLError
 	return errors.As(err, &answer) && answer.Number == errSpecificAccessDenied
 }
 
-// forgetGoneLanes drops lanes from the cache that were removed, if some were since it
-// was last asked.
+// forgetGoneLanes drops removed lanes from the cache, if lanes were removed since its
+// last call.
 func (s *Store) forgetGoneLanes(ctx context.Context, removed int64) error {
 	if s.lanesRemoved.Load() == removed {
 		return nil

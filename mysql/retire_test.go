@@ -73,7 +73,7 @@ func (w *walks) stayed() bool {
 		if exists, givenUp := w.look("unused"); !exists || !givenUp {
 			return false
 		}
-		w.after(2 * sqlstore.LaneGivenUp)
+		w.after(2 * sqlstore.LaneRetired)
 		mustExec(w.T, w.raw, "do sleep(0.6)") // transactions are told apart by the second
 	}
 	return true
@@ -82,7 +82,7 @@ func (w *walks) stayed() bool {
 func (w *walks) goes() {
 	w.Helper()
 	storetest.Eventually(w.T, "the lane is gone", func() bool { // transactions of others may be older
-		w.after(2 * sqlstore.LaneGivenUp)
+		w.after(2 * sqlstore.LaneRetired)
 		exists, _ := w.look("unused")
 		return !exists
 	})

@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// rules are those of one version, with what they mean for lanes.
+// rules are the rules of one version, with what they mean for lanes.
 type rules struct {
 	*sqlstore.Rules
 	open sync.Map // *driver.Scope → *openList
 }
 
-// rulesOf returns the rules of a version that is locked.
+// rulesOf returns the rules of a locked version.
 func (t *txn) rulesOf(ctx context.Context, version int64) (*rules, error) {
 	if known := t.rules.Load(); known != nil && known.Version == version {
 		return known, nil
@@ -38,19 +38,19 @@ func (t *txn) rulesOf(ctx context.Context, version int64) (*rules, error) {
 	return read, nil
 }
 
-// changeRules opens a change of the rules and returns their new version. No
-// claim is under way until the transaction ends, and then nodes are woken: more
-// may be allowed.
+// changeRules begins a change of the rules and returns their new version. No claim runs
+// until the transaction ends. Nodes are then woken, because the new rules may allow
+// more.
 func (t *txn) changeRules(ctx context.Context) (int64, error) {
 	result, err := t.tx.ExecContext(ctx, t.sql.ChangeRules, sqlstore.VersionStep())
 	if err != nil {
 		return 0, err
 	}
-	t.wakes.everybody = true
+	t.wakes.all = true
 	return result.LastInsertId()
 }
 
-// parents names the parent of every declared tenant, empty if it has none.
+// parents returns the parent of every declared tenant, empty if it has none.
 func (t *txn) parents(ctx context.Context) (map[string]string, error) {
 	parents := map[string]string{}
 	err := t.each(ctx, func(row *sql.Rows) error {
@@ -65,14 +65,14 @@ func (t *txn) parents(ctx context.Context) (map[string]string, error) {
 // quota is a limit with its use.
 type quota struct {
 	sqlstore.Quota
-	running    int // jobs that count
-	freed      int // slots given back that are not taken off yet
+	running    int // jobs that count against it
+	freed      int // slots given back that are not subtracted yet
 	tokens     float64
 	refilledAt int64
 	now        int64 // when it was read
 }
 
-// limit is the quota as a claim at the time of its reading would see it.
+// limit returns the quota as a claim at the time of its reading would see it.
 func (q *quota) limit() dispatch.Limit {
 	limit := limitOf(&q.Quota)
 	limit.Used, limit.Tokens = q.running, q.tokens
@@ -80,12 +80,12 @@ func (q *quota) limit() dispatch.Limit {
 	return limit
 }
 
-// limitOf is a limit whose use is not known yet.
+// limitOf returns a limit whose use is not known yet.
 func limitOf(q *sqlstore.Quota) dispatch.Limit {
 	return dispatch.Limit{ID: q.ID, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
 }
 
-// readQuotas lists all limits there ever were.
+// readQuotas returns all limits, including removed ones.
 func readQuotas(ctx context.Context, q querier, statement string) (quotas []*quota, err error) {
 	err = each(ctx, q, func(row *sql.Rows) error {
 		q := &quota{}
@@ -110,7 +110,7 @@ type ruleChange struct {
 	version, now int64
 	parents      map[string]string
 	quotas       []*quota
-	reholds      bool // whether running jobs count against other limits now
+	reholds      bool // whether running jobs now count against other limits
 }
 
 // rule changes tenants and limits.
@@ -133,7 +133,7 @@ func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.C
 	})
 }
 
-// read reads what holds before the change.
+// read reads the rules before the change.
 func (r *ruleChange) read(ctx context.Context) (err error) {
 	if r.now, err = r.clock(ctx); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (r *ruleChange) read(ctx context.Context) (err error) {
 	return err
 }
 
-// family is what the other tenants have to say.
+// family returns what the other tenants declare.
 func (r *ruleChange) family(except string) sqlstore.Family {
 	family := sqlstore.Family{Parents: r.parents}
 	for _, q := range r.quotas {
@@ -159,7 +159,7 @@ func (r *ruleChange) family(except string) sqlstore.Family {
 	return family
 }
 
-// limit sets what bounds a scope. A rate that differs starts with its burst.
+// limit sets the limit of a scope. A changed rate starts with a full burst.
 func (r *ruleChange) limit(ctx context.Context, rule fairlead.Limit, least int) error {
 	q := r.quotaOf(rule)
 	was, places := q.Active(), max(q.Rule.PerKey, 1)
@@ -179,7 +179,7 @@ func (r *ruleChange) limit(ctx context.Context, rule fairlead.Limit, least int) 
 		return r.must(ctx, 1, r.sql.SetQuota, rule.MaxRunning, least, rule.Rate, rule.Burst, rule.PerKey, q.tokens, q.refilledAt, q.ID)
 	}
 	if !q.Active() && rule.PerKey == 0 {
-		return nil // it never was
+		return nil // it never existed
 	}
 	result, err := r.tx.ExecContext(ctx, r.sql.AddQuota, string(rule.Scope), rule.Name, rule.MaxRunning, least, rule.Rate, rule.Burst, rule.PerKey, q.tokens, q.refilledAt)
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *ruleChange) limit(ctx context.Context, rule fairlead.Limit, least int) 
 	return err
 }
 
-// quotaOf is the row of a limit, or a new one.
+// quotaOf returns the row of a limit, or a new one.
 func (r *ruleChange) quotaOf(rule fairlead.Limit) *quota {
 	for _, q := range r.quotas {
 		if q.Rule.Scope == rule.Scope && q.Rule.Name == rule.Name {

@@ -11,35 +11,34 @@ import (
 	"strings"
 )
 
-// knownServer is what a server says of itself. Another one may have lost commits of the
-// last one, and so may the same one if it was started again.
+// knownServer is what a server reports about itself. Another server may have lost commits of
+// the last one, and so may the same one after a restart.
 type knownServer struct {
 	name  string
 	start int64 // seconds since 1970
 }
 
 // startSlack is by how many seconds two readings of one start may differ: servers
-// tell their uptime in whole seconds.
+// report their uptime in whole seconds.
 const startSlack = 3
 
-// same reports whether two connections lead to one server that was not started
-// again in between.
+// same reports whether two connections lead to one server that was not restarted in
+// between.
 func (s knownServer) same(other knownServer) bool {
 	return s.name == other.name && max(s.start-other.start, other.start-s.start) <= startSlack
 }
 
-// String is the server as it stands in the database.
+// String returns the server as the database stores it.
 func (s knownServer) String() string { return s.name + " " + strconv.FormatInt(s.start, 10) }
 
-// parseServer reads what String wrote. A text that it did not write is that of a
-// server which is no longer there.
+// parseServer reads what String wrote. Any other text stands for a server that is gone.
 func parseServer(text string) knownServer {
 	name, start, _ := strings.Cut(text, " ")
 	seconds, _ := strconv.ParseInt(start, 10, 64) // no server was started in 1970
 	return knownServer{name: name, start: seconds}
 }
 
-// identify asks the server of a connection who it is.
+// identify reads which server a connection leads to.
 func (s *Store) identify(ctx context.Context, conn driver.QueryerContext) (knownServer, error) {
 	name, err := askOnce(ctx, conn, s.sql.ServerName)
 	if err != nil {
@@ -60,8 +59,8 @@ func (s *Store) identify(ctx context.Context, conn driver.QueryerContext) (known
 	return knownServer{name: name[0], start: now/1e6 - seconds}, nil
 }
 
-// askOnce reads the only row of an answer, two columns, on a connection that is not
-// in a pool.
+// askOnce reads the only row of an answer, two columns, on a connection that is not in
+// a pool.
 func askOnce(ctx context.Context, conn driver.QueryerContext, question string) (texts [2]string, err error) {
 	rows, err := conn.QueryContext(ctx, question, nil)
 	if err != nil {
@@ -89,7 +88,7 @@ func askOnce(ctx context.Context, conn driver.QueryerContext, question string) (
 	return texts, nil
 }
 
-// meet identifies the server of a new connection and recognises it, if the store is
+// meet identifies the server of a new connection, and recognises it once the store is
 // open.
 func (s *Store) meet(ctx context.Context, conn driverConn) (knownServer, error) {
 	known := s.known.Load()
@@ -117,7 +116,7 @@ func (l connLender) Connect(context.Context) (driver.Conn, error) { return lentC
 // Driver implements driver.Connector.
 func (l connLender) Driver() driver.Driver { return nil }
 
-// lentConn is a connection that is not closed by who has it.
+// lentConn is a connection that its user does not close.
 type lentConn struct{ driver.Conn }
 
 // Close implements driver.Conn.

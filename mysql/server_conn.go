@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// driverConn is what the driver's connections can do. The pool looks for each of
-// these by itself.
+// driverConn is what the driver's connections can do. The pool looks for each of these
+// separately.
 type driverConn interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -20,16 +20,16 @@ type driverConn interface {
 	driver.Validator
 }
 
-// serverConn is a connection to a server. It is given up once this process knows
-// another server as the one that all agree on: the old one may still answer.
+// serverConn is a connection to a server. It is given up once all processes agree on
+// another server: the old one may still answer.
 type serverConn struct {
 	driverConn
 	store *Store
 	at    knownServer
 }
 
-// serverConn makes one of a new connection, once this process has recognised the
-// server that it leads to. Until the store is open, every server is welcome.
+// serverConn wraps a new connection after this process has recognised the server that
+// it leads to. Until the store is open, every server is accepted.
 func (s *Store) serverConn(ctx context.Context, conn driver.Conn) (driver.Conn, error) {
 	full, ok := conn.(driverConn)
 	if !ok {

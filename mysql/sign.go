@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// signer marks messages between processes, so that only those who can read the
+// signer signs messages between processes, so that only processes that can read the
 // database can make nodes look for work.
 type signer struct {
 	store *Store
@@ -18,10 +18,11 @@ type signer struct {
 	mu  sync.Mutex
 	key []byte
 
-	forgotten atomic.Bool // the key may be another one
+	forgotten atomic.Bool // the key may have changed
 }
 
-// sealSize is how many bytes of the code are sent: a forged message costs a look.
+// signatureSize is how many bytes of the code are sent: a forged message only costs a
+// look.
 const signatureSize = 8
 
 // load makes sure that the key is known.
@@ -54,7 +55,7 @@ func (s *signer) code(message string) string {
 // sign puts the code before a message.
 func (s *signer) sign(message string) string { return s.code(message) + " " + message }
 
-// verify takes a message out, unless its code is wrong.
+// verify returns a message without its code, unless the code is wrong.
 func (s *signer) verify(sealed string) (message string, ok bool) {
 	code, message, _ := strings.Cut(sealed, " ")
 	return message, hmac.Equal([]byte(code), []byte(s.code(message)))

@@ -2,8 +2,8 @@ package mysql
 
 import "github.com/fairlead-io/fairlead/internal/sqlstore"
 
-// statements are all that the store says to the server, by their names in
-// sql/*.sql. The slots that are filled with every call still stand in them.
+// statements holds all statements of the store, by their names in sql/*.sql. They still
+// contain the slots that each call fills.
 type statements struct {
 	sqlstore.FeatureStatements
 

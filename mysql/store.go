@@ -5,86 +5,83 @@
 //
 // # How it moves jobs
 //
-// A move is a short transaction at READ COMMITTED: it locks the job's row in
-// its place, decides by what it finds there, deletes that row and inserts
-// another. What a transaction needs from elsewhere it reads in a statement
-// after the lock. Rows that others are busy with are skipped by claims and by
-// housekeeping, so that these never wait. Deadlocks and lock timeouts are
-// retried as a whole.
+// A move is a short transaction at READ COMMITTED: it locks the job's row in its place,
+// decides by what it finds there, deletes that row and inserts another. It reads what
+// else it needs in a statement after the lock. Claims and housekeeping skip rows that
+// other transactions have locked, so they never wait. The store retries whole
+// transactions after deadlocks and lock timeouts.
 //
 // # Many lanes
 //
-// From some hundred lanes on, a claim does not look into each. The process
-// remembers where the ready jobs of lanes begin, as a lower bound, and looks
-// again where there is news: its own, what it hears of others, and after a
-// second in any case. A claim considers lanes in the order of what is
-// remembered, and reads them before it takes anything.
+// From some hundred lanes on, a claim does not read each. The process remembers where
+// the ready jobs of lanes begin, as a lower bound. It reads a lane again after a wake,
+// from this process or another, and after a second in any case. A claim considers lanes
+// in the remembered order, and reads them before it takes anything.
 //
 // # Limits
 //
-// A claim locks the limits of the lanes that it takes from and writes their
-// use. Whoever moves a job on only inserts what it gives back, and never waits
-// for a claim. A running job carries the set of limits that it counts against,
-// so that it gives back what it took. If other limits hold for it from now on
-// (one is set where there was none, or removed, or a tenant changes its parent),
-// it is moved to another set. That waits for transactions of callers that have
-// settled jobs and are still open, and claims wait for it.
+// A claim locks the limits of the lanes that it takes from and writes their use. A
+// transaction that ends or moves a running job only inserts what the job gives back,
+// and never waits for a claim. A running job carries the set of limits that it counts
+// against, so it gives back what it took. If other limits apply to it from now on (one
+// is set where there was none, or removed, or a tenant changes its parent), it is moved
+// to another set. That change waits for open transactions of callers that have settled
+// jobs, and claims wait for the change.
 //
 // # Gates
 //
-// Whoever parks a job or gives back a place also posts news of the gate, and
-// never waits for it. Once that is committed, the gate admits in a transaction of
-// its own, which waits for its turn at the gate and holds the rules as claims do.
-// Whatever happens in between, the news stay, and the next Promote of any process
-// admits.
+// A transaction that parks a job or gives back a place also posts the gate to
+// gate_news, and never waits for the gate. After its commit, the gate admits in a
+// separate transaction, which waits for its turn at the gate and locks the rules as
+// claims do. If the process dies in between, the gate_news rows stay, and the next
+// Promote of any process admits.
 //
 // # Schedules
 //
-// Whoever acts upon a schedule has locked its row and its open runs, those that
-// had not ended when it was last looked at. A job that ends tells its schedule
-// nothing: each tick looks for open runs that are done by now.
+// A transaction that acts upon a schedule has locked the schedule's row and its open
+// runs, those that had not ended when they were last read. A job that ends does not
+// touch its schedule: each tick looks for open runs that are done by now.
 //
 // # Batches
 //
-// Whoever acts upon a batch has locked its row. A job that ends tells its batch
-// nothing: whoever looks at the batch reads which of the jobs that it let out are
-// done by now.
+// A transaction that acts upon a batch has locked the batch's row. A job that ends does
+// not touch its batch: the transaction that acts upon the batch reads which of the
+// released jobs are done by now.
 //
 // # Sweeps
 //
-// Whoever steers a sweep has locked its row. What runs of shards store is in rows of
-// their own, which they write together with the row of their running job, without a
-// look at the sweep: neither waits for the other.
+// A transaction that steers a sweep has locked the sweep's row. Runs of shards store
+// their progress in separate rows, which they write together with the row of their
+// running job, without reading the sweep: neither waits for the other.
 //
 // # A server that lost its last commits
 //
-// A failover, a crash and a restore take back commits that processes have seen. Each
-// connection asks its server who it is and since when it runs; all processes agree in
-// one row on the server they use, and forget what they have cached if that changes.
-// What is used of it is compared all the same: the statement that reads the clock for
-// new jobs holds their lanes against the database, a claim reads the names of the
-// lanes that it locks jobs of, a node's row has a token and its last beat. No
-// lane is locked for that. Fences follow the clock, and ids that may have been given out
-// before are jumped over.
+// A failover, a crash and a restore may take back commits that processes have seen.
+// Each connection reads its server's identity and start. All processes agree in one row
+// on the server they use, and drop what they have cached if that changes. Cached values
+// are compared nevertheless: the statement that reads the clock for new jobs compares
+// their lanes with the database, a claim reads the names of the lanes that it locks
+// jobs of, and a node's row has a token and its last beat. No lane is locked for that.
+// Fences follow the clock, and ids jump over those that may have been given out before.
 //
 // # What it needs of the server
 //
-// The rights select, insert, update and delete in the database; to bring its
-// schema up to date also create, alter, drop and create view. A
-// max_allowed_packet of at least 8 MiB, which is less than the default. One
-// server that takes all writes: row locks of Galera and of group replication
-// are local to one member (a process that reaches another member of a Galera
-// cluster than the others is refused). If it writes a binary log, that is by rows (the
-// default): READ COMMITTED allows nothing else.
+// The store needs the rights select, insert, update and delete in the database; to
+// bring its schema up to date also create, alter, drop and create view. It needs a
+// max_allowed_packet of at least 8 MiB, which is less than the default. It needs one
+// server that takes all writes: row locks of Galera and of group replication are local
+// to one member (a process that reaches another member of a Galera cluster than the
+// others is refused). A binary log must be by rows (the default), because READ
+// COMMITTED allows nothing else.
 //
-// A process that is stopped inside a transaction hides the rows it had locked
-// until the server ends it, after Options.IdleLimit. MariaDB has a limit for
-// exactly that; MySQL has not, so there every connection is closed by the
-// server once it was idle for as long, and opened again when it is needed.
+// A process that is stopped inside a transaction hides the rows it had locked until the
+// server ends the transaction, after Options.IdleLimit. MariaDB has a limit for exactly
+// that. MySQL has not, so there the server closes every connection that was idle for as
+// long, and the store opens it again when needed.
 //
 // InnoDB removes deleted rows only when no older snapshot needs them: beside a
-// transaction at REPEATABLE READ that stays open for very long, claims read
-// over the remains of all jobs claimed since.
+// transaction at REPEATABLE READ that stays open for very long, claims read over the
+// remains of all jobs claimed since.
 package mysql
 
 import (
@@ -104,7 +101,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Options are what can be chosen about a store. The zero value is useful.
+// Options configures a store. The zero value is useful.
 type Options struct {
 	// Prefix of the names of all tables; "fairlead_" if empty.
 	Prefix string
@@ -117,17 +114,16 @@ type Options struct {
 	// QueryTimeout bounds every call whose context has no earlier deadline; 30
 	// seconds if zero.
 	QueryTimeout time.Duration
-	// IdleLimit is how long the server keeps a transaction open whose client
-	// says nothing, in whole seconds; 5 seconds if zero.
+	// IdleLimit is how long the server keeps an idle transaction open, in whole
+	// seconds; 5 seconds if zero.
 	IdleLimit time.Duration
 	// MaxConns bounds the connections that move and read jobs; 16 if zero. Beats
 	// and other short statements have up to 4 more.
 	MaxConns int
-	// WakeAddr is the UDP address on which this process hears from others that
-	// there is news: an IP address that the others can reach and a port, which
-	// may be 0. The default, 127.0.0.1:0, hears the processes of this
-	// machine; the others' jobs are then found by polling. "-" turns wakes
-	// between processes off.
+	// WakeAddr is the UDP address on which this process receives wakes of other
+	// processes: an IP address that they can reach and a port, which may be 0. The
+	// default, 127.0.0.1:0, receives those of processes on this machine; polling finds
+	// the jobs of others. "-" turns wakes between processes off.
 	WakeAddr string
 	// Now is for tests: an SQL expression, in microseconds, that replaces the
 	// database's clock.
@@ -139,7 +135,7 @@ const (
 	defaultQueryTimeout = 30 * time.Second
 	defaultIdleLimit    = 5 * time.Second
 	defaultMaxConns     = 16
-	defaultWakeAddr     = "127.0.0.1:0" // the processes of this machine
+	defaultWakeAddr     = "127.0.0.1:0" // receives wakes of this machine's processes
 	lifelineConns       = 4
 )
 
@@ -165,13 +161,13 @@ type Store struct {
 
 	db    *sql.DB         // moves and reads jobs
 	seats *sqlstore.Seats // of db
-	// lifeline runs what must not queue behind anything: beats, and what
-	// transactions need from outside themselves. None of it waits for the locks
-	// that jobs are moved under.
+	// lifeline runs what must not queue: beats, and what transactions need from outside
+	// themselves. None of its statements waits for the locks under which jobs are
+	// moved.
 	lifeline *sql.DB
 
-	// claimOpening and claimLane are worth preparing: they are constant, run most
-	// often, and parsing and planning them costs more than running them.
+	// claimOpening and claimLane are prepared: they are constant, run most often, and
+	// parsing and planning them costs more than running them.
 	claimOpening, claimLane *sql.Stmt
 
 	ids sqlstore.IDs
@@ -181,36 +177,36 @@ type Store struct {
 	lanes    *sqlstore.Lanes
 	query    sqlstore.Query
 	hub      *sqlstore.Hub
-	alarm    *sqlstore.Alarm // wakes nodes when it is worth to claim again
+	alarm    *sqlstore.Alarm // wakes nodes when another claim is worthwhile
 	notifier *notifier
 	listener *listener
 	signer   *signer
 
-	known       atomic.Pointer[knownServer] // that this process last agreed on with others; nil until it is open
+	known       atomic.Pointer[knownServer] // the server all processes last agreed on; nil until the store is open
 	number      atomic.Int64                // of that server
 	meeting     sqlstore.Lock               // held while a server is recognised
-	tokens      sqlstore.NodeTokens         // of nodes that joined here
-	lastNode    atomic.Int64                // that joined here, zero if none did
+	tokens      sqlstore.NodeTokens         // of nodes that joined through this store
+	lastNode    atomic.Int64                // the last node that joined here; zero if none did
 	highestNode atomic.Int64                // the largest id of a node that joined here
-	lastFence   atomic.Int64                // the largest that was given out here
+	lastFence   atomic.Int64                // the largest one given out here
 	outdated    outdatedCursors             // how far Prune has looked
 
 	refreshing     sync.Mutex   // held while new lanes are read
-	lanesGone      atomic.Bool  // lanes were forgotten: laneFloor means nothing any more
-	laneTop        int32        // the largest id of a lane that was read
+	lanesGone      atomic.Bool  // lanes were dropped: laneFloor no longer holds
+	laneTop        int32        // the largest lane id read
 	laneFloor      int32        // no new lane has a smaller id
-	laneNewest     int32        // seen when laneFloor was raised
-	laneRaised     time.Time    // when that was
-	refreshed      atomic.Int64 // when that was
-	lanesRemoved   atomic.Int64 // lanes that had been removed when it was last looked which are gone
-	lanesKept      atomic.Int64 // lanes that were not gone then
+	laneNewest     int32        // the largest id when laneFloor was raised
+	laneRaised     time.Time    // when laneFloor was raised
+	refreshed      atomic.Int64 // when lanes were last read
+	lanesRemoved   atomic.Int64 // how many lanes had been removed when the cache last looked for removed lanes
+	lanesKept      atomic.Int64 // how many lanes remained then
 	rules          atomic.Pointer[rules]
 	laneHeads      laneHeads
 	sets           quotaSets
 	wishes         wishCache
 	tasks          sqlstore.TaskCache
 	calendarRounds sqlstore.CalendarRounds
-	openSeen       atomic.Int64 // up to which id open runs were looked through; 0: to the last
+	openSeen       atomic.Int64 // open runs were searched up to this id; 0: to the last
 }
 
 var (
@@ -220,7 +216,7 @@ var (
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_$]{0,40}$`)
 
-// withDefaults fills in what was left empty and refuses what cannot work.
+// withDefaults fills in empty options and refuses those that cannot work.
 func (o Options) withDefaults() (Options, error) {
 	if o.Prefix == "" {
 		o.Prefix = defaultPrefix
@@ -249,15 +245,15 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// expand replaces {{name}} in the statements. Tables are named with their
-// database, as a caller's transaction may be in another one.
+// expand replaces {{name}} in the statements. Tables are named with their database,
+// because a caller's transaction may use another one.
 func (s *Store) expand(name string) string {
 	switch name {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
 		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into", "list", "end":
-		return "{{" + name + "}}" // filled with every call
+		return "{{" + name + "}}" // filled by every call
 	case "running_sweep":
-		return "{{" + name + "}}" // filled in when all are loaded
+		return "{{" + name + "}}" // filled in after all are loaded
 	case "unless_taken":
 		return unlessTaken
 	case "now":
@@ -274,10 +270,10 @@ func (s *Store) expand(name string) string {
 	return quote(s.database) + "." + quote(s.options.Prefix+name)
 }
 
-// quote makes an identifier. Double quotes would mean text in most sessions.
+// quote returns a quoted identifier. Double quotes would mean text in most sessions.
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// withTimeout makes sure that a call ends.
+// withTimeout bounds a call.
 func (s *Store) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
@@ -307,7 +303,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// Now is the database's clock.
+// Now returns the database's clock.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

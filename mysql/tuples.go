@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// tuples are tuples of values as SQL text, for statements about many jobs.
+// tuples holds tuples of values as SQL text, for statements about many jobs.
 //
-// Values are written as numbers and hexadecimal literals. These mean the same
-// in every session, whereas the quoting of text depends on sql_mode and
-// character set, and the session of a caller's transaction can have any.
+// Values are written as numbers and hexadecimal literals. These mean the same in every
+// session, whereas the quoting of text depends on sql_mode and character set, and the
+// session of a caller's transaction can have any.
 type tuples struct {
 	json bool     // tuples are JSON arrays, for json_table; bytes are hexadecimal text
 	full [][]byte // chunks that are large enough
@@ -21,12 +21,12 @@ type tuples struct {
 }
 
 const (
-	// chunkBytes is how long a list grows before the next statement begins: long
-	// enough that the statement itself costs nothing, well below the default of
+	// chunkBytes is how long a list grows before the next statement begins: long enough
+	// that the statement itself costs little, well below the default of
 	// max_allowed_packet.
 	chunkBytes = 1 << 20
-	// chunkIDs is how many ids are named at once: few enough that the optimizer
-	// plans them as ranges of the index.
+	// chunkIDs is how many ids one statement names: few enough that the optimizer plans
+	// them as ranges of the index.
 	chunkIDs = 1000
 	// chunkTuples is the same for keys of several columns.
 	chunkTuples = 500
@@ -130,7 +130,7 @@ func (r *tuples) str(v string) *tuples {
 	return r.blob([]byte(v))
 }
 
-// chunks are the lists that fit into one statement each.
+// chunks returns the lists that fit into one statement each.
 func (r *tuples) chunks() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, text := range r.full {
@@ -144,7 +144,7 @@ func (r *tuples) chunks() iter.Seq[string] {
 	}
 }
 
-// idChunks are the lists of ids that fit into one statement each.
+// idChunks returns the lists of ids that fit into one statement each.
 func idChunks(ids []int64) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for chunk := range slices.Chunk(ids, chunkIDs) {
@@ -166,8 +166,7 @@ func idList(ids []int64) string {
 	return string(text)
 }
 
-// fill puts texts into the slots of a statement, given in turn with the names
-// of the slots.
+// fill puts texts into the slots of a statement. slots alternates names and texts.
 func fill(statement string, slots ...string) string {
 	for i := 0; i < len(slots); i += 2 {
 		statement = strings.ReplaceAll(statement, "{{"+slots[i]+"}}", slots[i+1])
@@ -175,7 +174,7 @@ func fill(statement string, slots ...string) string {
 	return statement
 }
 
-// literal is a text as it stands in a statement, the same in every session.
+// literal returns a text as a literal that means the same in every session.
 func literal(text string) string { return "x'" + hex.EncodeToString([]byte(text)) + "'" }
 
 func decimal[T ~int | ~int32 | ~int64](n T) string { return strconv.FormatInt(int64(n), 10) }

@@ -12,17 +12,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Tx is the caller's own transaction, on the server of the store. Any isolation
-// level and any session settings will do. Ids, new lanes and the clock come
-// from the store's own connections.
+// Tx returns the store inside a caller's transaction, on the server of the store. Any
+// isolation level and any session settings work. Ids, new lanes and the clock come from
+// the store's own connections.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	c := &callerTx{txn: txn{Store: s, tx: tx, callers: true}}
 	c.Auditor = sqlstore.NewAuditor(callerDatabase{c}, &s.sql.AuditStatements)
 	return c
 }
 
-// callerTx is a fairlead.Tx. Each of its verbs happens as a whole or not at
-// all, so that the caller may go on after a conflict.
+// callerTx is a fairlead.Tx. Each of its calls happens as a whole or not at all, so
+// that the caller may continue after a conflict.
 type callerTx struct {
 	access.Auditor
 	txn txn
@@ -59,9 +59,9 @@ func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// call does something as a whole or not at all, and once more if the store has
-// learned meanwhile what it had wrong. What else goes wrong may have undone the whole
-// transaction, so that the caller has to repeat it.
+// call runs f as a whole or not at all, and repeats it if the store has corrected what
+// it had cached. Any other error may have rolled back the whole transaction, so the
+// caller has to repeat it.
 func (c *callerTx) call(ctx context.Context, f func() error) error {
 	return retry(ctx, isRetry, func() error {
 		err := c.txn.inSavepoint(ctx, callMark, f)
@@ -95,8 +95,8 @@ func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	return work.hand(), nil
 }
 
-// Wake tells nodes of what the transaction did, and lets gates admit. Call it
-// after the commit.
+// Wake wakes nodes for what the transaction did, and admits parked jobs. Call it after
+// the commit.
 func (c *callerTx) Wake() {
 	c.txn.wake(&c.txn.wakes)
 	c.txn.admitPosted(context.Background())

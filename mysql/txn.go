@@ -19,13 +19,13 @@ type txn struct {
 	tx      *sql.Tx
 	callers bool // any isolation level, any session settings
 	wakes   wakes
-	posted  gateSet // gates that it left news of
+	posted  gateSet // gates that it posted to gate_news
 	fires   bool    // the jobs that it stores are runs of schedules
 }
 
-// inTx runs f in a transaction of the store's own, once more whenever
-// the server undid it, or it found out that the database is not as this process
-// knows it; and then wakes whom it concerns and lets gates admit.
+// inTx runs f in a transaction of the store. It repeats the transaction if the server
+// rolled it back, or if the database differs from what this process had cached. It then
+// wakes nodes and admits parked jobs.
 func (s *Store) inTx(ctx context.Context, verb string, f func(ctx context.Context, t *txn) error) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -43,7 +43,7 @@ func (s *Store) inTx(ctx context.Context, verb string, f func(ctx context.Contex
 		}
 		t = &txn{Store: s, tx: tx}
 		if err := f(ctx, t); err != nil {
-			_ = tx.Rollback() // it failed already, and the connection is given up if this does too
+			_ = tx.Rollback() // it failed already; if this fails too, the connection is given up
 			return s.relearn(ctx, err)
 		}
 		return tx.Commit()
@@ -56,14 +56,14 @@ func (s *Store) inTx(ctx context.Context, verb string, f func(ctx context.Contex
 	return nil
 }
 
-// execQuickly runs a statement that is a transaction of its own on the lifeline,
-// once more whenever the server undid it: those that touch several rows can
+// execQuickly runs a statement as a separate transaction on the lifeline. It repeats
+// the statement if the server rolled it back: statements that touch several rows can
 // deadlock with each other.
 func (s *Store) execQuickly(ctx context.Context, statement string, args ...any) (sql.Result, error) {
 	return s.execAlone(ctx, s.lifeline, statement, args...)
 }
 
-// execAlone is the same on any connections.
+// execAlone does the same on any connections.
 func (s *Store) execAlone(ctx context.Context, db *sql.DB, statement string, args ...any) (result sql.Result, err error) {
 	err = retry(ctx, transient, func() error {
 		result, err = db.ExecContext(ctx, statement, args...)
@@ -72,13 +72,13 @@ func (s *Store) execAlone(ctx context.Context, db *sql.DB, statement string, arg
 	return result, err
 }
 
-// retry runs f again while the error may be gone the next time, and tells what passes
-// from what does not.
+// retry runs f again while the error may be gone the next time, and marks errors that
+// pass as unavailable.
 func retry(ctx context.Context, again func(error) bool, f func() error) error {
 	return unavailable(ctx, sqlstore.Retry(ctx, again, f))
 }
 
-// Errors of the server after which a transaction may be tried again.
+// Server errors after which a transaction may be repeated.
 const (
 	errLockWaitTimeout = 1205
 	errDeadlock        = 1213
@@ -97,9 +97,9 @@ func transient(err error) bool {
 	return false
 }
 
-// clock reads the database's clock now, that is after the locks taken so far.
-// A caller's session may be in any time zone and see an old snapshot, so that
-// the question goes another way there.
+// clock reads the database's clock now, that is after the locks taken so far. A
+// caller's session may be in any time zone and see an old snapshot, so clock uses
+// another connection there.
 func (t *txn) clock(ctx context.Context) (int64, error) {
 	if t.callers {
 		return t.now(ctx)
@@ -109,9 +109,9 @@ func (t *txn) clock(ctx context.Context) (int64, error) {
 	return us, err
 }
 
-// newest is who sees what others have committed last: the transaction itself at
-// READ COMMITTED. A caller's may see an old snapshot, unless it reads with a lock,
-// for which it could wait in a circle.
+// newest returns a querier that sees the latest commits: the transaction itself at READ
+// COMMITTED. A caller's transaction may see an old snapshot, unless it reads with a
+// lock, and waiting for that lock could end in a deadlock.
 func (t *txn) newest() querier {
 	if t.callers {
 		return t.lifeline
@@ -128,7 +128,7 @@ func (t *txn) exec(ctx context.Context, statement string, args ...any) (int64, e
 	return result.RowsAffected()
 }
 
-// must runs a statement that has to hit n rows, as these are locked.
+// must runs a statement that has to hit n rows, because these are locked.
 func (t *txn) must(ctx context.Context, n int, statement string, args ...any) error {
 	hit, err := t.exec(ctx, statement, args...)
 	return checkHits(n, hit, err)
@@ -247,7 +247,7 @@ func scanAll(answer *sql.Rows, scan func(*sql.Rows) error) error {
 	return answer.Err()
 }
 
-// inSavepoint runs f and undoes all of it if it fails.
+// inSavepoint runs f and rolls back what it did if it fails.
 func (t *txn) inSavepoint(ctx context.Context, mark string, f func() error) error {
 	if _, err := t.exec(ctx, fill(t.sql.Savepoint, "mark", mark)); err != nil {
 		return err

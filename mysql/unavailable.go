@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// passingNumbers are the errors of the server after which the same call may work
-// later.
+// passingNumbers are the server's errors after which the same call may succeed later.
 var passingNumbers = map[uint16]bool{
 	1290: true, // the server runs with --read-only
 	1792: true, // the transaction is read-only
@@ -51,19 +50,19 @@ var passingNumbers = map[uint16]bool{
 	1020: true, // MariaDB: the row is newer than the snapshot
 }
 
-// readOnly reports whether an error is that of a server, or a transaction, which only
+// readOnly reports whether the error comes from a server, or a transaction, that only
 // reads.
 func readOnly(err error) bool {
 	var answer *mysql.MySQLError
 	return errors.As(err, &answer) && (answer.Number == 1290 || answer.Number == 1792 || answer.Number == 1836)
 }
 
-// unavailable marks an error of a call if it passes; see fairlead.ErrUnavailable.
+// unavailable wraps the error of a call in fairlead.ErrUnavailable if it passes.
 func unavailable(ctx context.Context, err error) error {
 	return sqlstore.MarkUnavailable(ctx, err, passes)
 }
 
-// passes reports whether an error may be gone when the call is repeated later.
+// passes reports whether the error may be gone when the call is repeated later.
 func passes(err error) bool {
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) {

@@ -10,12 +10,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// rehold lets every running and waiting job count against what the rules say,
-// and counts them anew. It tells which counts were wrong.
+// rehold gives every running and waiting job the quotas of the current rules, and
+// counts the quotas again. It returns the counts that were wrong.
 //
-// It is exact: claims are shut out by the lock of the rules, and who settles a
-// job has its row locked. Locking all rows waits for them, and what they gave
-// back is seen by what is read afterwards.
+// The result is exact: the lock of the rules keeps claims out, and a transaction that
+// settles a job has locked the job's row. Locking all rows waits for such transactions,
+// and a later read sees what they gave back.
 func (r *ruleChange) rehold(ctx context.Context) ([]driver.Drift, error) {
 	rules := sqlstore.NewRules(r.version, nil, r.parents, plainQuotas(r.quotas))
 	found := map[int32]int{}
@@ -34,7 +34,7 @@ func (r *ruleChange) rehold(ctx context.Context) ([]driver.Drift, error) {
 	return r.recount(ctx, found)
 }
 
-// holder is where jobs come from, and which set of quotas they count against.
+// holder is a lane, and the set of quotas that jobs of it count against.
 type holder struct{ lane, set int32 }
 
 // lockHolders locks all jobs of a place.
@@ -50,8 +50,8 @@ func (r *ruleChange) lockHolders(ctx context.Context, statement string) (map[hol
 	return holders, err
 }
 
-// move gives the jobs of a place the sets that the rules say, and counts them
-// per quota.
+// move gives the jobs of a place the sets of the current rules, and counts them per
+// quota.
 func (r *ruleChange) move(ctx context.Context, rules *sqlstore.Rules, holders map[holder][]int64, hold string, found map[int32]int) error {
 	groups := slices.Collect(maps.Keys(holders))
 	lists := make([][]int32, len(groups))
@@ -81,8 +81,8 @@ func (r *ruleChange) move(ctx context.Context, rules *sqlstore.Rules, holders ma
 	return nil
 }
 
-// recount sets the use of all quotas to what was found. Their rows are read
-// once more: those that were read before the jobs were locked are old.
+// recount sets the use of all quotas to what was found. It reads their rows again:
+// those that were read before the jobs were locked are outdated.
 func (r *ruleChange) recount(ctx context.Context, found map[int32]int) ([]driver.Drift, error) {
 	quotas, err := readQuotas(ctx, r.tx, r.sql.Quotas)
 	if err != nil {

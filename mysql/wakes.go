@@ -8,18 +8,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// wakes is whom a transaction concerns once it has committed.
+// wakes is what a transaction wakes once it has committed.
 type wakes struct {
-	work      map[int32]struct{} // lanes with more ready jobs
-	later     bool
-	cancel    bool
-	everybody bool
-	room      bool          // slots of limits were given back
-	again     time.Duration // after which this process looks again; zero: not by itself
+	work   map[int32]struct{} // lanes with more ready jobs
+	later  bool
+	cancel bool
+	all    bool
+	room   bool          // slots of limits were given back
+	again  time.Duration // after which this process looks again; zero: never
 }
 
-// await tells when it is worth to look again; not positive: there is nothing to
-// wait for.
+// await sets when to look again; a d that is not positive changes nothing.
 func (n *wakes) await(d time.Duration) {
 	if d > 0 && (n.again == 0 || d < n.again) {
 		n.again = d
@@ -39,25 +38,25 @@ func (n *wakes) add(more *wakes) {
 	}
 	n.later = n.later || more.later
 	n.cancel = n.cancel || more.cancel
-	n.everybody = n.everybody || more.everybody
+	n.all = n.all || more.all
 	n.room = n.room || more.room
 	n.await(more.again)
 }
 
 func (n *wakes) none() bool {
-	return len(n.work) == 0 && !n.later && !n.cancel && !n.everybody && !n.room
+	return len(n.work) == 0 && !n.later && !n.cancel && !n.all && !n.room
 }
 
-// wake tells all listeners: those of this process at once, those of others
+// wake wakes all listeners: those of this process at once, those of other processes
 // soon.
 func (s *Store) wake(n *wakes) {
 	s.wakeHere(n)
-	s.notifier.tell(n)
+	s.notifier.notify(n)
 }
 
-// wakeHere tells the claims and the listeners of this process.
+// wakeHere wakes the claims and the listeners of this process.
 func (s *Store) wakeHere(n *wakes) {
-	if n.everybody {
+	if n.all {
 		s.laneHeads.touchAll()
 		s.hub.Work(nil)
 	} else if len(n.work) > 0 {
@@ -78,7 +77,7 @@ func (s *Store) wakeHere(n *wakes) {
 	}
 }
 
-// laneKeys names lanes; nil if one of them is not known.
+// laneKeys returns the names of lanes, or nil if one of them is not known.
 func (s *Store) laneKeys(lanes map[int32]struct{}) []sqlstore.LaneKey {
 	keys := make([]sqlstore.LaneKey, 0, len(lanes))
 	for lane := range lanes {
@@ -91,7 +90,7 @@ func (s *Store) laneKeys(lanes map[int32]struct{}) []sqlstore.LaneKey {
 	return keys
 }
 
-// Listen calls wake for what this process does, and for what others tell.
+// Listen calls wake for what this process does, and for wakes of other processes.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	s.listener.join()
 	defer s.listener.leave()

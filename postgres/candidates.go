@@ -10,17 +10,17 @@ import (
 )
 
 // candidate is a lane that probably has jobs. There may be tens of thousands of
-// them, of which a claim considers the first few.
+// candidates; a claim considers the first few.
 type candidate struct {
 	open     *openLane
-	version  uint64           // of the head that it was seen by
-	view     laneView         // what is known of its jobs
-	from     dispatch.Key     // none of them comes before
+	version  uint64           // of the lane head it was seen by
+	view     laneView         // what is known about its jobs
+	from     dispatch.Key     // none of its jobs comes before this key
 	promised bool             // its tenant has a minimum
-	others   *dispatch.Others // who runs its jobs, if this claim does not serve it
+	others   *dispatch.Others // the nodes that run its jobs, if this claim does not serve the lane
 }
 
-// compare orders candidates: those with a minimum, then by their first job.
+// compare orders candidates: lanes of tenants with a minimum first, then by first job.
 func (c *candidate) compare(other *candidate) int {
 	switch {
 	case c.promised && !other.promised:
@@ -31,14 +31,14 @@ func (c *candidate) compare(other *candidate) int {
 	return c.from.Compare(other.from)
 }
 
-// candidates is a heap of them.
+// candidates is a heap of candidates.
 type candidates []candidate
 
 func (c candidates) Len() int           { return len(c) }
 func (c candidates) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
 func (c candidates) Less(i, j int) bool { return c[i].compare(&c[j]) < 0 }
 
-// Push and Pop are part of heap.Interface; first does without them.
+// Push and Pop are part of heap.Interface; first does not use them.
 
 // Push implements heap.Interface.
 func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
@@ -50,7 +50,7 @@ func (c *candidates) Pop() any {
 	return last
 }
 
-// first takes the first of them out.
+// first removes the first candidate and returns it.
 func (c *candidates) first() candidate {
 	first, last := (*c)[0], len(*c)-1
 	(*c)[0] = (*c)[last]
@@ -61,29 +61,30 @@ func (c *candidates) first() candidate {
 	return first
 }
 
-// lines are used again: with thousands of lanes they are most of what a claim
-// would leave to the garbage collector.
+// lines pools candidate slices: with thousands of lanes they are most of the garbage
+// that a claim would produce.
 var lines = sync.Pool{New: func() any { return new(candidates) }}
 
-// promised tells whether the lane's tenant has a minimum.
+// promised reports whether the lane's tenant has a minimum.
 func (l *limitedClaim) promised(open *openLane) bool {
 	return open.limited() && open.hold.tenant != 0 && l.known.Quotas[open.hold.tenant].Min > 0
 }
 
-// begin makes a lane ready to be read.
+// begin prepares a lane for reading.
 func (l *limitedClaim) begin(open *openLane, now time.Time) *busyLane {
 	own := *open
-	own.outset = l.laneCursors.begin(cursorLane{open.id, l.claim.Solo && !open.strange}, now)
+	own.outset = l.laneCursors.begin(cursorLane{open.id, l.claim.Solo && !open.foreign}, now)
 	return newBusyLane(own, unseenView(&own))
 }
 
-// resume makes a lane of a candidate. Unless its jobs are remembered everything
-// is read once more, under the locks of its quotas. So are jobs that this claim
-// does not take itself: that they are gone would not show.
+// resume turns a candidate into a lane that can be read. Unless the lane's jobs are
+// remembered, the claim reads all of them again under the locks of the lane's quotas.
+// It also reads again the jobs of foreign lanes: this claim does not take them, so it
+// would not notice that they are gone.
 func (l *limitedClaim) resume(c candidate, now time.Time) *busyLane {
 	var lane *busyLane
 	switch {
-	case l.trusting && !c.open.strange:
+	case l.trusting && !c.open.foreign:
 		own := *c.open
 		own.outset = claimStart{lane: cursorLane{lane: own.id}, memory: true}
 		known := slices.DeleteFunc(slices.Clone(c.view.keys), func(key dispatch.Key) bool { return l.locked[key.ID] })
@@ -91,7 +92,7 @@ func (l *limitedClaim) resume(c candidate, now time.Time) *busyLane {
 		lane.passedOver = len(known) < len(c.view.keys)
 	case l.many:
 		lane = l.begin(c.open, now)
-	default: // where to begin was found out just now
+	default: // the position was read just now
 		lane = newBusyLane(*c.open, unseenView(c.open))
 	}
 	lane.version = c.version

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// claimTries bounds how often one Claim looks again: because the rules were
-// not those it knew, or because what it had chosen was locked by others.
+// claimTries bounds how often one Claim tries again, because the rules had changed or
+// because other transactions had locked the jobs it chose.
 const claimTries = 5
 
 const claimColumns = 18 // of a row that a claim returns
@@ -36,7 +36,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 				continue
 			}
 			if len(c.jobs) > 0 {
-				break // these are ours, whatever became of the rest
+				break // these jobs are leased to the node, so return them despite the error
 			}
 			return nil, fmt.Errorf("claim: %w", err)
 		}
@@ -45,8 +45,8 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	return c.jobs, nil
 }
 
-// renewed learns which lanes there are if a claim has found that some are not as they
-// were known. It reports whether to claim again.
+// renewed reads the lanes again if the error reports that some of them differ from the
+// cached ones. It reports whether to claim again.
 func (c *claimer) renewed(ctx context.Context, err error) (bool, error) {
 	renewed, err := c.renew(ctx, err)
 	if renewed {
@@ -59,21 +59,22 @@ func byOrder(a, b *fairlead.Job) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.StartBy.Compare(b.StartBy), cmp.Compare(a.ID, b.ID))
 }
 
-// claimer is one Claim on its way.
+// claimer is the state of one call of Claim.
 type claimer struct {
 	*Store
 	claim     driver.Claim
 	nodeToken string
-	asked     map[int32]sqlstore.LaneKey // the lanes of the statement that is under way
-	left      int                        // how many to claim yet
+	asked     map[int32]sqlstore.LaneKey // the lanes of the statement in progress
+	left      int                        // how many jobs may still be claimed
 	jobs      []*fairlead.Job            // claimed so far
-	laneIDs   []int32                    // theirs, in step
+	laneIDs   []int32                    // the lanes of jobs, in the same order
 
-	patient bool           // waits for tenants that other claims are busy with
-	locked  map[int64]bool // jobs under limits that others were seen to have locked
+	patient bool           // waits for tenants' quotas that other claims have locked
+	locked  map[int64]bool // jobs under limits that other transactions were seen to have locked
 }
 
-// next claims once. It reports whether there may be more to be had at once.
+// next makes one attempt. It reports whether another attempt may find more jobs at
+// once.
 func (c *claimer) next(ctx context.Context) (more bool, err error) {
 	known, err := c.knownRules(ctx)
 	if err != nil {
@@ -90,11 +91,11 @@ func (c *claimer) next(ctx context.Context) (more bool, err error) {
 	}
 	open := c.withRoom(all.lanes)
 	before, asked, begun := len(c.jobs), c.left, time.Now()
-	if len(open) == 1 && len(open[0].outset.marks) <= 1 {
+	if len(open) == 1 && len(open[0].outset.cursors) <= 1 {
 		err = c.claimLane(ctx, known, open[0])
 		asked = open[0].room
 	}
-	// A lane with a mark may still have jobs of higher priority.
+	// A lane with a cursor may still have jobs of higher priority.
 	if err == nil && len(c.jobs) == before && (len(open) > 1 || len(open) == 1 && !open[0].outset.whole()) {
 		more, err = c.claimMerged(ctx, known, open)
 	}
@@ -105,14 +106,15 @@ func (c *claimer) next(ctx context.Context) (more bool, err error) {
 	if got == 0 {
 		changed, err = c.check(ctx, known)
 	}
-	if err != nil || changed { // then nothing was looked at
+	if err != nil || changed { // if the rules changed, nothing was read
 		return changed && c.left > 0, err
 	}
 	c.noteTakes(open, before, asked, more, took)
 	return more && c.left > 0, nil
 }
 
-// withRoom lists lanes that there is room for, and where a claim has to look.
+// withRoom returns the lanes of kinds that have room, each with the position where the
+// claim begins.
 func (c *claimer) withRoom(lanes []openLane) []openLane {
 	open, now := make([]openLane, 0, len(lanes)), time.Now()
 	for _, lane := range lanes {
@@ -124,7 +126,7 @@ func (c *claimer) withRoom(lanes []openLane) []openLane {
 	return open
 }
 
-// room is how many jobs of a kind may be claimed yet.
+// room returns how many more jobs of a kind may be claimed.
 func (c *claimer) room(kind string) int {
 	room, bounded := c.claim.Rooms[kind]
 	if !bounded {
@@ -138,11 +140,11 @@ func (c *claimer) room(kind string) int {
 	return min(room, c.left)
 }
 
-// claimLane claims from one lane, where nothing needs to be merged.
+// claimLane claims from a single lane, so nothing needs to be merged.
 func (c *claimer) claimLane(ctx context.Context, known *rules, lane openLane) error {
 	from := front
 	if !lane.outset.whole() {
-		from = lane.outset.marks[0]
+		from = lane.outset.cursors[0]
 	}
 	args := append(c.commonArgs(known, lane.room), lane.id, from.turn, from.startBy, from.id, c.laneLock, c.nodeToken)
 	args = append(args, c.nameLanes(map[int32]sqlstore.LaneKey{lane.id: lane.LaneKey})...)
@@ -153,8 +155,8 @@ func (c *claimer) commonArgs(known *rules, limit int) []any {
 	return []any{limit, c.solo(), int64(c.claim.Node), known.Version}
 }
 
-// nameLanes notes the lanes of a statement, and gives them as its arguments: it compares
-// their names.
+// nameLanes remembers the lanes of a statement and returns them as its arguments. The
+// statement compares their names with the table.
 func (c *claimer) nameLanes(lanes map[int32]sqlstore.LaneKey) []any {
 	c.asked = lanes
 	names := newLaneGuard(len(lanes))
@@ -164,7 +166,7 @@ func (c *claimer) nameLanes(lanes map[int32]sqlstore.LaneKey) []any {
 	return names.args()
 }
 
-// solo is ready.solo of the jobs to be claimed.
+// solo is the value of ready.solo of the jobs to claim.
 func (c *claimer) solo() int16 {
 	if c.claim.Solo {
 		return 1
@@ -172,7 +174,7 @@ func (c *claimer) solo() int16 {
 	return 0
 }
 
-// lease runs the statement of a claim between changes of the rules.
+// lease runs the statement of a claim while the rules are locked against changes.
 func (c *claimer) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
 	claim.restart = func() { c.forget(before) }
@@ -187,11 +189,11 @@ func (c *claimer) lease(ctx context.Context, claim call) error {
 	return err
 }
 
-// forget drops the jobs of a try that was undone.
+// forget drops the jobs of an attempt that was rolled back.
 func (c *claimer) forget(before int) { c.jobs, c.laneIDs = c.jobs[:before], c.laneIDs[:before] }
 
-// reader makes a function that adds rows of a claim statement to the jobs,
-// skipping the first columns.
+// reader returns a function that appends a row of a claim statement to the jobs. It
+// skips the first columns.
 func (c *claimer) reader(skip int) func(sqlstore.Scanner) error {
 	var (
 		lane                                 int32

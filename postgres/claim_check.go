@@ -8,9 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// check finds out why a claim came back empty: it fails with
-// ErrLeaseLost if the node is not alive, and reports whether the rules were not
-// those it knew.
+// check finds out why a claim returned no jobs. It fails with ErrLeaseLost if the node
+// is not alive, and reports whether the rules have changed.
 func (c *claimer) check(ctx context.Context, known *rules) (changed bool, err error) {
 	var s claimCheck
 	if err := c.run(ctx, s.call(c)); err != nil {
@@ -23,7 +22,7 @@ func (c *claimer) deadNode() error {
 	return fmt.Errorf("node %d: %w", c.claim.Node, fairlead.ErrLeaseLost)
 }
 
-// claimCheck is what lets a claim go on.
+// claimCheck is what a claim needs to know before it continues.
 type claimCheck struct {
 	alive   bool
 	version int64 // of the rules
@@ -33,8 +32,7 @@ func (s *claimCheck) call(c *claimer) call {
 	return call{sql: c.sql.ClaimCheck, args: []any{int64(c.claim.Node), c.nodeToken}, each: func(row sqlstore.Scanner) error { return row.Scan(&s.alive, &s.version) }}
 }
 
-// evaluate fails if the node is not alive. If the rules are not the known ones it
-// reads them.
+// evaluate fails if the node is not alive. It reads the rules if they have changed.
 func (s *claimCheck) evaluate(ctx context.Context, c *claimer, known *rules) (changed bool, err error) {
 	if !s.alive {
 		return false, c.deadNode()

@@ -10,51 +10,52 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// fewLanes are considered at once even if fewer jobs are asked for.
+// fewLanes is the least number of lanes considered at once, even if fewer jobs are
+// asked for.
 const fewLanes = 16
 
-// limitedClaim is a claim from lanes of which some are under limits. It takes
-// three round trips, and one before them if there are lanes under limits that it
-// does not serve: it looks which lanes have jobs, then locks the quotas of
-// those that it may reach and reads both, then takes what dispatch chooses. Who
-// has the quotas of a lane is alone there: what was read under the locks is
-// still there to be taken.
+// limitedClaim is a claim from lanes of which some are under limits. It takes three
+// round trips: it looks which lanes have jobs, then locks the quotas of the lanes that
+// it may reach and reads both, then takes what dispatch chooses. If there are foreign
+// lanes under limits, one more round trip comes first. A claim that has locked the
+// quotas of a lane is the only one that takes jobs from it, so what it read under the
+// locks is still there to be taken.
 type limitedClaim struct {
 	*claimer
-	known     *rules
-	open      []openLane          // served
-	strange   []openLane          // not served, but under limits
-	strangers *sqlstore.Strangers // the nodes that run those; nil: there are no such lanes
-	many      bool                // so many lanes that it is remembered where their jobs begin
-	trusting  bool                // the jobs themselves too: nobody else takes them
-	looked    []*busyLane         // lanes that were looked into
-	line      candidates          // lanes with jobs that were not considered yet
-	busy      []*busyLane         // those that were, in order
-	shared    []int32             // all their quotas that are not of tenants, in order
-	vowed     int                 // how many lanes have a minimum
-	cost      time.Duration       // of looking
-	slack     int                 // how many jobs to choose beyond those asked for, because others lock some
+	known      *rules
+	open       []openLane           // served by this claim
+	foreign    []openLane           // not served, but under limits
+	otherNodes *sqlstore.OtherNodes // the nodes that run the foreign lanes; nil if there are no foreign lanes
+	many       bool                 // there are so many lanes that the process remembers where their jobs begin
+	trusting   bool                 // the jobs themselves are remembered too: no other claim takes them
+	looked     []*busyLane          // lanes that were read
+	line       candidates           // lanes with jobs that have not been considered yet
+	busy       []*busyLane          // lanes that have been considered, in order
+	shared     []int32              // all quotas of these lanes that are not of tenants, in order
+	guaranteed int                  // how many lanes belong to a tenant with a minimum
+	cost       time.Duration        // how long it took to look for lanes with jobs
+	slack      int                  // how many extra jobs to choose, because other transactions lock some
 
-	considered int                   // of busy, in this try
-	lanes      []*dispatch.Lane      // those of them whose quotas are ours
-	accounts   map[int32]*claimQuota // the quotas that are
-	free       map[int32]bool        // the quotas that are not full, ours or not
+	considered int                   // how many of busy, in this try
+	lanes      []*dispatch.Lane      // the considered lanes whose quotas this claim has locked
+	accounts   map[int32]*claimQuota // the quotas this claim has locked
+	free       map[int32]bool        // the quotas that are not full, locked or not
 
-	changed bool          // other rules hold by now
+	changed bool          // the rules have changed
 	passed  bool          // tenants were left to other claims
 	missed  bool          // fewer jobs were taken than were chosen
-	token   time.Duration // until a rate lets another job start; negative: that is not what jobs wait for
+	token   time.Duration // until a rate allows another job to start; negative if no job waits for a rate
 }
 
-// claimLimited claims within limits. It reports whether there may be more to be
-// had at once.
+// claimLimited claims within limits. It reports whether another attempt may find more
+// jobs at once.
 func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes) (more bool, err error) {
 	line := lines.Get().(*candidates)
 	defer lines.Put(line)
 	if c.claim.Solo {
-		open.strange = nil // suspects have nothing to leave to others
+		open.foreign = nil // a claim of suspects leaves nothing to other nodes
 	}
-	l := &limitedClaim{claimer: c, known: known, open: open.lanes, strange: open.strange, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
+	l := &limitedClaim{claimer: c, known: known, open: open.lanes, foreign: open.foreign, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
 	defer func() { *line = l.line[:0] }()
 	if err := l.readOtherNodes(ctx); err != nil {
 		return false, err
@@ -88,19 +89,18 @@ func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes
 	return (l.passed || l.missed) && c.left > 0, nil
 }
 
-// look finds the lanes that have jobs. It reports whether the rules have
-// changed.
+// look finds the lanes that have jobs. It reports whether the rules have changed.
 func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	var s claimCheck
-	doubts := l.splitLanes(begun)
-	surveyed := l.many && l.laneHeads.surveyPays(len(l.line), doubts, begun)
+	uncertain := l.splitLanes(begun)
+	surveyed := l.many && l.laneHeads.surveyPays(len(l.line), uncertain, begun)
 	if surveyed {
-		if doubts, err = l.survey(ctx, doubts, &s); err != nil {
+		if uncertain, err = l.survey(ctx, uncertain, &s); err != nil {
 			return false, err
 		}
 	}
-	for _, d := range doubts {
+	for _, d := range uncertain {
 		lane := l.begin(d.open, begun)
 		lane.version = d.version
 		l.looked = append(l.looked, lane)
@@ -111,8 +111,8 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 		}
 		l.looked = nil
 	}
-	if len(l.looked)+len(l.strange) == 0 && len(l.line) > 0 {
-		l.lineUp() // all that matters is known, or is found out on the way
+	if len(l.looked)+len(l.foreign) == 0 && len(l.line) > 0 {
+		l.lineUp() // everything needed is known or is read later
 		return false, nil
 	}
 	if !surveyed || len(l.looked) > 0 {
@@ -125,14 +125,14 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 			l.line = append(l.line, candidate{open: &lane.open, version: lane.version, view: view, from: view.begin()})
 		}
 	}
-	if len(l.strange) > 0 {
+	if len(l.foreign) > 0 {
 		l.dropForeignLanes()
 	}
 	l.lineUp()
 	return s.evaluate(ctx, l.claimer, l.known)
 }
 
-// lookInto reads where the lanes begin that have to be looked at.
+// lookInto reads where the jobs of the looked-at lanes begin.
 func (l *limitedClaim) lookInto(ctx context.Context, s *claimCheck, begun time.Time) error {
 	page := 1
 	if l.trusting {
@@ -150,29 +150,30 @@ func (l *limitedClaim) lookInto(ctx context.Context, s *claimCheck, begun time.T
 	return nil
 }
 
-// busyEnough tells whether to look into few lanes right under the locks: there is so
-// much to do that most of them will have jobs.
+// busyEnough reports whether to read the lanes directly under the locks: there are few
+// of them and so many jobs that most lanes have some.
 func (l *limitedClaim) busyEnough() bool {
-	return !l.many && len(l.looked) <= 4*fewLanes && len(l.strange) == 0 && !l.claim.Solo && l.limitedTake.Load() > 4*fewLanes
+	return !l.many && len(l.looked) <= 4*fewLanes && len(l.foreign) == 0 && !l.claim.Solo && l.limitedTake.Load() > 4*fewLanes
 }
 
-// splitLanes finds out which lanes to look into, and which are known to have jobs.
-func (l *limitedClaim) splitLanes(now time.Time) (doubts []uncertainLane) {
-	l.many = len(l.open)+len(l.strange) > manyLanes && !l.claim.Solo
+// splitLanes returns the lanes that have to be read and lines up those that are known
+// to have jobs.
+func (l *limitedClaim) splitLanes(now time.Time) (uncertain []uncertainLane) {
+	l.many = len(l.open)+len(l.foreign) > manyLanes && !l.claim.Solo
 	l.trusting = l.many && l.laneHeads.alone(now)
-	for _, lanes := range [][]openLane{l.withRoom(l.open), l.strange} {
+	for _, lanes := range [][]openLane{l.withRoom(l.open), l.foreign} {
 		if l.many {
-			l.line, doubts = l.laneHeads.part(lanes, now, l.line, doubts)
+			l.line, uncertain = l.laneHeads.split(lanes, now, l.line, uncertain)
 			continue
 		}
 		for i := range lanes {
-			doubts = append(doubts, uncertainLane{open: &lanes[i]})
+			uncertain = append(uncertain, uncertainLane{open: &lanes[i]})
 		}
 	}
-	return doubts
+	return uncertain
 }
 
-// withRoom lists lanes of which the node has room for a job.
+// withRoom returns the lanes whose kind the node has room for.
 func (l *limitedClaim) withRoom(lanes []openLane) []openLane {
 	if len(l.claim.Rooms) == 0 {
 		return lanes
@@ -180,13 +181,13 @@ func (l *limitedClaim) withRoom(lanes []openLane) []openLane {
 	return slices.DeleteFunc(slices.Clone(lanes), func(open openLane) bool { return l.room(open.Kind) <= 0 })
 }
 
-// lineUp orders the candidates and finds out which quotas they have in common.
+// lineUp orders the candidates and finds the quotas that they share.
 func (l *limitedClaim) lineUp() {
 	seen := map[int32]bool{}
 	for i := range l.line {
 		c := &l.line[i]
 		if c.promised = l.promised(c.open); c.promised {
-			l.vowed++
+			l.guaranteed++
 		}
 		if !c.open.limited() {
 			continue
@@ -202,7 +203,7 @@ func (l *limitedClaim) lineUp() {
 	heap.Init(&l.line)
 }
 
-// restart forgets what a try that was undone has learned.
+// restart resets what a try that was rolled back has changed.
 func (l *limitedClaim) restart(before int) {
 	l.forget(before)
 	for _, lane := range l.busy {
@@ -213,7 +214,7 @@ func (l *limitedClaim) restart(before int) {
 	l.changed, l.passed, l.missed, l.token = false, false, false, -1
 }
 
-// run is all that happens in the transaction.
+// run does everything that happens in the transaction.
 func (l *limitedClaim) run(ctx context.Context, t *roundTrips) error {
 	begun := time.Now()
 	if err := l.enter(ctx, t); err != nil || l.changed {
@@ -231,7 +232,7 @@ func (l *limitedClaim) run(ctx context.Context, t *roundTrips) error {
 	}
 }
 
-// ask is what is still wanted.
+// ask describes what the claim still wants.
 func (l *limitedClaim) ask() dispatch.Ask {
 	ask := dispatch.Ask{Max: l.left + l.slack, Rooms: make(map[string]int, len(l.claim.Rooms))}
 	for kind := range l.claim.Rooms {
@@ -240,8 +241,8 @@ func (l *limitedClaim) ask() dispatch.Ask {
 	return ask
 }
 
-// choices are the lanes to choose from. One without limits stands for all that
-// were not considered yet: none of their jobs comes before its own.
+// choices returns the lanes to choose from. One lane without limits stands for all
+// lanes that have not been considered yet: none of their jobs comes before its own.
 func (l *limitedClaim) choices() []*dispatch.Lane {
 	rest := &dispatch.Lane{}
 	switch {
@@ -255,13 +256,13 @@ func (l *limitedClaim) choices() []*dispatch.Lane {
 	return append(l.lanes[:len(l.lanes):len(l.lanes)], rest)
 }
 
-// enter begins the transaction. Quotas that are waited for are locked here, all
-// at once and in the same order by every claim: those that are not of tenants,
-// then, if the claim is patient, those of tenants.
+// enter begins the transaction. It locks the quotas that the claim waits for, all at
+// once and in the same order in every claim: first those that are not of tenants, then,
+// if the claim is patient, those of tenants.
 func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 	var s claimCheck
 	calls := []call{{sql: l.pin() + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claimer)}
-	lot := l.nextLot(l.vowed + max(l.left, fewLanes))
+	lot := l.nextLot(l.guaranteed + max(l.left, fewLanes))
 	tenants := l.tenants(lot)
 	if len(l.shared) > 0 {
 		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{l.shared}})
@@ -292,7 +293,7 @@ func (l *limitedClaim) readOn(ctx context.Context, t *roundTrips, hungry []*disp
 	return l.consider(ctx, lot, known, l.tenants(lot), t.run)
 }
 
-// nextLot are the next lanes to be considered.
+// nextLot returns the next lanes to consider.
 func (l *limitedClaim) nextLot(n int) []*busyLane {
 	from, now := l.considered, time.Now()
 	for len(l.busy) < from+n && len(l.line) > 0 {
@@ -302,8 +303,8 @@ func (l *limitedClaim) nextLot(n int) []*busyLane {
 	return l.busy[from:l.considered]
 }
 
-// consider locks quotas and reads jobs, of lanes that are new and of some that
-// are known, in one round trip.
+// consider locks quotas and reads jobs in one round trip: those of a lot of new lanes
+// and of some known ones.
 func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quotas []int32, run func(context.Context, ...call) error) error {
 	var calls []call
 	if len(quotas) > 0 {
@@ -311,11 +312,11 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 	}
 	lanes := known
 	for _, lane := range lot {
-		if len(lane.Keys) < 2 && !lane.All { // one to take, and one to know what comes behind it
+		if len(lane.Keys) < 2 && !lane.All { // one job to take, and one to know what comes after it
 			lanes = append(lanes, lane)
 		}
 	}
-	reading := l.newLaneReading(lanes, max(2*l.expected()/max(len(lanes), 1)+1, 2)) // most lanes hold no more than that of what is taken
+	reading := l.newLaneReading(lanes, max(2*l.expected()/max(len(lanes), 1)+1, 2)) // most lanes hold no more of the taken jobs than that
 	if len(lanes) > 0 {
 		calls = append(calls, reading.call(l.claimer))
 	}
@@ -329,13 +330,13 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 	return nil
 }
 
-// expected is how many jobs the claim will probably take: limits may allow far
-// fewer than there is room for, and what the last claims took tells.
+// expected estimates how many jobs the claim will take, from what the last claims took:
+// limits may allow far fewer than there is room for.
 func (l *limitedClaim) expected() int {
 	return min(l.left+l.slack, max(2*int(l.limitedTake.Load()), fewLanes))
 }
 
-// admit lets a lane be chosen from if all its quotas are ours.
+// admit adds a lane to the choice if this claim has locked all its quotas.
 func (l *limitedClaim) admit(lane *busyLane) {
 	if !lane.open.limited() {
 		l.lanes = append(l.lanes, &lane.Lane)
@@ -358,7 +359,7 @@ func (l *limitedClaim) admit(lane *busyLane) {
 	}
 	switch {
 	case full:
-	case busy && lane.others != nil: // somebody is just claiming for it
+	case busy && lane.others != nil: // another claim is taking jobs of this lane
 	case busy:
 		l.passed = true
 	default:
@@ -366,7 +367,7 @@ func (l *limitedClaim) admit(lane *busyLane) {
 	}
 }
 
-// take leases what was chosen and writes the quotas.
+// take leases the chosen jobs and writes the quotas.
 func (l *limitedClaim) take(ctx context.Context, t *roundTrips, picks []dispatch.Pick) error {
 	l.token = dispatch.NextToken(l.lanes, picks[:min(l.left, len(picks))])
 	if len(picks) == 0 {
@@ -387,8 +388,8 @@ func (l *limitedClaim) take(ctx context.Context, t *roundTrips, picks []dispatch
 	return nil
 }
 
-// noteLocked remembers which jobs could not be had, for the next try: those that
-// were not taken although others behind them were, or there was room.
+// noteLocked remembers, for the next try, which jobs other transactions have locked:
+// chosen jobs that were not taken although later ones were, or although there was room.
 func (l *limitedClaim) noteLocked(picks []dispatch.Pick, before int) {
 	taken := make(map[int64]bool, len(l.jobs)-before)
 	for _, job := range l.jobs[before:] {
@@ -407,7 +408,7 @@ func (l *limitedClaim) noteLocked(picks []dispatch.Pick, before int) {
 	}
 }
 
-// lanesOf names the lanes of picks.
+// lanesOf returns the names of the picks' lanes.
 func (l *limitedClaim) lanesOf(picks []dispatch.Pick) map[int32]sqlstore.LaneKey {
 	names := make(map[int32]sqlstore.LaneKey, l.considered)
 	for _, lane := range l.busy[:l.considered] {
@@ -433,22 +434,22 @@ func (l *limitedClaim) pickArgs(picks []dispatch.Pick) []any {
 	return []any{lanes, turns, startBy, ids, held}
 }
 
-// noteTakes moves the marks of the lanes on that were looked into, and
-// remembers where they begin now.
+// noteTakes advances the cursors of the lanes that were read, and remembers where their
+// jobs begin now.
 func (l *limitedClaim) noteTakes(before int) {
-	hauls, _ := l.takes(before)
+	takes, _ := l.takes(before)
 	considered, now := l.busy[:l.considered], time.Now()
-	looked := make(map[int32]claimStart, len(l.looked)) // by lane; what was considered as well is taken out
+	looked := make(map[int32]claimStart, len(l.looked)) // by lane; considered lanes are removed from it
 	for _, lane := range l.looked {
 		looked[lane.ID] = lane.open.outset
 	}
 	for _, lane := range considered {
 		o, wasLooked := looked[lane.ID]
 		if !wasLooked || !lane.open.outset.memory {
-			o = lane.open.outset // it was read again
+			o = lane.open.outset // the lane was read again
 		}
 		delete(looked, lane.ID)
-		h := hauls[lane.ID]
+		h := takes[lane.ID]
 		h.cost, h.complete, h.reached = l.cost, lane.All && h.jobs() == len(lane.Keys), h.end()
 		l.laneCursors.note(o, h, now)
 	}

@@ -318,10 +318,10 @@ func (l *limitTest) wantStrange(kinds ...string) {
 	l.ok(l.store.refreshLanes(l.Context(), 0))
 	known, err := c.knownRules(l.Context())
 	l.ok(err)
-	claim := &limitedClaim{claimer: c, known: known, strange: known.openLanes(l.scope, c.lanes.Lanes).strange}
+	claim := &limitedClaim{claimer: c, known: known, foreign: known.openLanes(l.scope, c.lanes.Lanes).foreign}
 	l.ok(claim.readOtherNodes(l.Context()))
 	var found []string
-	for _, lane := range claim.strange {
+	for _, lane := range claim.foreign {
 		found = append(found, lane.Kind)
 	}
 	if !slices.Equal(found, kinds) {

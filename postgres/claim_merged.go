@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// mostSlack bounds how many jobs are chosen beyond those asked for.
+// mostSlack bounds how many extra jobs a claim chooses.
 const mostSlack = 8192
 
-// mergeState is how claims from several lanes are made.
+// mergeState holds how claims from several lanes are made.
 type mergeState struct {
 	plain, byRoom string       // the statements
-	slack         atomic.Int64 // how many jobs to choose beyond those asked for, because others lock some
+	slack         atomic.Int64 // how many extra jobs to choose, because other transactions lock some
 }
 
 func (m *mergeState) prepare(sql *statements) {
@@ -23,17 +23,17 @@ func (m *mergeState) prepare(sql *statements) {
 	m.byRoom = strings.ReplaceAll(sql.ClaimMerged, choice, sql.ChooseByRoom)
 }
 
-// laneSpan is a part of a lane.
+// laneSpan is a section of a lane.
 type laneSpan struct {
 	lane     int32
 	from     position
 	lastTurn int16
-	most     int // to be claimed from it
-	room     int // number of the room it shares with others, from 1
+	most     int // how many jobs to claim from it at most
+	room     int // number of the room it shares with other spans, from 1
 }
 
-// claimMerged claims from several spans in their common order. It reports
-// whether it may have left something that it could have claimed.
+// claimMerged claims from several spans in their common order. It reports whether it
+// may have left jobs that it could have claimed.
 func (c *claimer) claimMerged(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
 	slack := int(c.merges.slack.Load())
 	choose := c.left + slack
@@ -47,8 +47,8 @@ func (c *claimer) claimMerged(ctx context.Context, known *rules, open []openLane
 	return crowded || shared && chosen > 0, nil
 }
 
-// note adapts the slack after a claim that chose from so many jobs, of which
-// others had locked too many or not.
+// note adapts the slack after a claim. crowded means that other transactions had locked
+// too many of the chosen jobs.
 func (m *mergeState) note(crowded bool, slack, choose int) {
 	switch {
 	case crowded:
@@ -58,15 +58,15 @@ func (m *mergeState) note(crowded bool, slack, choose int) {
 	}
 }
 
-// spans are the parts of lanes to look at. Those that share a room which may
-// be too small for all of them have to be counted together.
+// spans returns the sections of lanes to look at. Spans that share a room which may be
+// too small for all of them are counted together.
 func (c *claimer) spans(open []openLane, choose int) (spans []laneSpan, rooms []int32, shared bool) {
 	numbers := map[string]int{}
 	for _, lane := range open {
 		most, number := choose, numbers[lane.Kind]
 		if lane.room < c.left {
 			most = lane.room
-			shared = shared || number > 0 || len(lane.outset.marks) > 0
+			shared = shared || number > 0 || len(lane.outset.cursors) > 0
 		}
 		if number == 0 {
 			rooms = append(rooms, int32(most))
@@ -81,24 +81,24 @@ func (c *claimer) spans(open []openLane, choose int) (spans []laneSpan, rooms []
 	return spans, rooms, shared
 }
 
-// spans are a lane without what lies behind its marks.
+// spans returns the lane without the parts before its cursors.
 func (o claimStart) spans() []laneSpan {
 	var spans []laneSpan
 	rest := front
-	for _, mark := range o.marks {
-		if mark.turn > rest.turn { // priorities without a mark, before this one
-			spans = append(spans, laneSpan{from: rest, lastTurn: mark.turn - 1})
+	for _, cursor := range o.cursors {
+		if cursor.turn > rest.turn { // priorities without a cursor, before this one
+			spans = append(spans, laneSpan{from: rest, lastTurn: cursor.turn - 1})
 		}
-		spans = append(spans, laneSpan{from: mark, lastTurn: mark.turn})
-		rest = position{mark.turn + 1, math.MinInt64, math.MinInt64}
+		spans = append(spans, laneSpan{from: cursor, lastTurn: cursor.turn})
+		rest = position{cursor.turn + 1, math.MinInt64, math.MinInt64}
 	}
 	return append(spans, laneSpan{from: rest, lastTurn: math.MaxInt16})
 }
 
-// claimSpans claims the first jobs of all spans and tells how many were there
-// to choose from.
+// claimSpans claims the first jobs of all spans and returns how many there were to
+// choose from.
 func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane, spans []laneSpan, rooms []int32, shared bool, choose int) (chosen int, err error) {
-	look := 2*choose/len(spans) + 2 // most spans hold no more than that of what is taken
+	look := 2*choose/len(spans) + 2 // most spans hold no more of the taken jobs than that
 	lanes := make(map[int32]sqlstore.LaneKey, len(open))
 	for _, lane := range open {
 		lanes[lane.id] = lane.LaneKey
@@ -112,7 +112,7 @@ func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane,
 	read, before := c.reader(1), len(c.jobs)
 	err = c.lease(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
 		if len(c.jobs) == before {
-			var id *int64 // null in the only row if nothing was claimed
+			var id *int64 // null in the only row if no job was claimed
 			if err := row.Scan(append([]any{&chosen, &id}, make([]any, claimColumns-1)...)...); err != nil || id == nil {
 				return err
 			}

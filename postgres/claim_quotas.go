@@ -8,14 +8,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// claimQuota is a quota under our lock.
+// claimQuota is a quota that this claim has locked.
 type claimQuota struct {
 	dispatch.Limit
-	folded     int // slots given back since it was written
+	folded     int // slots given back since the row was written
 	refilledAt int64
 }
 
-// tenants are the quotas of lanes' tenants that were not asked for yet, in order.
+// tenants returns the quotas of the lanes' tenants that have not been asked for yet, in
+// order.
 func (l *limitedClaim) tenants(lanes []*busyLane) (tenants []int32) {
 	seen := map[int32]bool{}
 	for _, lane := range lanes {
@@ -62,7 +63,7 @@ func (l *limitedClaim) readQuota(row sqlstore.Scanner) error {
 	return nil
 }
 
-// quotaArgs are the quotas that are to be written.
+// quotaArgs returns the quotas to write.
 func (l *limitedClaim) quotaArgs(picks []dispatch.Pick) []any {
 	spent := dispatch.Spent(picks)
 	ids, folded, tokens, refilledAt := []int32{}, []int32{}, []float64{}, []int64{}

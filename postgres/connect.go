@@ -14,10 +14,10 @@ const strangerRemedy = ": the server does not answer like PostgreSQL: check host
 
 const startupRemedy = ": PgBouncer refuses this parameter of the URL: leave it out and set it with alter role or alter database instead, or name it in PgBouncer's ignore_startup_parameters"
 
-// nothingWrapped is what the driver prints where it has no cause to tell.
+// nothingWrapped is what the driver prints where it has no cause.
 const nothingWrapped = ": %!w(<nil>)"
 
-// connectError is an error of the driver in words that help.
+// connectError is a driver's error with advice.
 type connectError struct {
 	err    error
 	remedy string
@@ -29,8 +29,8 @@ func (e connectError) Error() string {
 
 func (e connectError) Unwrap() error { return e.err }
 
-// explainConnect leaves out of a connection's error what the driver failed to
-// print, and adds what can be done about it, if that is known.
+// explainConnect removes from a connection's error what the driver failed to print, and
+// adds a remedy if one is known.
 func explainConnect(err error) error {
 	var failed *pgconn.ConnectError
 	if !errors.As(err, &failed) {
@@ -46,9 +46,9 @@ func explainConnect(err error) error {
 	return connectError{err: err}
 }
 
-// fromStranger says whether a server does not speak PostgreSQL's protocol. The
-// driver has no type for that: it got a message, but none that it understands, or
-// none that comes at this time.
+// fromStranger reports whether the server does not speak PostgreSQL's protocol. The
+// driver has no type for this: it got a message that it does not understand, or that is
+// not allowed at this time.
 func fromStranger(failed *pgconn.ConnectError) bool {
 	text := failed.Error()
 	if strings.Contains(text, "received unexpected message") {
@@ -57,7 +57,7 @@ func fromStranger(failed *pgconn.ConnectError) bool {
 	return strings.Contains(text, "failed to receive message") && !brokeOff(failed)
 }
 
-// brokeOff says whether a connection ended or ran out of time.
+// brokeOff reports whether a connection ended or ran out of time.
 func brokeOff(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

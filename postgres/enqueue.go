@@ -44,8 +44,8 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// announce wakes those who may run or promote new jobs. Whether a due time had
-// come when a job was stored only the database knows: then both are woken.
+// announce wakes the nodes that may run or promote the new jobs. Only the database
+// knows whether a due time had come when it stored a job, so announce wakes both.
 func (s *Store) announce(fresh *newJobs, took time.Duration) {
 	if fresh.scheduled() {
 		s.notifier.later()
@@ -57,32 +57,31 @@ func (s *Store) announce(fresh *newJobs, took time.Duration) {
 	}
 }
 
-// newJobs are jobs about to be stored, with what they get from the store; all
-// slices are in step.
+// newJobs holds jobs about to be stored, with what the store adds to them. All slices
+// have the same order.
 type newJobs struct {
 	jobs  []*fairlead.Job
-	ids   []int64 // for KeepDuplicate those of the holders, in the end
+	ids   []int64 // for KeepDuplicate, in the end, those of the keys' holders
 	lanes []int32
-	left  []int64 // gates of jobs that these replace
-	flags int16   // that all of them have, beside their own
+	left  []int64 // gates of the jobs that these replace
+	flags int16   // flags of all of them, beside their own
 
-	server    *knownServer   // where the ids come from; nil: from where they are stored
+	server    *knownServer   // the server that the ids come from; nil: the one that stores them
 	callers   bool           // they are stored in a caller's transaction, which must not fail
-	confirmed map[int32]bool // lanes that were looked up after that had begun: it may not see them
+	confirmed map[int32]bool // lanes looked up after the caller's transaction began: it may not see them
 
-	invalid error         // why they can never be stored; all else is missing then
-	refused map[int]error // position → why it was not stored; nil: one that cannot be stored fails all
+	invalid error         // why they can never be stored; all other fields are then empty
+	refused map[int]error // position → why it was not stored; nil: a refused job fails the whole call
 }
 
-// mayBeRefusedInPart tells whether some may be stored before another finds its
+// mayBeRefusedInPart reports whether some jobs may be stored before another finds its
 // key taken.
 func (n *newJobs) mayBeRefusedInPart() bool {
 	return len(n.jobs) > 1 && slices.ContainsFunc(n.jobs, func(job *fairlead.Job) bool { return job.Key != "" })
 }
 
-// number gives jobs their ids and lanes. Both are committed before, on a
-// connection of the store's own, so that no transaction that is rolled back
-// can take them along.
+// number gives jobs their ids and lanes. Both are committed first, on a connection of
+// the store's own, so that a rollback of the caller's transaction cannot remove them.
 func (s *Store) number(ctx context.Context, jobs []*fairlead.Job) (*newJobs, error) {
 	fresh := &newJobs{jobs: jobs, ids: make([]int64, len(jobs)), server: s.server.Load()}
 	var err error
@@ -123,12 +122,12 @@ func (n *newJobs) scheduled() bool {
 	return slices.ContainsFunc(n.jobs, func(job *fairlead.Job) bool { return !job.NotBefore.IsZero() })
 }
 
-// timed tells whether jobs have times of their own choice.
+// timed reports whether any job sets its own times.
 func (n *newJobs) timed() bool {
 	return slices.ContainsFunc(n.jobs, func(job *fairlead.Job) bool { return !job.NotBefore.IsZero() || !job.StartBy.IsZero() })
 }
 
-// part is the jobs at some positions.
+// part returns the jobs at some positions.
 func (n *newJobs) part(positions []int) *newJobs {
 	p := &newJobs{flags: n.flags, server: n.server, callers: n.callers, confirmed: n.confirmed}
 	for _, i := range positions {
@@ -147,8 +146,8 @@ func (n *newJobs) distinctLanes() []int32 {
 	return lanes
 }
 
-// plainCall stores jobs without keys. Most batches are jobs alike, and then
-// most columns need not be sent per job.
+// plainCall stores jobs without keys. Most calls store similar jobs, for which most
+// columns need not be sent per job.
 func (n *newJobs) plainCall(s *Store) call {
 	if !n.alike() {
 		return n.guardedCall(s.sql.EnqueueMixed, n.laneGuards(s), n.columns()...)
@@ -180,7 +179,7 @@ func (n *newJobs) alike() bool {
 	return true
 }
 
-// columns are the arguments of enqueue_mixed.
+// columns returns the arguments of enqueue_mixed.
 func (n *newJobs) columns() []any {
 	count := len(n.jobs)
 	args, policies, traces := make([]*string, count), make([]*string, count), make([]*string, count)
@@ -194,8 +193,8 @@ func (n *newJobs) columns() []any {
 	return []any{n.ids, args, startBy, notBefore, n.lanes, turns, flags, policies, traces, gates}
 }
 
-// jsonText passes JSON on as text, which every way of talking to the server
-// takes for json as it is; nil stays null.
+// jsonText passes JSON as text, which every protocol mode accepts as json unchanged;
+// nil stays null.
 func jsonText(raw []byte) *string {
 	if len(raw) == 0 {
 		return nil

@@ -13,28 +13,29 @@ import (
 )
 
 const (
-	gatherFlights = 2   // statements under way before callers are gathered
+	gatherFlights = 2   // statements in flight before callers are gathered
 	gatherMost    = 200 // callers in one statement
-	gatherBelow   = 10  // from so many jobs on a call goes by itself
+	gatherBelow   = 10  // a call with this many jobs or more is stored alone
 )
 
-// enqueueGroup stores the jobs of callers that come at once with one statement and
-// one commit. Callers that come alone are not delayed: only while gatherFlights
-// statements are under way do others wait, and are then stored together.
+// enqueueGroup stores the jobs of concurrent callers with one statement and one commit.
+// It does not delay a single caller: callers wait only while gatherFlights statements
+// are in flight, and are then stored together.
 type enqueueGroup struct {
 	mu      sync.Mutex
 	flights int
 	waiting []*groupMember
-	flying  sync.WaitGroup // flights of several callers
+	flying  sync.WaitGroup // flights with several callers
 }
 
-// groupMember is one caller that waits.
+// groupMember is one waiting caller.
 type groupMember struct {
 	fresh *newJobs
-	done  chan error // gets what became of it
+	done  chan error // receives the caller's result
 }
 
-// enqueueInGroup stores jobs without keys, perhaps together with others.
+// enqueueInGroup stores jobs without keys, perhaps together with those of other
+// callers.
 func (s *Store) enqueueInGroup(ctx context.Context, fresh *newJobs) error {
 	g := &s.group
 	g.mu.Lock()
@@ -57,15 +58,15 @@ func (s *Store) enqueueInGroup(ctx context.Context, fresh *newJobs) error {
 	}
 }
 
-// leave is for a caller that no longer wants to wait. If its jobs are under
-// way already they are stored nevertheless.
+// leave removes a caller that no longer wants to wait. Jobs that are already in flight
+// are stored nevertheless.
 func (g *enqueueGroup) leave(p *groupMember) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = slices.DeleteFunc(g.waiting, func(waiting *groupMember) bool { return waiting == p })
 }
 
-// groupStored ends a flight; those who have come meanwhile are the next.
+// groupStored ends a flight. The callers that arrived meanwhile make up the next one.
 func (s *Store) groupStored() {
 	g := &s.group
 	g.mu.Lock()
@@ -83,7 +84,7 @@ func (s *Store) groupStored() {
 	})
 }
 
-// copied is the same jobs in memory of their own.
+// copied returns a copy of the jobs.
 func (n *newJobs) copied() *newJobs {
 	jobs := make([]*fairlead.Job, len(n.jobs))
 	for i, job := range n.jobs {
@@ -94,10 +95,10 @@ func (n *newJobs) copied() *newJobs {
 	return &newJobs{jobs: jobs, ids: n.ids, lanes: n.lanes, server: n.server}
 }
 
-// storeGroup stores the jobs of all. What one of them spoils is tried again one by
-// one.
+// storeGroup stores the jobs of all callers. If one caller's jobs make the statement
+// fail, it stores each caller's jobs alone.
 func (s *Store) storeGroup(crew []*groupMember) {
-	// However long each of them wants to wait.
+	// Independent of how long each caller wants to wait.
 	ctx, cancel := s.withTimeout(context.Background())
 	defer cancel()
 	all := &newJobs{server: crew[0].fresh.server}

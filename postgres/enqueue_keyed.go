@@ -15,12 +15,11 @@ type jobKey struct {
 	tenant, key string
 }
 
-// enqueueKeyed stores jobs of which some have keys, in a transaction of its
-// own.
+// enqueueKeyed stores jobs of which some have keys, in its own transaction.
 func (s *Store) enqueueKeyed(ctx context.Context, fresh *newJobs) error {
 	ctx = sqlstore.MayWait(ctx)
 	if len(fresh.jobs) == 1 {
-		// Nearly always the key is free, and then one statement does it all.
+		// Nearly always the key is free, and one statement is enough.
 		stored, err := s.storeKeyed(ctx, plainRunner{s}, fresh)
 		if err != nil || len(stored) == 1 {
 			return err
@@ -28,7 +27,7 @@ func (s *Store) enqueueKeyed(ctx context.Context, fresh *newJobs) error {
 	}
 	ids := slices.Clone(fresh.ids)
 	return s.inTx(ctx, func(ctx context.Context, r runner) error {
-		copy(fresh.ids, ids) // as they were before a try that was undone
+		copy(fresh.ids, ids) // as they were before the try that was rolled back
 		fresh.left = nil
 		return s.enqueueIn(ctx, r, fresh)
 	})
@@ -38,7 +37,7 @@ func (s *Store) enqueueKeyed(ctx context.Context, fresh *newJobs) error {
 // must be rolled back.
 func (s *Store) enqueueIn(ctx context.Context, r runner, fresh *newJobs) error {
 	var plain []int
-	var waves [][]int // the n-th jobs of each key: duplicates of one call meet one after the other
+	var waves [][]int // the n-th jobs of each key: duplicates within one call are stored one after the other
 	seen := map[jobKey]int{}
 	for i, job := range fresh.jobs {
 		if fresh.refused[i] != nil {
@@ -93,7 +92,7 @@ func (s *Store) enqueueWave(ctx context.Context, r runner, fresh *newJobs, wave 
 			job := fresh.jobs[i]
 			holder, held := holders[keyOf(job)]
 			switch {
-			case !held: // given back meanwhile
+			case !held: // the holder gave it back meanwhile
 				wave = append(wave, i)
 			case job.OnDuplicate == fairlead.KeepDuplicate:
 				fresh.ids[i] = holder
@@ -114,8 +113,8 @@ func (s *Store) enqueueWave(ctx context.Context, r runner, fresh *newJobs, wave 
 	return nil
 }
 
-// refuse notes that a job cannot be stored because its key is taken, if the others
-// are stored all the same.
+// refuse records that a job cannot be stored because its key is taken. It returns false
+// if a refused job fails the whole call.
 func (n *newJobs) refuse(i int, err error) bool {
 	if n.refused == nil || !errors.Is(err, fairlead.ErrConflict) {
 		return false
@@ -124,7 +123,7 @@ func (n *newJobs) refuse(i int, err error) bool {
 	return true
 }
 
-// storeKeyed stores the jobs whose keys are free and tells which.
+// storeKeyed stores the jobs whose keys are free and returns their ids.
 func (s *Store) storeKeyed(ctx context.Context, r runner, fresh *newJobs) (map[int64]bool, error) {
 	keys, tenants := make([]string, len(fresh.jobs)), make([]string, len(fresh.jobs))
 	for i, job := range fresh.jobs {
@@ -163,10 +162,10 @@ func (s *Store) keyHolders(ctx context.Context, r runner, jobs []*fairlead.Job) 
 	return holders, err
 }
 
-// replaceHolder cancels the holder of a key, which gives the key back. It
-// fails with ErrConflict if the holder has started, or is finished and holds
-// its key forever. If it lost its key meanwhile, or was moved, nothing is done
-// and the caller looks again.
+// replaceHolder cancels the holder of a key, which gives the key back. It fails with
+// ErrConflict if the holder has started, or is finished and keeps its key forever. It
+// does nothing if the holder lost its key or moved meanwhile; the caller then looks
+// again.
 func (s *Store) replaceHolder(ctx context.Context, r runner, fresh *newJobs, i int, holder int64) error {
 	job := fresh.jobs[i]
 	args := []any{holder, string(fairlead.ReasonReplaced), fmt.Sprintf("replaced by job %d", fresh.ids[i]), true}

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// otherNodes is what a claim has to know of other nodes: to jobs that only they
-// can run it leaves what limits entitle these to.
+// otherNodes reads the other nodes: a claim leaves to jobs that only they can run what
+// limits entitle these jobs to.
 type otherNodes struct {
 	nodes []fairlead.Node
 	now   time.Time
@@ -29,38 +29,38 @@ func (n *otherNodes) calls(sql *statements) []call {
 	}
 }
 
-// readOtherNodes finds out which other nodes there are to leave something to, before
-// their lanes are looked into: those that nobody can run are not read. Under a
-// global limit these are all lanes that ever were, most of them long empty and
-// full of dead entries.
+// readOtherNodes reads which other nodes can run foreign lanes. It comes before the
+// lanes themselves are read, because lanes that no node can run are skipped. Under a
+// global limit the foreign lanes are all lanes there ever were, most of them long empty
+// and full of dead index entries.
 func (l *limitedClaim) readOtherNodes(ctx context.Context) error {
-	if len(l.strange) == 0 {
+	if len(l.foreign) == 0 {
 		return nil
 	}
 	var n otherNodes
 	if err := l.claimer.run(ctx, n.calls(&l.sql)...); err != nil {
 		return err
 	}
-	l.strangers = sqlstore.NewStrangers(l.claim.Node, l.claim.Scope, n.nodes, n.now)
+	l.otherNodes = sqlstore.NewOtherNodes(l.claim.Node, l.claim.Scope, n.nodes, n.now)
 	switch {
-	case !l.strangers.Any():
-		l.strange = nil
-	case len(l.strange) <= manyLanes: // of more it is remembered where they begin
-		l.strange = slices.DeleteFunc(slices.Clone(l.strange), func(open openLane) bool { return l.othersOf(&open) == nil })
+	case !l.otherNodes.Any():
+		l.foreign = nil
+	case len(l.foreign) <= manyLanes: // if there are more, the process remembers where they begin
+		l.foreign = slices.DeleteFunc(slices.Clone(l.foreign), func(open openLane) bool { return l.othersOf(&open) == nil })
 	}
 	return nil
 }
 
-// othersOf are the nodes that run jobs of a strange lane; nil if nobody can.
+// othersOf returns the nodes that run jobs of a foreign lane, or nil if no node can.
 func (l *limitedClaim) othersOf(open *openLane) *dispatch.Others {
-	return l.strangers.Of(open.LaneKey)
+	return l.otherNodes.Of(open.LaneKey)
 }
 
-// dropForeignLanes leaves out those of the strange lanes whose jobs nobody can run now.
+// dropForeignLanes removes the foreign lanes whose jobs no node can run now.
 func (l *limitedClaim) dropForeignLanes() {
 	kept := l.line[:0]
 	for _, c := range l.line {
-		if c.open.strange {
+		if c.open.foreign {
 			if c.others = l.othersOf(c.open); c.others == nil {
 				continue
 			}

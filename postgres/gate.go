@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// gatesAtOnce bounds the locks of one admission.
+// gatesAtOnce bounds the gates that one admission locks.
 const gatesAtOnce = 100
 
 // gateExit is how jobs give back their places.
@@ -20,8 +20,8 @@ const (
 	deleted gateExit = "deleted"
 )
 
-// leaveCall gives back the places of jobs that were moved in the same
-// transaction, and adds their gates to a list.
+// leaveCall gives back the places of jobs that were moved in the same transaction, and
+// adds their gates to a list.
 func (s *Store) leaveCall(how gateExit, gates *[]int64, ids ...int64) call {
 	before := len(*gates)
 	return call{
@@ -39,7 +39,7 @@ func readGates(gates *[]int64) func(sqlstore.Scanner) error {
 	}
 }
 
-// gates are those of jobs about to be stored.
+// gates returns the gates of jobs about to be stored.
 func (n *newJobs) gates() []int64 {
 	var gates []int64
 	for _, job := range n.jobs {
@@ -50,9 +50,9 @@ func (n *newJobs) gates() []int64 {
 	return gates
 }
 
-// admit lets gates admit whom they have places for. It follows the transaction
-// that made room or parked jobs and does not fail with it: that has left word of
-// it, and Promote does what is left undone.
+// admit admits as many parked jobs as the gates have places for. It follows the
+// transaction that freed places or parked jobs. A failure is ignored: that transaction
+// has recorded the gates, and Promote admits what is left.
 func (s *Store) admit(ctx context.Context, gates []int64) {
 	ctx = sqlstore.Brief(ctx)
 	slices.Sort(gates)
@@ -63,7 +63,7 @@ func (s *Store) admit(ctx context.Context, gates []int64) {
 	}
 }
 
-// admitAt lets a few gates admit, and wakes nodes.
+// admitAt admits jobs of a few gates and wakes nodes.
 func (s *Store) admitAt(ctx context.Context, gates []int64) error {
 	var lanes []int32
 	err := s.runPlain(ctx,
@@ -82,7 +82,7 @@ func (s *Store) admitAt(ctx context.Context, gates []int64) error {
 	return err
 }
 
-// admitNews lets all gates admit where somebody has left word.
+// admitNews admits jobs of all gates that a transaction has recorded.
 func (s *Store) admitNews(ctx context.Context) error {
 	last := int64(0)
 	for {
@@ -98,14 +98,14 @@ func (s *Store) admitNews(ctx context.Context) error {
 	}
 }
 
-// admitSoon is admitNews for those whose own work is done, and which does not fail
-// with it: Promote does what is left undone.
+// admitSoon is admitNews for a caller whose own work is committed. It ignores a
+// failure, because Promote admits what is left.
 func (s *Store) admitSoon(ctx context.Context) { _ = s.admitNews(ctx) }
 
-// holdersShown is how many of those who have a place Explain names.
+// holdersShown is how many of the jobs that hold a place Explain names.
 const holdersShown = 5
 
-// gateOf reads how the gate of a parked job stands.
+// gateOf reads the state of a parked job's gate.
 func (s *Store) gateOf(ctx context.Context, job *fairlead.Job, places int) (sqlstore.Gate, error) {
 	gate, id := sqlstore.Gate{Places: places}, sqlstore.GateOf(job)
 	err := s.run(ctx,

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// Jobs that were claimed leave dead entries at the front of their lane's
-// index, which every later claim steps over until they are vacuumed away: not
-// before the oldest transaction ends. Marks remember how far claims of this
-// process have come, so that most of them begin there.
+// Claimed jobs leave dead entries at the front of their lane's index. Every later claim
+// steps over them until vacuum removes them, which it cannot do before the oldest
+// transaction ends. Cursors remember how far claims of this process have come, so that
+// most claims begin there.
 //
-// Jobs may come to stand behind a mark: promoted, reaped and reopened ones,
-// those with an early StartBy or of a transaction that committed late. Whoever
-// puts them there says so, and the lane is looked at as a whole again. For
-// those that nobody heard of (a caller's transaction without Wake, a lost
-// notification) that is done every now and then anyway. A job of higher
-// priority never stands behind a mark: each priority has its own.
+// Jobs may appear behind a cursor: promoted, reaped and reopened ones, those with an
+// early StartBy, or those of a transaction that committed late. The transaction that
+// puts them there wakes the lane, and the next claim reads the whole lane again. A wake
+// may be missing (a caller's transaction without Wake, a lost notification), so claims
+// also read whole lanes from time to time. A job of higher priority never stands behind
+// a cursor, because each priority has its own.
 
 const (
-	markTurns = 8  // priorities of one lane with marks
-	lookShare = 20 // looks because of time take at most one part in so many of the time
-	newsShare = 4  // looks because of news: the same
+	cursorTurns = 8  // priorities of one lane with cursors
+	lookShare   = 20 // full reads by time take at most one part in lookShare of the time
+	wakeShare   = 4  // full reads after wakes: the same
 )
 
-// laneCursors are those of all lanes.
+// laneCursors holds the cursors of all lanes.
 type laneCursors struct {
-	after int           // jobs claimed at one priority, before there is a mark: stepping over few is cheap
-	trail time.Duration // marks stay so far behind what was claimed last, for commits that take a moment
-	look  time.Duration // how often to look at a whole lane at most
-	dear  time.Duration // from what cost on a look because of news may have to wait
+	after int           // jobs claimed at one priority before it gets a cursor: stepping over few is cheap
+	trail time.Duration // how far cursors stay behind the last claimed job, for commits that take a moment
+	look  time.Duration // the shortest time between two full reads of a lane
+	dear  time.Duration // from this cost on, a full read after a wake may have to wait
 
 	mu    sync.Mutex
 	lanes map[cursorLane]*cursorsOfLane
@@ -41,7 +41,7 @@ func newLaneCursors() *laneCursors {
 	return &laneCursors{after: 2000, trail: 50 * time.Millisecond, look: time.Second, dear: 20 * time.Millisecond, lanes: map[cursorLane]*cursorsOfLane{}}
 }
 
-// slow tells whether something took so long that claims may have overtaken it.
+// slow reports whether an operation took so long that claims may have overtaken it.
 func (m *laneCursors) slow(took time.Duration) bool { return took > m.trail/2 }
 
 type cursorLane struct {
@@ -51,16 +51,16 @@ type cursorLane struct {
 
 type cursorsOfLane struct {
 	turns    map[int16]*laneCursor
-	lookedAt time.Time     // when the whole lane was looked at last
-	lookCost time.Duration // how long that took
-	rewinds  int           // how often something came to stand behind a mark
-	looked   int           // rewinds that the last look has seen
+	lookedAt time.Time     // when the whole lane was last read
+	lookCost time.Duration // how long that read took
+	rewinds  int           // how often jobs appeared behind a cursor
+	looked   int           // rewinds that the last full read has seen
 }
 
 type laneCursor struct {
-	claimed int      // jobs
+	claimed int      // how many jobs
 	safe    position // where to begin
-	next    position // what safe becomes once it has rested
+	next    position // what safe becomes after the trail has passed
 	nextAt  time.Time
 }
 
@@ -70,24 +70,24 @@ type position struct {
 	startBy, id int64
 }
 
-// front is before everything else in a lane.
+// front is before every job of a lane.
 var front = position{math.MinInt16, math.MinInt64, math.MinInt64}
 
 func (p position) compare(q position) int {
 	return cmp.Or(cmp.Compare(p.turn, q.turn), cmp.Compare(p.startBy, q.startBy), cmp.Compare(p.id, q.id))
 }
 
-// claimStart is where a claim from a lane begins.
+// claimStart holds where a claim from a lane begins.
 type claimStart struct {
 	lane    cursorLane
-	marks   []position // in order, one per priority that has a mark; none: at the front
-	rewinds int        // those that the claim is going to see
-	memory  bool       // nothing is looked at: what was seen before is believed
+	cursors []position // in order, one per priority that has a cursor; empty: at the front
+	rewinds int        // how many rewinds the claim will have seen
+	memory  bool       // nothing is read: the claim trusts what is remembered
 }
 
-func (o claimStart) whole() bool { return len(o.marks) == 0 && !o.memory }
+func (o claimStart) whole() bool { return len(o.cursors) == 0 && !o.memory }
 
-// begin tells where a claim from a lane has to look.
+// begin returns where a claim from a lane has to look.
 func (m *laneCursors) begin(lane cursorLane, now time.Time) claimStart {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,28 +97,28 @@ func (m *laneCursors) begin(lane cursorLane, now time.Time) claimStart {
 	}
 	o := claimStart{lane: lane, rewinds: l.rewinds}
 	rested := now.Sub(l.lookedAt)
-	if rested >= max(m.look, lookShare*l.lookCost) || l.rewinds > l.looked && (l.lookCost < m.dear || rested >= newsShare*l.lookCost) {
+	if rested >= max(m.look, lookShare*l.lookCost) || l.rewinds > l.looked && (l.lookCost < m.dear || rested >= wakeShare*l.lookCost) {
 		return o
 	}
-	for _, mark := range l.turns {
-		if mark.claimed >= m.after && mark.safe != front {
-			o.marks = append(o.marks, mark.safe)
+	for _, cursor := range l.turns {
+		if cursor.claimed >= m.after && cursor.safe != front {
+			o.cursors = append(o.cursors, cursor.safe)
 		}
 	}
-	slices.SortFunc(o.marks, position.compare)
+	slices.SortFunc(o.cursors, position.compare)
 	return o
 }
 
-// laneTake is what a claim brought back from one lane.
+// laneTake is what a claim took from one lane.
 type laneTake struct {
 	last     map[int16]position // the last job per priority
 	count    map[int16]int
-	complete bool     // nothing was left for lack of room
-	reached  position // else: nothing was left before this
+	complete bool     // the claim left no job for lack of room
+	reached  position // otherwise: the claim left no job before this position
 	cost     time.Duration
 }
 
-// note moves the marks of a lane on after a claim.
+// note advances the cursors of a lane after a claim.
 func (m *laneCursors) note(o claimStart, h laneTake, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,17 +132,17 @@ func (m *laneCursors) note(o claimStart, h laneTake, now time.Time) {
 	}
 	if o.whole() {
 		l.lookedAt, l.lookCost, l.looked = now, h.cost, o.rewinds
-		for _, mark := range l.turns {
-			if !h.complete && h.reached.compare(mark.safe) < 0 {
-				l.looked = o.rewinds - 1 // there may be more behind this mark
+		for _, cursor := range l.turns {
+			if !h.complete && h.reached.compare(cursor.safe) < 0 {
+				l.looked = o.rewinds - 1 // there may be more jobs behind this cursor
 			}
 		}
 	}
 	for turn, last := range h.last {
 		mk := l.turns[turn]
 		if mk == nil {
-			if len(l.turns) == markTurns {
-				clear(l.turns) // so many priorities are not worth it
+			if len(l.turns) == cursorTurns {
+				clear(l.turns) // cursors for so many priorities do not pay
 			}
 			mk = &laneCursor{safe: front, next: last, nextAt: now}
 			l.turns[turn] = mk
@@ -157,7 +157,7 @@ func (m *laneCursors) note(o claimStart, h laneTake, now time.Time) {
 	}
 }
 
-// rewind says that jobs may have come to stand behind the marks of lanes.
+// rewind records that jobs may have appeared behind the cursors of lanes.
 func (m *laneCursors) rewind(lanes ...int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -170,7 +170,7 @@ func (m *laneCursors) rewind(lanes ...int32) {
 	}
 }
 
-// reset forgets all marks.
+// reset removes all cursors.
 func (m *laneCursors) reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -35,7 +35,7 @@ func (m *markTest) claim(o claimStart, last position) {
 
 func (m *markTest) wantMarks(want ...position) {
 	m.Helper()
-	if got := m.begin().marks; !slices.Equal(got, want) {
+	if got := m.begin().cursors; !slices.Equal(got, want) {
 		m.Fatalf("claims begin at %v, want %v", got, want)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// laneGuard are lanes as the statements take them that compare their names, in step.
+// laneGuard holds lanes, column by column, as arguments of the statements that compare
+// their names.
 type laneGuard struct {
 	ids                    []int32
 	queues, tenants, kinds []string
@@ -23,7 +24,7 @@ func (n *laneGuard) add(id int32, key sqlstore.LaneKey) {
 
 func (n *laneGuard) args() []any { return []any{n.ids, n.queues, n.tenants, n.kinds} }
 
-// laneGuard is beliefs of jobs of one lane.
+// laneGuard returns the guard arguments of jobs that are all in one lane.
 func (n *newJobs) laneGuard(s *Store) []any {
 	lane, key := n.lanes[0], sqlstore.KeyOf(n.jobs[0])
 	if n.confirmed[lane] {
@@ -33,7 +34,7 @@ func (n *newJobs) laneGuard(s *Store) []any {
 	return []any{server.started, lane, key.Queue, key.Tenant, key.Kind, n.callers}
 }
 
-// serverOf is where the ids come from.
+// serverOf returns the server that the ids come from.
 func (n *newJobs) serverOf(s *Store) *knownServer {
 	if n.server != nil {
 		return n.server
@@ -41,8 +42,9 @@ func (n *newJobs) serverOf(s *Store) *knownServer {
 	return s.server.Load()
 }
 
-// laneGuards are the first arguments of a statement that stores jobs: the server and the
-// lanes that it compares with what is there, and what to do if they differ.
+// laneGuards returns the first arguments of a statement that stores jobs: the server
+// and the lanes that the statement compares with the database, and what to do if they
+// differ.
 func (n *newJobs) laneGuards(s *Store) []any {
 	server := n.serverOf(s)
 	names := newLaneGuard(1)
@@ -55,7 +57,7 @@ func (n *newJobs) laneGuards(s *Store) []any {
 	return append(append([]any{server.started}, names.args()...), n.callers)
 }
 
-// guardedCall is a statement that stores jobs, in a transaction of a caller or of the
+// guardedCall returns a statement that stores jobs, in a caller's transaction or in the
 // store's own.
 func (n *newJobs) guardedCall(sql string, beliefs []any, args ...any) call {
 	c := call{sql: sql, args: append(beliefs, args...)}

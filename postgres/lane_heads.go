@@ -9,64 +9,64 @@ import (
 )
 
 const (
-	// manyLanes is from how many lanes on a claim does not look into each.
+	// manyLanes is the number of lanes above which a claim does not read each of them.
 	manyLanes = 256
-	// headsAge is for how long it is believed what was seen of a lane, unless
-	// there is news of it. What another process makes ready without its news
-	// being heard is overlooked for so long.
+	// headsAge is how long a claim trusts what was seen of a lane, unless a wake names
+	// the lane. Jobs that another process makes ready are overlooked for this long if
+	// its wake is lost.
 	headsAge = time.Second
 	// manyKeys is how many jobs of a lane are remembered.
 	manyKeys = 4
-	// sharedFor is for how long they are not, after others were found to take
-	// them.
+	// sharedFor is how long jobs are not remembered after other processes were found to
+	// take them.
 	sharedFor = 5 * time.Second
 )
 
 // laneHeads remembers where the ready jobs of lanes begin, so that a claim need not
-// look into thousands of lanes for a few jobs.
+// read thousands of lanes for a few jobs.
 type laneHeads struct {
 	mu     sync.Mutex
 	lanes  []laneHead // by id of lane
-	shared time.Time  // when others were last found to take the same jobs
+	shared time.Time  // when another process was last found to take the same jobs
 	survey lastSurvey
 }
 
-// laneHead is where the jobs of a lane begin. Its version changes with everything
-// that is learned of it: what a claim knows of an older one is not kept.
+// laneHead is where the jobs of a lane begin. Its version changes with everything that
+// is learned about it; what a claim knows from an older version is not kept.
 type laneHead struct {
 	version uint64
 	known   bool
-	touched bool // there is news
+	touched bool // a wake named the lane since it was read
 	view    laneView
 	readAt  time.Time
 }
 
-// share says that others take the jobs that are remembered.
+// share records that other processes take the remembered jobs.
 func (h *laneHeads) share(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.shared = now
 }
 
-// alone tells whether remembered jobs are probably still there.
+// alone reports whether remembered jobs are probably still there.
 func (h *laneHeads) alone(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return now.Sub(h.shared) > sharedFor
 }
 
-// touch says that there is news of lanes.
+// touch records that lanes have changed.
 func (h *laneHeads) touch(lanes ...int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
-		if int(lane) < len(h.lanes) { // of others nothing is known
+		if int(lane) < len(h.lanes) { // nothing is remembered of other lanes
 			h.lanes[lane].touched = true
 		}
 	}
 }
 
-// touchAll says that there may be news of any lane.
+// touchAll records that any lane may have changed.
 func (h *laneHeads) touchAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,8 +75,7 @@ func (h *laneHeads) touchAll() {
 	}
 }
 
-// forget drops all that is remembered. Claims that are under way find that it is not
-// what they have seen.
+// forget drops everything remembered. Claims in progress notice it by the version.
 func (h *laneHeads) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,9 +84,9 @@ func (h *laneHeads) forget() {
 	}
 }
 
-// part adds lanes that are known to have jobs to a list, and those that have to be
-// looked at to another. News that comes from now on is for the next claim.
-func (h *laneHeads) part(lanes []openLane, now time.Time, busy candidates, doubts []uncertainLane) (candidates, []uncertainLane) {
+// split adds lanes that are known to have jobs to busy, and lanes that have to be read
+// to uncertain. A touch from now on is for the next claim.
+func (h *laneHeads) split(lanes []openLane, now time.Time, busy candidates, uncertain []uncertainLane) (candidates, []uncertainLane) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range lanes {
@@ -98,17 +97,17 @@ func (h *laneHeads) part(lanes []openLane, now time.Time, busy candidates, doubt
 		head := &h.lanes[lane.id]
 		switch {
 		case !head.known || head.touched || now.Sub(head.readAt) > headsAge:
-			head.touched, head.known = false, false // another claim has to look too, until this one has
+			head.touched, head.known = false, false // other claims have to read it too, until this one has
 			head.version++
-			doubts = append(doubts, uncertainLane{open: lane, version: head.version, likely: !head.view.empty()})
+			uncertain = append(uncertain, uncertainLane{open: lane, version: head.version, likely: !head.view.empty()})
 		case !head.view.empty():
 			busy = append(busy, candidate{open: lane, version: head.version, view: head.view, from: head.view.begin()})
 		}
 	}
-	return busy, doubts
+	return busy, uncertain
 }
 
-// learn keeps what was seen of lanes as of some time.
+// learn keeps what was seen of lanes at a time.
 func (h *laneHeads) learn(lanes []*busyLane, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -132,8 +131,8 @@ func (h *laneHeads) pass(lanes []*busyLane, taken map[int64]bool) {
 	}
 }
 
-// current is the head that a claim has seen the lane by. If it is not that any
-// more, another claim was at work in the lane, and it has to be looked at again.
+// current returns the head that the claim has seen the lane by, or nil if another claim
+// has changed it since. The lane then has to be read again.
 func (h *laneHeads) current(lane *busyLane) *laneHead {
 	head := &h.lanes[lane.ID]
 	if head.version != lane.version {
@@ -143,8 +142,8 @@ func (h *laneHeads) current(lane *busyLane) *laneHead {
 	return head
 }
 
-// keep remembers a view. If jobs were passed over that others had at that moment,
-// it is not believed for long.
+// keep remembers a view. It is trusted only briefly if the claim passed over jobs that
+// other transactions had locked.
 func (h *laneHeads) keep(head *laneHead, lane *busyLane, view laneView) {
 	head.version++
 	lane.version = head.version

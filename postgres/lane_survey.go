@@ -8,53 +8,52 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// A survey asks which lanes hold anything, instead of looking into each: its cost
-// follows the lanes that do. It pays where most lanes are empty, as they are for a
-// node that is idle.
+// A survey asks which lanes hold any jobs, instead of reading each lane: its cost
+// follows the number of lanes that do. It pays where most lanes are empty, as they are
+// for an idle node.
 
-// uncertainLane is a lane that has to be looked at.
+// uncertainLane is a lane that has to be read.
 type uncertainLane struct {
 	open    *openLane
 	version uint64 // of its head; zero: nothing is remembered of it
-	likely  bool   // it had jobs when it was last seen
+	likely  bool   // it had jobs when it was last read
 }
 
-// lastSurvey is what is known of the last survey.
+// lastSurvey holds what is known of the last survey.
 type lastSurvey struct {
 	at   time.Time
 	cost time.Duration
 	dear time.Duration // zero: dearSurvey
 }
 
-// mayBegin tells whether the next may begin.
+// mayBegin reports whether the next survey may begin.
 func (s *lastSurvey) mayBegin(now time.Time) bool {
 	return s.cost < cmp.Or(s.dear, dearSurvey) || now.Sub(s.at) >= lookShare*s.cost
 }
 
-// dearSurvey is from what cost on surveys have to wait, and lanes are looked into
-// meanwhile: beside a long transaction a survey steps over all that was claimed since
-// it began, which marks spare a look into a single lane. It is far more than a survey
-// takes otherwise, also on a busy machine or from far away.
+// dearSurvey is the cost from which on surveys have to wait; claims read the lanes
+// meanwhile. Beside a long transaction a survey steps over every job claimed since that
+// transaction began; cursors spare a read of a single lane this. The value is far above
+// what a survey takes otherwise, also on a busy machine or over a slow network.
 const dearSurvey = 200 * time.Millisecond
 
-// surveyPays tells whether to ask which lanes hold anything before looking into some
-// of them.
-func (h *laneHeads) surveyPays(busy int, doubts []uncertainLane, now time.Time) bool {
-	if len(doubts) <= manyLanes {
+// surveyPays reports whether to run a survey before reading uncertain lanes.
+func (h *laneHeads) surveyPays(busy int, uncertain []uncertainLane, now time.Time) bool {
+	if len(uncertain) <= manyLanes {
 		return false
 	}
 	likely := busy
-	for _, d := range doubts {
+	for _, d := range uncertain {
 		if d.likely {
 			likely++
 		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return 2*likely < len(doubts) && h.survey.mayBegin(now)
+	return 2*likely < len(uncertain) && h.survey.mayBegin(now)
 }
 
-// clear keeps that a survey, begun at some time, found nothing in lanes.
+// clear records that a survey, begun at a time, found no jobs in lanes.
 func (h *laneHeads) clear(lanes []uncertainLane, begun time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,16 +68,16 @@ func (h *laneHeads) clear(lanes []uncertainLane, begun time.Time) {
 	}
 }
 
-// noteSurvey keeps what a survey cost.
+// noteSurvey keeps the cost of a survey.
 func (h *laneHeads) noteSurvey(begun time.Time, cost time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.survey.at, h.survey.cost = begun, cost
 }
 
-// survey leaves out of lanes that are in doubt those that hold nothing. It finds out
-// by the way whether the node is alive and which rules hold.
-func (l *limitedClaim) survey(ctx context.Context, doubts []uncertainLane, s *claimCheck) ([]uncertainLane, error) {
+// survey removes the uncertain lanes that hold no jobs. It also reads whether the node
+// is alive and the version of the rules.
+func (l *limitedClaim) survey(ctx context.Context, uncertain []uncertainLane, s *claimCheck) ([]uncertainLane, error) {
 	begun := time.Now()
 	var holding map[int32]bool
 	if err := l.claimer.run(ctx, s.call(l.claimer), lanesCall(&holding, l.sql.BusyLanes)); err != nil {
@@ -86,7 +85,7 @@ func (l *limitedClaim) survey(ctx context.Context, doubts []uncertainLane, s *cl
 	}
 	l.laneHeads.noteSurvey(begun, time.Since(begun))
 	var kept, empty []uncertainLane
-	for _, d := range doubts {
+	for _, d := range uncertain {
 		if holding[d.open.id] {
 			kept = append(kept, d)
 		} else {
@@ -97,8 +96,8 @@ func (l *limitedClaim) survey(ctx context.Context, doubts []uncertainLane, s *cl
 	return kept, nil
 }
 
-// suspected leaves out of many lanes those that hold no crash suspects. These are so
-// rare that nothing is remembered of them.
+// suspected removes the lanes that hold no crash suspects. Suspects are so rare that
+// nothing is remembered of them.
 func (c *claimer) suspected(ctx context.Context, lanes []openLane) ([]openLane, error) {
 	var holding map[int32]bool
 	if err := c.run(ctx, lanesCall(&holding, c.sql.SuspectLanes)); err != nil {
@@ -113,7 +112,7 @@ func (c *claimer) suspected(ctx context.Context, lanes []openLane) ([]openLane, 
 	return kept, nil
 }
 
-// lanesCall reads a list of lanes.
+// lanesCall returns a statement that reads a list of lanes.
 func lanesCall(into *map[int32]bool, sql string, args ...any) call {
 	return call{
 		sql: sql, args: args, restart: func() { *into = map[int32]bool{} },

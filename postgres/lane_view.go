@@ -11,21 +11,21 @@ import (
 type busyLane struct {
 	dispatch.Lane
 	open    openLane
-	version uint64           // of the head that it was seen by
-	before  laneView         // what was known of it when the claim began
-	unread  []laneSpan       // what was not read of it yet
-	others  *dispatch.Others // who runs its jobs, if this claim does not serve it
+	version uint64           // of the lane head it was seen by
+	before  laneView         // what was known of the lane when the claim began
+	unread  []laneSpan       // the spans that have not been read yet
+	others  *dispatch.Others // the nodes that run its jobs, if this claim does not serve the lane
 
-	passedOver bool // jobs were left out because others had them
+	passedOver bool // jobs were left out because other transactions had locked them
 }
 
-// laneView is what is known of the jobs of a lane.
+// laneView holds what is known about the jobs of a lane.
 type laneView struct {
-	keys   []dispatch.Key // the first of them
-	unread []laneSpan     // where the others are
+	keys   []dispatch.Key // the first jobs
+	unread []laneSpan     // where the other jobs are
 }
 
-// unseenView is the view of a lane of which nothing was read.
+// unseenView returns the view of a lane that was not read.
 func unseenView(open *openLane) laneView {
 	v := laneView{unread: open.outset.spans()}
 	for i := range v.unread {
@@ -40,8 +40,8 @@ func newBusyLane(open openLane, before laneView) *busyLane {
 	return lane
 }
 
-// restart forgets what was read of the lane since the claim began, but for where
-// it begins.
+// restart drops what was read of the lane since the claim began, except where the lane
+// begins.
 func (l *busyLane) restart() {
 	l.unread = slices.Clone(l.before.unread)
 	l.Lane = dispatch.Lane{
@@ -50,10 +50,10 @@ func (l *busyLane) restart() {
 	}
 }
 
-// view is what is known of the lane by now.
+// view returns what is known of the lane by now.
 func (l *busyLane) view() laneView { return laneView{keys: l.Keys, unread: l.unread} }
 
-// begin is where the first job stands, or a bound before it.
+// begin returns the key of the first job, or a lower bound of it.
 func (v laneView) begin() dispatch.Key {
 	switch {
 	case len(v.keys) > 0:
@@ -67,13 +67,13 @@ func (v laneView) begin() dispatch.Key {
 
 func (v laneView) empty() bool { return len(v.keys)+len(v.unread) == 0 }
 
-// laneReading reads where the next jobs of lanes stand.
+// laneReading reads the keys of the next jobs of lanes.
 type laneReading struct {
 	lanes []*busyLane
-	page  int // how many jobs of each span
+	page  int // how many jobs to read of each span
 	spans []laneSpan
 	found [][]dispatch.Key // per span
-	skip  map[int64]bool   // jobs to be passed over
+	skip  map[int64]bool   // jobs to pass over
 }
 
 func (c *claimer) newLaneReading(lanes []*busyLane, page int) *laneReading {
@@ -99,7 +99,7 @@ func (r *laneReading) call(c *claimer) call {
 	}
 }
 
-// done tells the lanes what was found.
+// done hands the lanes what was found.
 func (r *laneReading) done() {
 	found := r.found
 	for _, lane := range r.lanes {
@@ -109,8 +109,8 @@ func (r *laneReading) done() {
 	}
 }
 
-// add takes over what was found of the unread spans. Behind a span that has
-// more to read nothing is known.
+// add takes over what was found in the unread spans. Nothing is known about what
+// follows a span that has more to read.
 func (l *busyLane) add(found [][]dispatch.Key, page int, skip map[int64]bool) {
 	for i, keys := range found {
 		slices.SortFunc(keys, dispatch.Key.Compare)

@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	laneStaleness = time.Second // how long a lane made elsewhere may stay unseen
+	laneStaleness = time.Second // how long a lane created by another process may stay unseen
 	laneSettling  = time.Minute // after which no lane with a smaller id can appear
 )
 
-// knownLanes is the cache of lanes and how far it has read the table.
+// knownLanes is the cache of lanes, with how far it has read the table.
 type knownLanes struct {
 	*sqlstore.Lanes
 
-	anew    atomic.Bool  // the whole table is to be read again
-	removed atomic.Int64 // lanes that had been removed when it was last looked which are gone
-	kept    atomic.Int64 // lanes that were not gone then
+	anew    atomic.Bool  // the whole table has to be read again
+	removed atomic.Int64 // how many lanes had been removed when the cache last looked for removed lanes
+	kept    atomic.Int64 // how many lanes remained then
 
 	mu       sync.Mutex
 	readAt   time.Time // of the last refresh
-	top      int32     // the largest id that was read
+	top      int32     // the largest id read
 	floor    int32     // no new lane has a smaller id
-	highest  int32     // seen when floor was raised
+	highest  int32     // the largest id when floor was raised
 	raisedAt time.Time
 }
 
-// laneIDs returns the lanes of jobs, in step. Lanes that do not exist are
-// created and committed before it returns, whatever becomes of the jobs.
+// laneIDs returns the lanes of jobs, in the same order. It creates lanes that do not
+// exist and commits them before it returns, whatever happens to the jobs.
 func (s *Store) laneIDs(ctx context.Context, jobs []*fairlead.Job) ([]int32, error) {
 	ids := make([]int32, len(jobs))
 	for try := 0; ; try++ {
@@ -66,15 +66,15 @@ func known(lanes *sqlstore.Lanes, jobs []*fairlead.Job, ids []int32) bool {
 	return true
 }
 
-// addLanes makes lanes that are missing, and knows them once they are committed:
-// until then they may be undone, and a job in one of them would never be found.
+// addLanes creates missing lanes and caches them once they are committed. Until then
+// they may be rolled back, and a job in one of them would never be found.
 func (s *Store) addLanes(ctx context.Context, missing []sqlstore.LaneKey) error {
 	queues, tenants, kinds := make([]string, len(missing)), make([]string, len(missing)), make([]string, len(missing))
 	for i, key := range missing {
 		queues[i], tenants[i], kinds[i] = key.Queue, key.Tenant, key.Kind
 	}
 	names := []any{queues, tenants, kinds}
-	made := map[sqlstore.LaneKey]sqlstore.Lane{} // by key: who tries again gets other ids
+	made := map[sqlstore.LaneKey]sqlstore.Lane{} // by key: a retry gets other ids
 	err := s.run(ctx,
 		call{sql: s.sql.AddLanes, args: names},
 		call{sql: s.sql.NamedLanes, args: names, each: func(row sqlstore.Scanner) error {
@@ -99,8 +99,8 @@ func scanLane(row sqlstore.Scanner) (lane sqlstore.Lane, err error) {
 	return lane, err
 }
 
-// refreshLanes reads lanes that other processes made, unless that was done
-// less than maxAge ago.
+// refreshLanes reads lanes that other processes created, unless it did so less than
+// maxAge ago.
 func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
@@ -139,16 +139,16 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 		return fmt.Errorf("read lanes: %w", err)
 	}
 	s.lanes.readAt = now
-	// Ids are drawn before they are committed: a smaller one may still appear,
-	// but not long after.
+	// Ids are drawn before they are committed: a smaller one may still appear, but not
+	// much later.
 	if now.Sub(s.lanes.raisedAt) > laneSettling {
 		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = max(s.lanes.floor, s.lanes.highest), s.lanes.top, now
 	}
 	return nil
 }
 
-// forgetLanes drops lanes that are not as they were known. They may be there under
-// other names, which only reading the whole table shows.
+// forgetLanes drops lanes that differ from what was cached. They may exist under other
+// names, which only reading the whole table shows.
 func (s *Store) forgetLanes(lanes ...int32) {
 	s.lanes.Forget(lanes...)
 	s.lanes.anew.Store(true)
@@ -156,7 +156,8 @@ func (s *Store) forgetLanes(lanes ...int32) {
 	s.laneHeads.touch(lanes...)
 }
 
-// laneKeys names lanes for listeners of this process; nil if one is unknown.
+// laneKeys returns the names of lanes for listeners of this process, or nil if one is
+// unknown.
 func laneKeys(cache *sqlstore.Lanes, lanes iter.Seq[int32]) []sqlstore.LaneKey {
 	keys := []sqlstore.LaneKey{}
 	for id := range lanes {
@@ -169,7 +170,7 @@ func laneKeys(cache *sqlstore.Lanes, lanes iter.Seq[int32]) []sqlstore.LaneKey {
 	return keys
 }
 
-// knowLanesOf finds the lanes of jobs that are about to be stored, inside a transaction.
+// knowLanesOf sets the lanes of jobs that are about to be stored, inside a transaction.
 func (s *Store) knowLanesOf(fresh *newJobs) error {
 	fresh.lanes = make([]int32, len(fresh.jobs))
 	if !known(s.lanes.Lanes, fresh.jobs, fresh.lanes) {
@@ -178,9 +179,10 @@ func (s *Store) knowLanesOf(fresh *newJobs) error {
 	return nil
 }
 
-// unknownLanes tells that jobs are to be stored in lanes which this process has not
-// heard of. Lanes are looked up and made on another connection, and no transaction
-// waits for a second one: it is undone, and repeated when they are known.
+// unknownLanes reports that jobs are to be stored in lanes that this process does not
+// know. The store looks lanes up and creates them on another connection, but no
+// transaction waits for a second connection: the transaction is rolled back, and
+// repeated once the lanes are known.
 type unknownLanes []sqlstore.LaneKey
 
 // Error implements error.

@@ -29,8 +29,8 @@ const (
 	reconnectSlowest = 5 * time.Second
 )
 
-// listener hears the notifications of other processes on one connection, which all
-// listeners share and the first of them opens.
+// listener receives the notifications of other processes on one connection. All scopes
+// share it; the first one opens it.
 type listener struct {
 	store   *Store
 	hub     *sqlstore.Hub
@@ -62,7 +62,7 @@ func (e *listener) close() {
 	e.mu.Lock()
 	stop := e.stop
 	if stop == nil {
-		e.stop = func() {} // open no more
+		e.stop = func() {} // it cannot be opened again
 	}
 	e.mu.Unlock()
 	if stop != nil {
@@ -71,8 +71,8 @@ func (e *listener) close() {
 	}
 }
 
-// loop listens until it is closed, connecting again whenever the connection
-// is lost. Wakes are hints, so that errors need no other answer.
+// loop listens until it is closed, and connects again whenever the connection is lost.
+// Wakes are hints, so errors need no other handling.
 func (e *listener) loop(ctx context.Context) {
 	defer close(e.done)
 	pause := reconnectFirst
@@ -100,7 +100,7 @@ func (e *listener) listen(ctx context.Context) bool {
 		defer cancel()
 		_ = conn.Close(closing)
 	}()
-	e.pass(wakes{all: true, later: true, cancel: true}) // what was missed before
+	e.pass(wakes{all: true, later: true, cancel: true}) // covers the wakes missed before
 	for {
 		notification, err := conn.WaitForNotification(ctx)
 		if err != nil {
@@ -135,15 +135,15 @@ func (e *listener) connect(ctx context.Context) (*pgx.Conn, error) {
 func (e *listener) hear(ctx context.Context, payload string) {
 	words := strings.Fields(payload)
 	if len(words) == 0 || words[0] == e.store.notifier.tag {
-		return // our own listeners know already
+		return // this process's own listeners know already
 	}
 	n := decodeWakes(words[1:])
 	if laneKeys(e.store.lanes.Lanes, maps.Keys(n.lanes)) == nil {
-		// A lane that another process made. If it cannot be looked up now, all
+		// Another process created the lane. If it cannot be looked up now, all scopes
 		// are woken.
 		_ = e.store.refreshLanes(ctx, 0)
 		if laneKeys(e.store.lanes.Lanes, maps.Keys(n.lanes)) == nil {
-			e.store.lanes.anew.Store(true) // it is an old one that was given up in between
+			e.store.lanes.anew.Store(true) // it is an old lane that had been retired
 		}
 	}
 	e.pass(n)

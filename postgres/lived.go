@@ -8,11 +8,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// uncrashTries is how often jobs are looked for that may have moved meanwhile.
+// uncrashTries is how often Lived looks for jobs that may have moved meanwhile.
 const uncrashTries = 2
 
-// Lived says that the process of a node lives, and takes back the crashes that were
-// counted for it.
+// Lived records that the process of a node is alive, and takes back the crashes counted
+// for it.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	if err := s.run(ctx, call{sql: s.sql.MarkLived, args: []any{int64(node)}}); err != nil {
 		return fmt.Errorf("note that a node lived: %w", err)

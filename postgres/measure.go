@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reads"
 )
 
-// measure adds up what the statements that only read have read, as their plans tell.
-// It runs each of them once more, as it will be run.
+// measure adds up how many rows the statements that only read have read, according to
+// their plans. It executes each of them once more, the same way.
 func (s *Store) measure(ctx context.Context, first call, calls []call, meter *reads.Meter) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if first.sql != "" {
@@ -41,19 +41,19 @@ func (s *Store) measure(ctx context.Context, first call, calls []call, meter *re
 	})
 }
 
-// planNode is what counts of a step of a plan that was carried out.
+// planNode is the part of an executed plan's step that measure counts.
 type planNode struct {
 	Relation string     `json:"Relation Name"`
 	Index    string     `json:"Index Name"`
-	Rows     float64    `json:"Actual Rows"` // of one loop
+	Rows     float64    `json:"Actual Rows"` // per loop
 	Filtered float64    `json:"Rows Removed by Filter"`
 	Recheck  float64    `json:"Rows Removed by Index Recheck"`
 	Loops    float64    `json:"Actual Loops"`
 	Plans    []planNode `json:"Plans"`
 }
 
-// read is how many rows a step and those below it have read. A look into an index
-// that finds nothing counts as one.
+// read returns how many rows a step and those below it have read. An index look-up that
+// finds nothing counts as one.
 func (n *planNode) read() int64 {
 	var total int64
 	if n.Relation != "" || n.Index != "" {

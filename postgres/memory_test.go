@@ -101,36 +101,36 @@ func TestWhatAnEarlierClaimKnowsDoesNotReplaceALaterLook(t *testing.T) {
 		return []*busyLane{lane}
 	}
 	look := func(ids ...int64) {
-		_, doubts := h.part(lanes, now, nil, nil)
+		_, doubts := h.split(lanes, now, nil, nil)
 		for _, d := range doubts {
 			h.learn(seen(d.version, ids...), now)
 		}
 	}
 	look(1)
-	early, doubts := h.part(lanes, now, nil, nil)
+	early, doubts := h.split(lanes, now, nil, nil)
 	if len(doubts) > 0 {
 		t.Fatal("the lane is not known")
 	}
 	h.touch(1) // job 2 comes
 	look(1, 2)
 	h.pass(seen(early[0].version, 1), map[int64]bool{1: true})
-	if got, doubts := h.part(lanes, now, nil, nil); len(got)+len(doubts) == 0 {
+	if got, doubts := h.split(lanes, now, nil, nil); len(got)+len(doubts) == 0 {
 		t.Error("job 2 is overlooked")
 	}
 }
 
 func TestNewsDuringASurveyIsNotLost(t *testing.T) {
 	h, now, lanes := &laneHeads{}, time.Now(), []openLane{{id: 1}, {id: 2}, {id: 3}}
-	_, doubts := h.part(lanes, now, nil, nil)
-	h.touch(1)                                   // job 1 comes behind the survey's back
-	_, later := h.part(lanes[2:], now, nil, nil) // another claim looks into lane 3
+	_, doubts := h.split(lanes, now, nil, nil)
+	h.touch(1)                                    // job 1 comes behind the survey's back
+	_, later := h.split(lanes[2:], now, nil, nil) // another claim looks into lane 3
 	h.clear(doubts, now)
-	busy, doubts := h.part(lanes, now, nil, nil)
+	busy, doubts := h.split(lanes, now, nil, nil)
 	if len(busy) != 0 || len(doubts) != 2 || doubts[0].open.id != 1 || doubts[1].open.id != 3 {
 		t.Errorf("after the survey %d lanes have jobs and %v are in doubt", len(busy), doubts)
 	}
 	h.clear(later, now)
-	if _, doubts := h.part(lanes[2:], now, nil, nil); len(doubts) != 1 {
+	if _, doubts := h.split(lanes[2:], now, nil, nil); len(doubts) != 1 {
 		t.Error("what an earlier look saw is believed")
 	}
 }

@@ -14,17 +14,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Migrations give up waiting for a table soon, let others through and try
-// again: whoever queues for a table behind a long transaction makes everybody
-// queue who comes after, beats included.
+// Migrations give up waiting for a table soon, then try again: a transaction that
+// queues for a table behind a long one blocks every later transaction, beats included.
 const (
 	beginMigration    = "begin isolation level read committed; set local lock_timeout = '300ms'"
 	migrationRest     = 500 * time.Millisecond
-	migrationPatience = 10 * time.Minute // nodes that start beside one that migrates wait for it
+	migrationPatience = 10 * time.Minute // nodes that start while another migrates wait this long
 )
 
-// Schema compares the tables with what this program knows. It fails if they
-// are newer.
+// Schema compares the tables with the migrations of this program. It fails if the
+// tables are newer.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	exist := false
 	err := s.runPlain(ctx, call{sql: s.sql.MigrationsExist, each: func(row sqlstore.Scanner) error { return row.Scan(&exist) }})
@@ -51,9 +50,9 @@ func (s *Store) applied(ctx context.Context, r runner) (map[int]int, error) {
 	return applied, err
 }
 
-// Migrate brings the tables up to date, in one transaction, but for indexes of
-// tables that may be large: each of these is built by itself, for as long as that
-// takes. It fails if it cannot get hold of a table for a minute.
+// Migrate brings the tables up to date in one transaction, except for indexes of tables
+// that may be large: each of these is built separately, for as long as it takes. It
+// fails if it cannot lock a table for a minute.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	for begun := time.Now(); ; {
 		status, err := s.migrateOnce(ctx)
@@ -78,8 +77,8 @@ func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	}
 }
 
-// migrateOnce is one transaction of Migrate. It fails with errMore if it is
-// committed and there has to be another.
+// migrateOnce is one transaction of Migrate. It returns errMore if it committed and
+// another transaction is needed.
 func (s *Store) migrateOnce(ctx context.Context) (status driver.Schema, err error) {
 	more := false
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginMigration}, func(tx pgx.Tx) error {
@@ -99,7 +98,7 @@ func (s *Store) migrateOnce(ctx context.Context) (status driver.Schema, err erro
 	return status, err
 }
 
-// Script is everything that Migrate does to an empty database.
+// Script returns everything that Migrate does to an empty database.
 func (s *Store) Script() string {
 	var b strings.Builder
 	if s.options.Schema != "" {
@@ -119,11 +118,11 @@ func (s *Store) Script() string {
 type migrationTarget struct {
 	*Store
 	in      runner
-	empty   bool // the transaction began without tables: no index can be in the way of others
+	empty   bool // the transaction began without tables: building an index blocks no other transaction
 	applied int  // statements so far
 }
 
-// open takes the migration lock and makes sure that there is a schema.
+// open takes the migration lock and creates the schema if it does not exist.
 func (t *migrationTarget) open(ctx context.Context) error {
 	exists := false
 	err := t.in.run(ctx,
@@ -154,7 +153,7 @@ func (t *migrationTarget) Apply(ctx context.Context, m sqlstore.Migration, step 
 		return t.in.run(ctx, call{sql: inTransaction(m.Steps[step])}, record)
 	}
 	if t.applied > 0 {
-		return errMore // the build would wait for what this transaction has locked
+		return errMore // the build would wait for the locks of this transaction
 	}
 	err := t.in.run(ctx, call{sql: t.sql.StayIdle})
 	if err == nil {

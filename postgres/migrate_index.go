@@ -14,27 +14,28 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// A migration that needs an index of a table that may be large has it built by
+// A migration builds an index of a table that may be large by
 //
 //	create index concurrently {{name_index}} on {{table}} (...);
 //
-// Jobs are stored, claimed and settled meanwhile, which they would not be beside
-// an ordinary create index. It cannot be part of a transaction: an interrupted one
-// leaves an invalid index behind, which the next try replaces. One process builds,
-// under the lock of the migrations; the others wait for it. In a database without
-// tables yet, it is an ordinary create index like the rest.
+// Unlike an ordinary create index, this lets jobs be stored, claimed and settled
+// meanwhile. It cannot be part of a transaction. An interrupted build leaves an invalid
+// index behind, which the next try replaces. One process builds, under the lock of the
+// migrations; the others wait for it. In a database without tables, it is an ordinary
+// create index like the rest.
 
-// errMore means that a transaction of Migrate is done, and the schema is not.
+// errMore means that a transaction of Migrate is committed but the schema is not
+// current yet.
 var errMore = errors.New("the schema needs another transaction")
 
-// errBuilding means that the server still builds an index for a process that is
+// errBuilding means that the server is still building an index for a process that is
 // gone. It passes.
 var errBuilding = errors.New("the index is still being built on behalf of an earlier process")
 
 var concurrentIndex = regexp.MustCompile(`(?i)^create (?:unique )?(index concurrently) "?(\w+)"?`)
 
-// builtApart tells the name of the index that a statement builds outside of any
-// transaction, if it is such a statement.
+// builtApart returns the name of the index that a statement builds outside of any
+// transaction, if it does.
 func builtApart(statement string) (index string, apart bool) {
 	if parts := concurrentIndex.FindStringSubmatch(statement); parts != nil {
 		return parts[2], true
@@ -42,7 +43,7 @@ func builtApart(statement string) (index string, apart bool) {
 	return "", false
 }
 
-// inTransaction makes a statement one that a transaction may contain.
+// inTransaction rewrites a statement into one that a transaction may contain.
 func inTransaction(statement string) string {
 	if at := concurrentIndex.FindStringSubmatchIndex(statement); at != nil {
 		return statement[:at[2]] + "index" + statement[at[3]:]
@@ -50,7 +51,8 @@ func inTransaction(statement string) string {
 	return statement
 }
 
-// inOneTransaction are migrations of an empty database, which one transaction may contain.
+// inOneTransaction rewrites migrations of an empty database so that one transaction may
+// contain them.
 func inOneTransaction(migrations []sqlstore.Migration) []sqlstore.Migration {
 	migrations = slices.Clone(migrations)
 	for i, m := range migrations {
@@ -62,9 +64,9 @@ func inOneTransaction(migrations []sqlstore.Migration) []sqlstore.Migration {
 	return migrations
 }
 
-// buildIndex makes an index on a connection of its own, unless it is there. It takes
-// as long as it takes: the server reads the table twice, and waits for transactions
-// that began before. Only the caller's context ends it.
+// buildIndex builds an index on its own connection, unless the index exists. The server
+// reads the table twice and waits for transactions that began before. Only the caller's
+// context bounds the time.
 func (s *Store) buildIndex(ctx context.Context, name, statement string) (err error) {
 	config := s.pool.Config().ConnConfig
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
@@ -77,7 +79,7 @@ func (s *Store) buildIndex(ctx context.Context, name, statement string) (err err
 		defer cancel()
 		err = errors.Join(err, conn.Close(closing))
 	}()
-	if !s.pooled { // a session of our own, with whatever limits the server has for others
+	if !s.pooled { // the session is the store's own, but may have limits set by the server
 		if _, err := conn.Exec(ctx, s.sql.TakeYourTime); err != nil {
 			return err
 		}
@@ -103,8 +105,8 @@ func (s *Store) buildIndex(ctx context.Context, name, statement string) (err err
 	return nil
 }
 
-// buildsIndex reports whether the server builds an index in this database, for
-// whichever process. It is false if that is not known.
+// buildsIndex reports whether the server is building an index in this database, for any
+// process. It returns false if that cannot be read.
 func (s *Store) buildsIndex(ctx context.Context) (building bool) {
 	err := s.runPlain(ctx, call{sql: s.sql.BuildsIndex, each: hits(&building)})
 	return err == nil && building

@@ -29,9 +29,10 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	}
 }
 
-// join registers a node under a new token. Fences continue above all that were ever
-// given out, without knowing them. It returns zero if the database gave the id of
-// another node of this process: that one is left to die, and the next id is asked for.
+// join registers a node under a new token. It raises fences above all that were ever
+// given out, without knowing them. It returns zero if the database returned the id of
+// another node of this process: that node is left to expire, and the caller asks for
+// the next id.
 func (s *Store) join(ctx context.Context, args []any) (id fairlead.NodeID, err error) {
 	if err := s.agree(ctx); err != nil {
 		return 0, err
@@ -90,13 +91,13 @@ func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatA
 	return answer, nil
 }
 
-// explainBeat finds out whether a node lost its lease because the database has lost
-// commits: a beat that it had acknowledged, or the node itself. Then all that this
-// process has cached is in doubt.
+// explainBeat finds out whether a node lost its lease because the database lost
+// commits: a beat that it had acknowledged, or the node itself. If so, nothing that
+// this process has cached can be trusted.
 func (s *Store) explainBeat(ctx context.Context, known *knownServer, node fairlead.NodeID, token string) error {
 	last := s.nodes.LastBeat(node)
 	if last == 0 {
-		return nil // others have heard its beats
+		return nil // another process sent its beats
 	}
 	var own, found bool
 	var beaten, now int64
@@ -115,7 +116,7 @@ func (s *Store) explainBeat(ctx context.Context, known *knownServer, node fairle
 	return err
 }
 
-// Drain asks a node to start nothing more, or to go on. It hears of it with its
+// Drain asks a node to start no more jobs, or to continue. The node learns it with its
 // next beat, and is woken for that.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx = sqlstore.MayWait(ctx)
@@ -144,8 +145,8 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return nil
 }
 
-// Held lists the jobs that are leased to the node. Others may ask for those of a node
-// that they have not joined.
+// Held returns the jobs that are leased to the node. A process may also ask for the
+// jobs of a node that it did not join.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	var held []driver.Held
 	var own *string
@@ -169,9 +170,10 @@ func heldReader(into *[]driver.Held) func(sqlstore.Scanner) error {
 
 // Save keeps progress and memo of a running job under its fence.
 //
-// It commits in a round trip of its own: a try that was abandoned may reach the server
-// later than a newer one, and must not overwrite that. Without its commit it changes
-// nothing; with a commit on its way it holds the job's row, and the newer one waits.
+// It commits in a separate round trip: an abandoned try may reach the server later than
+// a newer one and must not overwrite it. Without its commit the old try changes
+// nothing; with a commit on its way it holds the job's row lock, and the newer try
+// waits.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	kept := 0
 	err := s.inTx(ctx, func(ctx context.Context, r runner) error {

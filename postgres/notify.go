@@ -14,18 +14,18 @@ import (
 
 const (
 	notifyEvery = 5 * time.Millisecond  // between two notifications of one process
-	notifyRest  = 20 * time.Millisecond // the same while there is news all the time: those who listen are busy
-	notifyLanes = 500                   // so many fit into one message; more are "all"
+	notifyRest  = 20 * time.Millisecond // the same during a steady stream of wakes: the listeners are busy then
+	notifyLanes = 500                   // so many fit into one message; more become "all"
 )
 
-// notifier tells listeners of news: those of this process at once, those of
-// others by NOTIFY, outside of any transaction and at most once per
-// notifyEvery, because notifying is serialized over the whole server.
+// notifier wakes listeners: those of this process at once, those of other processes by
+// NOTIFY, outside of any transaction and at most once per notifyEvery, because the
+// server serializes all notifications.
 type notifier struct {
 	store   *Store
 	hub     *sqlstore.Hub
 	channel string
-	tag     string // tells this process's own notifications
+	tag     string // identifies this process's own notifications
 
 	mu      sync.Mutex
 	pending wakes
@@ -34,13 +34,13 @@ type notifier struct {
 	done    chan struct{}
 }
 
-// wakes is what a notification says.
+// wakes is the content of a notification.
 type wakes struct {
-	lanes  map[int32]bool // with work; true if it may stand before what was claimed already
+	lanes  map[int32]bool // lanes with work; true if it may stand before jobs claimed already
 	all    bool           // there may be work anywhere
 	later  bool           // jobs were scheduled
 	cancel bool           // a running job was asked to stop
-	freed  bool           // jobs gave back slots that others may wait for
+	freed  bool           // jobs gave back slots that other jobs may wait for
 }
 
 func newNotifier(s *Store, hub *sqlstore.Hub, channel string) *notifier {
@@ -55,13 +55,13 @@ func (w *notifier) close() {
 	<-w.done
 }
 
-// work says that jobs became ready in lanes, anywhere in their order.
+// work wakes lanes in which jobs became ready, anywhere in their order.
 func (w *notifier) work(lanes ...int32) {
 	w.store.laneCursors.rewind(lanes...)
 	w.tellWork(lanes, true)
 }
 
-// atEnd says that new jobs became ready at the end of lanes.
+// atEnd wakes lanes at the end of which new jobs became ready.
 func (w *notifier) atEnd(lanes ...int32) { w.tellWork(lanes, false) }
 
 func (w *notifier) tellWork(lanes []int32, before bool) {
@@ -74,37 +74,37 @@ func (w *notifier) tellWork(lanes []int32, before bool) {
 	for _, lane := range lanes {
 		n.lanes[lane] = before
 	}
-	w.tell(n)
+	w.notify(n)
 }
 
-// everything says that there may be work anywhere.
+// everything wakes all lanes.
 func (w *notifier) everything() {
 	w.store.laneCursors.rewindAll()
 	w.store.laneHeads.touchAll()
 	w.hub.Work(nil)
-	w.tell(wakes{all: true})
+	w.notify(wakes{all: true})
 }
 
-// freed says that jobs gave back slots of limits. What waits for them stands
-// where it stood.
+// freed reports that jobs gave back slots of limits. The jobs that wait for them keep
+// their place in the order.
 func (w *notifier) freed() {
 	w.hub.Room()
-	w.tell(wakes{freed: true})
+	w.notify(wakes{freed: true})
 }
 
-// later says that jobs were scheduled.
+// later reports that jobs were scheduled.
 func (w *notifier) later() {
 	w.hub.Later()
-	w.tell(wakes{later: true})
+	w.notify(wakes{later: true})
 }
 
-// cancel says that a running job was asked to stop.
+// cancel reports that a running job was asked to stop.
 func (w *notifier) cancel() {
 	w.hub.Cancel()
-	w.tell(wakes{cancel: true})
+	w.notify(wakes{cancel: true})
 }
 
-func (w *notifier) tell(n wakes) {
+func (w *notifier) notify(n wakes) {
 	w.mu.Lock()
 	w.pending.add(n)
 	w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *notifier) loop(ctx context.Context) {
 		message := w.tag + " " + w.pending.encode()
 		w.pending = wakes{}
 		w.mu.Unlock()
-		// A notification that fails is a wake that is lost: polling finds the jobs.
+		// A notification that fails is a lost wake: polling finds the jobs.
 		_ = w.store.runPlain(ctx, call{sql: w.store.sql.Notify, args: []any{w.channel, message}})
 		select {
 		case <-ctx.Done():
@@ -155,12 +155,12 @@ func (n *wakes) add(more wakes) {
 	}
 }
 
-// encode writes news as words: "cancel", "later", "freed", "all", or the ids of
-// lanes, negative where work may stand before what was claimed already.
+// encode writes wakes as words: "cancel", "later", "freed", "all", or the ids of lanes,
+// negative where work may stand before jobs claimed already.
 func (n *wakes) encode() string {
 	var words []string
-	for word, said := range map[string]bool{"cancel": n.cancel, "later": n.later, "freed": n.freed, "all": n.all} {
-		if said {
+	for word, set := range map[string]bool{"cancel": n.cancel, "later": n.later, "freed": n.freed, "all": n.all} {
+		if set {
 			words = append(words, word)
 		}
 	}
@@ -173,8 +173,8 @@ func (n *wakes) encode() string {
 	return strings.Join(words, " ")
 }
 
-// decodeWakes reads what encode wrote. What it does not understand may mean
-// anything.
+// decodeWakes reads what encode wrote. A word that it does not understand wakes
+// everything.
 func decodeWakes(words []string) wakes {
 	n := wakes{lanes: map[int32]bool{}}
 	for _, word := range words {

@@ -45,7 +45,7 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 	return s, nil
 }
 
-// prepare learns what the statements depend on and makes them.
+// prepare reads what the statements depend on and loads them.
 func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	if err := s.checkListenURL(ctx); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	return nil
 }
 
-// adoptSession takes over what the server has set for us.
+// adoptSession takes over the settings of a session.
 func (s *Store) adoptSession(first session) error {
 	s.wrap = first.isolation != "read committed"
 	switch {
@@ -110,7 +110,7 @@ func (s *Store) adoptSession(first session) error {
 	return nil
 }
 
-// meetServer finds out which server this is.
+// meetServer recognises the server.
 func (s *Store) meetServer(ctx context.Context) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -132,8 +132,8 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	return err
 }
 
-// lockKey makes the number of an advisory lock. Stores with other tables in the
-// same database have others.
+// lockKey returns the key of an advisory lock. Stores with other tables in the same
+// database get other keys.
 func lockKey(schema, prefix, purpose string) int64 {
 	h := fnv.New64a()
 	for _, part := range []string{"fairlead", schema, prefix, purpose} {

@@ -11,32 +11,32 @@ import (
 type openLane struct {
 	id int32
 	sqlstore.LaneKey
-	hold    *hold // nil: nothing
-	strange bool  // the claim does not serve it
+	hold    *hold // the quotas that its jobs hold; nil if none
+	foreign bool  // the claim does not serve it
 
-	// Only of one claim, where all lanes are looked into:
+	// These belong to a single claim that reads all lanes:
 	room   int
 	outset claimStart
 }
 
 func (l *openLane) limited() bool { return l.hold != nil }
 
-// openLanes are the lanes that are not paused as a scope sees them, under rules
-// that do not change: claims need not go through thousands of lanes to find out.
+// openLanes holds the lanes that are not paused, as a scope sees them under unchanging
+// rules. It spares claims to go through thousands of lanes.
 type openLanes struct {
 	lanes   []openLane // served
-	limited bool       // some of them are
-	strange []openLane // not served, but under limits
+	limited bool       // some of lanes are under limits
+	foreign []openLane // under limits, but not served
 }
 
 type openList struct {
 	mu sync.Mutex
 	openLanes
-	seen  int    // of all known lanes
-	epoch uint64 // of theirs
+	seen  int    // how many of the known lanes are in the list
+	epoch uint64 // of the known lanes
 }
 
-// openLanes lists the lanes that are not paused. Callers must not change it.
+// openLanes returns the lanes that are not paused. Callers must not change it.
 func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
 	entry, ok := r.open.Load(scope)
 	if !ok {
@@ -60,8 +60,8 @@ func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes 
 			list.lanes = append(list.lanes, open)
 			list.limited = list.limited || open.limited()
 		case open.limited():
-			open.strange = true
-			list.strange = append(list.strange, open)
+			open.foreign = true
+			list.foreign = append(list.foreign, open)
 		}
 	}
 	return list.openLanes

@@ -11,23 +11,24 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// A pooler such as PgBouncer, in transaction mode, gives each transaction another
-// session of the server. Nothing may be left in a session then: no statement that is
-// prepared, no setting, no LISTEN. A prepared statement would be missing in the next
-// session (26000), or be there already (42P05).
+// A pooler such as PgBouncer in transaction mode runs each transaction in another
+// session of the server. The store must then leave nothing in a session: no prepared
+// statement, no setting, no LISTEN. A prepared statement would be missing in the next
+// session (26000), or exist already (42P05).
 //
-// A pooler is recognised by the number of the session's process: the server tells it
-// when a connection is made, and when it is asked. A pooler makes up the first, as it
-// has no session to give yet.
+// The process id of the session reveals a pooler: the server reports it when a
+// connection is made, and when asked. A pooler makes up the first one, because it has
+// no session to assign yet.
 
 // describeSession reads what the store needs to know of a session.
 const describeSession = "select current_schema()::text, current_setting('default_transaction_isolation'), pg_backend_pid(), current_setting('server_version_num')::int"
 
-// execMode is the parameter of the URL that chooses how statements are sent. One who
-// has chosen knows the pooler.
+// execMode is the parameter of the URL that chooses how statements are sent. A user who
+// has set it knows the pooler.
 const execMode = "default_query_exec_mode"
 
-// session is what the server says of one, and whether a pooler is in between.
+// session is what the server reports about a session, and whether a pooler is in
+// between.
 type session struct {
 	schema    *string
 	isolation string
@@ -35,7 +36,7 @@ type session struct {
 	version   int // server_version_num
 }
 
-// describe looks at a session without leaving anything in it.
+// describe reads a session without leaving anything in it.
 func describe(ctx context.Context, conn *pgx.Conn) (s session, err error) {
 	var pid uint32
 	err = conn.QueryRow(ctx, describeSession, pgx.QueryExecModeExec).Scan(&s.schema, &s.isolation, &pid, &s.version)
@@ -43,7 +44,7 @@ func describe(ctx context.Context, conn *pgx.Conn) (s session, err error) {
 	return s, err
 }
 
-// connect makes the pools, after a look at what is at the other end.
+// connect creates the pools, after it has looked at what is at the other end.
 func (s *Store) connect(ctx context.Context, url string) (first session, err error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -80,8 +81,8 @@ func (s *Store) meet(ctx context.Context, config *pgx.ConnConfig) (found session
 	return describe(ctx, conn)
 }
 
-// listenURL tells where to listen: nowhere through a pooler, which would keep the
-// LISTEN in a session that is others' the next moment.
+// listenURL returns where to listen. It is nowhere through a pooler, which would keep
+// the LISTEN in a session that serves other clients a moment later.
 func (s *Store) listenURL(url string) string {
 	switch {
 	case s.options.ListenURL != "":
@@ -92,11 +93,11 @@ func (s *Store) listenURL(url string) string {
 	return url
 }
 
-// errListenPooled is for a ListenURL that leads to a pooler.
+// errListenPooled refuses a ListenURL that leads to a pooler.
 var errListenPooled = fmt.Errorf("a connection pooler answers there, which cannot pass notifications on: name the server itself, or \"%s\" to poll", noListening)
 
-// checkListenURL refuses a URL at which listening is of no use. A server that is not
-// reached now may be later.
+// checkListenURL refuses a URL at which listening cannot work. A server that cannot be
+// reached now may be reachable later.
 func (s *Store) checkListenURL(ctx context.Context) error {
 	if s.options.ListenURL == "" || s.options.ListenURL == noListening || s.options.SchemaOnly {
 		return nil

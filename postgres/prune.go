@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	forgetNodesAfter     = time.Hour      // for how long a dead node stays listed
-	forgetSchedulesAfter = 24 * time.Hour // for how long a deleted schedule is kept that has no runs
+	forgetNodesAfter     = time.Hour      // how long a dead node stays listed
+	forgetSchedulesAfter = 24 * time.Hour // how long a deleted schedule without runs is kept
 )
 
-// Prune removes what is older than it has to be kept.
+// Prune removes what is older than its retention.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	pruned := 0
@@ -68,7 +68,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 }
 
 // pruneRecords removes answered requests, entries of the audit log and deleted
-// schedules, at most limit of each. It tells how many, schedules aside.
+// schedules, at most limit of each. It returns how many, without the schedules.
 func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 	var requests, entries int
 	err := s.run(ctx,
@@ -87,7 +87,7 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 	return requests + entries, nil
 }
 
-// pruner prunes an outcome that is rare.
+// pruner returns a function that prunes jobs of a rare outcome.
 func (s *Store) pruner(outcome int) func(context.Context, time.Duration, int) (int, error) {
 	return func(ctx context.Context, retention time.Duration, limit int) (int, error) {
 		n, _, err := s.remove(ctx, call{sql: s.sql.PruneOthers, args: []any{limit, retention.Microseconds(), outcome}})
@@ -95,8 +95,8 @@ func (s *Store) pruner(outcome int) func(context.Context, time.Duration, int) (i
 	}
 }
 
-// remove deletes the finished jobs that a statement chooses, with all that is
-// known of them. It returns how many they were and when the last of them ended.
+// remove deletes the finished jobs that a statement chooses, with everything stored
+// about them. It returns how many they were and when the last of them ended.
 func (s *Store) remove(ctx context.Context, doomed call) (n int, last int64, err error) {
 	var ids []int64
 	doomed.each = func(row sqlstore.Scanner) error {

@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// pruneBatches removes at most limit batches that ended long ago or were never
-// opened, and tells how many. Each is a transaction of its own, as it may have
-// thousands of chunks.
+// pruneBatches removes at most limit batches that ended long ago or were never opened,
+// and returns how many. Each has its own transaction, because it may have thousands of
+// chunks.
 func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	left := limit
 	for _, rule := range sqlstore.BatchRetentions(keep) {
@@ -27,7 +27,7 @@ func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit i
 	return limit - left, err
 }
 
-// pruneEach repeats a statement that removes one batch until there is none.
+// pruneEach repeats a statement that removes one batch until none is left.
 func (s *Store) pruneEach(ctx context.Context, limit *int, one call) error {
 	for ; *limit > 0; *limit-- {
 		removed := false
@@ -58,7 +58,7 @@ func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	return nil
 }
 
-// lockBatch lets no other transaction act upon a batch.
+// lockBatch locks a batch against other transactions.
 func (s *Store) lockBatch(ctx context.Context, r runner, id int64) (batch batch.Record, err error) {
 	found := false
 	err = r.run(ctx, call{sql: s.sql.LockBatch, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {

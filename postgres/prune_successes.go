@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	pruneSlow   = time.Second // a look at the oldest successes that takes longer is seldom repeated
-	pruneRest   = 60          // so many times what it took
-	pruneAtMost = time.Minute // for how long Prune goes on without looking at the oldest again
+	pruneSlow   = time.Second // a search from the oldest success that takes longer is repeated less often
+	pruneRest   = 60          // the next one waits this many times as long as it took
+	pruneAtMost = time.Minute // the longest time that Prune goes without a search from the oldest
 )
 
-// pruneCursor is where pruning successes goes on. Removed jobs stay in the index
-// until no transaction can see them any more; beside one that is open for hours,
-// these are millions, which every look from the beginning reads again. So a look
-// that follows one which removed all it could goes on behind it, and if the
-// beginning takes long to read, so do those after it for a while. What lies before
-// the cursor, because another transaction held it or committed it late, is found
-// from the beginning.
+// pruneCursor is where pruning of successes continues. Removed jobs stay in the index
+// until no transaction can see them any more. Beside a transaction that is open for
+// hours these are millions, which every search from the beginning reads again. So a
+// search that follows one which removed all it could continues behind it. If the
+// beginning takes long to read, the following searches continue there as well, for a
+// while. A search from the beginning finds what lies before the cursor because another
+// transaction had locked it or committed it late.
 type pruneCursor struct {
 	mu        sync.Mutex
 	after     int64     // when the last removed job ended
-	more      bool      // the last look removed as many as it could
-	begunAt   time.Time // the last look from the beginning
-	restUntil time.Time // no look from the beginning before
+	more      bool      // the last search removed as many as it could
+	begunAt   time.Time // the last search from the beginning
+	restUntil time.Time // no search from the beginning before this time
 }
 
 func (s *Store) pruneSuccesses(ctx context.Context, retention time.Duration, limit int) (int, error) {

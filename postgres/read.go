@@ -62,8 +62,8 @@ func (s *Store) ask(ctx context.Context, statement string, args []any, each func
 	return s.run(ctx, call{sql: statement, args: args, each: each})
 }
 
-// nameJobs looks lanes up that were not known. One that is older than all that are new
-// was forgotten: then the whole table is read.
+// nameJobs looks up lanes that were not cached. A lane older than all new ones had been
+// dropped from the cache: then it reads the whole table.
 func (s *Store) nameJobs(ctx context.Context, unnamed map[*fairlead.Job]int32) error {
 	for range 2 {
 		if err := s.refreshLanes(ctx, 0); err != nil {
@@ -83,7 +83,8 @@ func (s *Store) nameJobs(ctx context.Context, unnamed map[*fairlead.Job]int32) e
 	return nil
 }
 
-// knowLanes makes sure that a filter by names misses no lane made elsewhere.
+// knowLanes makes sure that a filter by names misses no lane that another process
+// created.
 func (s *Store) knowLanes(ctx context.Context, filter fairlead.Filter) error {
 	if filter.Kinds == nil && filter.Queues == nil && filter.Tenants == nil {
 		return nil

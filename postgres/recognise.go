@@ -15,27 +15,27 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// serverRow is the row of server, and what the server says of itself.
+// serverRow is the row of server, with what the server reports about itself.
 type serverRow struct {
 	number   int64
 	name     string
-	started  time.Time // or crashed, whichever is later
+	started  time.Time // or when it crashed, whichever is later
 	careless bool      // it may lose commits when it crashes
-	history  string    // empty: it does not tell
-	fence    int64     // the last that was given out
+	history  string    // empty: not readable
+	fence    int64     // the last one given out
 }
 
-// sinceWord separates what a name of a server is made of.
+// sinceWord separates the parts of a server's name.
 const sinceWord = " since "
 
-// ownName is what the row should say.
+// ownName returns what the row should contain.
 func (r *serverRow) ownName() string {
 	return r.history + sinceWord + r.started.UTC().Format(time.RFC3339Nano)
 }
 
-// isOwn reports whether the row names this server. The start tells one server from
-// another. Histories are compared only if both are known: users of one database may
-// have different rights, and only some may read the history.
+// isOwn reports whether the row names this server. Servers differ by their start.
+// Histories are compared only if both are known: users of one database may have
+// different rights, and only some may read the history.
 func (r *serverRow) isOwn() bool {
 	before, since, _ := strings.Cut(r.name, sinceWord)
 	_, own, _ := strings.Cut(r.ownName(), sinceWord)
@@ -43,16 +43,16 @@ func (r *serverRow) isOwn() bool {
 }
 
 // mayHaveLost reports whether commits that processes have seen may be gone: a standby
-// was promoted, the database is a restored one, or the server crashed that may lose
-// some. After an ordinary restart all are there.
+// was promoted, the database was restored, or a server crashed that may lose commits.
+// After an ordinary restart all commits are there.
 func (r *serverRow) mayHaveLost() bool {
 	before, _, named := strings.Cut(r.name, sinceWord)
 	return named && (r.careless || r.history == "" || before != r.history)
 }
 
-// recognise finds out which server this is, unless another has done so since one was
-// known, and drops what is cached of a former one. The first process that finds another
-// server than the row of server says counts it.
+// recognise finds out which server this is, unless another goroutine has done so since
+// known was read, and drops what is cached of a former server. The first process that
+// finds a server other than the one in the row counts it.
 func (s *Store) recognise(ctx context.Context, known *knownServer) error {
 	if err := s.recognising.Acquire(ctx); err != nil {
 		return err
@@ -72,15 +72,16 @@ func (s *Store) recognise(ctx context.Context, known *knownServer) error {
 	case s.lastFence.Load() > row.fence:
 		refused = s.anchorFences(ctx)
 	}
-	if refused != nil && !readOnly(refused) { // who only reads need not agree on anything
+	if refused != nil && !readOnly(refused) { // a process that only reads need not agree on the server
 		return fmt.Errorf("recognise the database: %w", refused)
 	}
 	s.adopt(&row, refused)
 	return nil
 }
 
-// agree counts the server before this process takes ids or lets a node join, if it could
-// only read when it found the server: a standby may be promoted since.
+// agree counts the server before this process takes ids or lets a node join, if the
+// process could only read when it found the server: a standby may have been promoted
+// since.
 func (s *Store) agree(ctx context.Context) error {
 	known := s.server.Load()
 	if known.refused == nil {
@@ -97,15 +98,15 @@ func (s *Store) agree(ctx context.Context) error {
 	return nil
 }
 
-// anchorFences raises fences above those that this process has got. Another process
-// has counted the server, and may know smaller ones.
+// anchorFences raises fences above those that this process has received. Another
+// process has counted the server, and may know only smaller ones.
 func (s *Store) anchorFences(ctx context.Context) error {
 	return s.sendPlain(ctx,
 		call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
 		call{sql: s.sql.AnchorFences, args: []any{s.lastFence.Load()}})
 }
 
-// raise notes the largest number there was.
+// raise records the largest number so far.
 func raise(largest *atomic.Int64, number int64) {
 	for before := largest.Load(); number > before; before = largest.Load() {
 		if largest.CompareAndSwap(before, number) {
@@ -114,10 +115,10 @@ func raise(largest *atomic.Int64, number int64) {
 	}
 }
 
-// readServer reads the row of server and what the server says of itself, and tells
-// whether it has forgotten ids that this process got.
+// readServer reads the row of server and what the server reports about itself. It
+// returns lost if the server has forgotten ids that this process received.
 func (s *Store) readServer(ctx context.Context) (row serverRow, lost bool, err error) {
-	lastBlock, highest := int64(0), s.ids.Highest() // before the sequence: others take ids meanwhile
+	lastBlock, highest := int64(0), s.ids.Highest() // before the sequence: other goroutines take ids meanwhile
 	err = s.sendPlain(ctx,
 		call{sql: s.sql.KnownServer, each: func(r sqlstore.Scanner) error {
 			return r.Scan(&row.number, &row.name, &row.started, &row.careless)
@@ -129,31 +130,31 @@ func (s *Store) readServer(ctx context.Context) (row serverRow, lost bool, err e
 	if err == nil {
 		err = s.sendPlain(ctx, call{sql: s.sql.History, each: func(r sqlstore.Scanner) error { return r.Scan(&row.history) }})
 		if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) && !passes(err) {
-			err = nil // it must not be asked
+			err = nil // this user may not read it
 		}
 	}
 	return row, highest >= lastBlock+idBlock, err
 }
 
-// sendPlain makes calls one transaction that is not compared with the known server.
+// sendPlain runs calls as one transaction, without comparing the server.
 func (s *Store) sendPlain(ctx context.Context, calls ...call) error {
 	return send(ctx, s.pool, &pgx.Batch{}, calls)
 }
 
-// countServer writes down that this is another server than before, unless another
-// process was faster. Fences continue above all that were ever given out; if commits
-// may be lost, so do ids.
+// countServer records that this is another server than before, unless another process
+// was faster. It raises fences above all that were ever given out and, if commits may
+// be lost, ids too.
 func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (done driver.Restored, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		r, seen := pgxRunner{tx}, *row
 		err := r.run(ctx, call{sql: s.sql.LockServer, each: func(r sqlstore.Scanner) error { return r.Scan(&row.number, &row.name) }})
-		if err != nil || seen.number != row.number { // then row says what another process has found
+		if err != nil || seen.number != row.number { // then row holds what another process has found
 			return err
 		}
 		lost = lost || row.mayHaveLost()
 		calls := []call{
 			{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
-			{sql: s.sql.ChangeRules, args: []any{sqlstore.VersionStep()}}, // claims look at the server again
+			{sql: s.sql.ChangeRules, args: []any{sqlstore.VersionStep()}}, // so claims look at the server again
 			{sql: s.sql.AnchorFences, args: []any{s.lastFence.Load()}, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Fence) }},
 		}
 		if lost {
@@ -166,8 +167,9 @@ func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (don
 	return done, err
 }
 
-// adopt makes a server the known one. What is cached goes first: whatever is begun at
-// the new one must not find it. refused is why this process could not count it, if so.
+// adopt makes a server the known one. It drops the caches first, so that nothing begun
+// at the new server finds them. refused is why this process could not count the server,
+// or nil.
 func (s *Store) adopt(row *serverRow, refused error) {
 	if known := s.server.Load(); !known.started.IsZero() {
 		s.forgetAll()
@@ -177,7 +179,8 @@ func (s *Store) adopt(row *serverRow, refused error) {
 	s.server.Store(known)
 }
 
-// forgetAll forgets all that was read from, or set aside by, a server that is gone.
+// forgetAll drops everything that was read from, or set aside by, a server that is
+// gone.
 func (s *Store) forgetAll() {
 	s.lanes.Reset()
 	s.lanes.anew.Store(true)
@@ -206,8 +209,8 @@ func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	return done, nil
 }
 
-// succeedServer counts another server because the known one has lost commits, unless another
-// process has done so.
+// succeedServer counts another server because the known one has lost commits, unless
+// another process has done so.
 func (s *Store) succeedServer(ctx context.Context, known *knownServer) (done driver.Restored, err error) {
 	if err := s.recognising.Acquire(ctx); err != nil {
 		return done, err

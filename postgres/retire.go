@@ -66,7 +66,7 @@ func (w *laneWalk) begin(ctx context.Context) error {
 	return err
 }
 
-// window looks at the next jobs. It tells whether there may be more of them.
+// window reads the next jobs. It reports whether there may be more.
 func (w *laneWalk) window(ctx context.Context) (more bool, err error) {
 	jobs, lanes := 0, map[int32]bool{}
 	err = w.in.run(ctx, call{sql: w.sql.LanesOfWindow, args: []any{w.After, sqlstore.LaneWalkWindow}, each: func(row sqlstore.Scanner) error {
@@ -84,7 +84,7 @@ func (w *laneWalk) window(ctx context.Context) (more bool, err error) {
 	return jobs == sqlstore.LaneWalkWindow, w.see(ctx, lanes)
 }
 
-// see notes that lanes are in use.
+// see records that lanes are in use.
 func (w *laneWalk) see(ctx context.Context, lanes map[int32]bool) error {
 	if len(lanes) == 0 {
 		return nil
@@ -93,8 +93,8 @@ func (w *laneWalk) see(ctx context.Context, lanes map[int32]bool) error {
 	return w.in.run(ctx, call{sql: w.sql.SeeLanes, args: []any{ids, w.BegunAt, w.Now}})
 }
 
-// end gives up and removes the lanes that the walk has not seen. It tells how many were
-// given up.
+// end retires and removes the lanes that the walk has not seen. It returns how many it
+// retired.
 func (w *laneWalk) end(ctx context.Context) (retired int, err error) {
 	var lanes map[int32]bool
 	if err := w.in.run(ctx, lanesCall(&lanes, w.sql.LanesOfSchedules)); err != nil {
@@ -106,7 +106,7 @@ func (w *laneWalk) end(ctx context.Context) (retired int, err error) {
 	var removed map[int32]bool
 	var calls []call
 	if w.Settled {
-		calls = append(calls, lanesCall(&removed, w.sql.RemoveLanes, w.GivenUp(), w.BegunAt, sqlstore.LaneWalkEnd))
+		calls = append(calls, lanesCall(&removed, w.sql.RemoveLanes, w.Retired(), w.BegunAt, sqlstore.LaneWalkEnd))
 	}
 	calls = append(calls, call{
 		sql: w.sql.RetireLanes, args: []any{w.Unused(), w.Now, sqlstore.LaneWalkEnd},
@@ -117,8 +117,8 @@ func (w *laneWalk) end(ctx context.Context) (retired int, err error) {
 	return retired, err
 }
 
-// forgetGoneLanes drops lanes from the cache that were removed, if some were since it
-// was last asked.
+// forgetGoneLanes drops removed lanes from the cache, if lanes were removed since its
+// last call.
 func (s *Store) forgetGoneLanes(ctx context.Context, removed int64) error {
 	if s.lanes.removed.Load() == removed {
 		return nil

@@ -56,7 +56,7 @@ func TestALaneIsNotRemovedWhileATransactionIsOpenThatMayUseIt(t *testing.T) {
 	if _, givenUp := look("unused"); !givenUp {
 		t.Fatal("the lane was not given up")
 	}
-	pass(2 * sqlstore.LaneGivenUp)
+	pass(2 * sqlstore.LaneRetired)
 	if exists, _ := look("unused"); !exists {
 		t.Fatal("the lane was removed under the eyes of a transaction")
 	}
@@ -64,7 +64,7 @@ func TestALaneIsNotRemovedWhileATransactionIsOpenThatMayUseIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.Eventually(t, "the lane is gone", func() bool { // transactions of others may be older
-		pass(2 * sqlstore.LaneGivenUp)
+		pass(2 * sqlstore.LaneRetired)
 		exists, _ := look("unused")
 		return !exists
 	})
@@ -134,11 +134,11 @@ func TestALaneStaysGivenUpForADayHoweverSoonTheNextWalkBegins(t *testing.T) {
 	w.want(true, true)
 	for range 2 {
 		exec(t, w.at, "update fairlead_lane_walk set begun_at = 0, retired_by = 0") // and no transaction is older
-		w.after(sqlstore.LaneGivenUp / 3)
+		w.after(sqlstore.LaneRetired / 3)
 		w.want(true, true)
 	}
 	storetest.Eventually(t, "the lane is gone", func() bool { // transactions of others may be older
-		w.after(2 * sqlstore.LaneGivenUp)
+		w.after(2 * sqlstore.LaneRetired)
 		exists, _ := w.look("unused")
 		return !exists
 	})

@@ -7,15 +7,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// roundTrips are the round trips of one transaction that others wait for: its begin
-// travels with the first of them and its commit with the last.
+// roundTrips are the round trips of one transaction that other transactions wait for:
+// the begin travels with the first of them and the commit with the last.
 type roundTrips struct {
 	conn *pgxpool.Conn
 	open bool
 }
 
-// inRoundTrips runs a transaction of few round trips. What f does not end with last is
-// undone. It may run f more than once.
+// inRoundTrips runs a transaction of few round trips. It rolls back unless f calls
+// last. It may run f more than once.
 func (s *Store) inRoundTrips(ctx context.Context, f func(ctx context.Context, t *roundTrips) error) error {
 	return s.retry(ctx, func(ctx context.Context) error {
 		return s.seated(ctx, func(ctx context.Context) error { return s.inRoundTripsOnce(ctx, f) })
@@ -27,7 +27,7 @@ func (s *Store) inRoundTripsOnce(ctx context.Context, f func(ctx context.Context
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // which closes it if the rollback has failed
+	defer conn.Release() // it closes the connection if the rollback has failed
 	t := &roundTrips{conn: conn}
 	err = f(ctx, t)
 	if t.open {
@@ -36,18 +36,18 @@ func (s *Store) inRoundTripsOnce(ctx context.Context, f func(ctx context.Context
 	return err
 }
 
-// first begins the transaction with some calls.
+// first begins the transaction and runs calls.
 func (t *roundTrips) first(ctx context.Context, calls ...call) error {
 	t.open = true
 	return send(ctx, t.conn, &pgx.Batch{}, []call{{sql: "begin isolation level read committed"}}, calls)
 }
 
-// run makes calls on the way.
+// run runs calls within the transaction.
 func (t *roundTrips) run(ctx context.Context, calls ...call) error {
 	return send(ctx, t.conn, &pgx.Batch{}, calls)
 }
 
-// last makes calls and commits.
+// last runs calls and commits.
 func (t *roundTrips) last(ctx context.Context, calls ...call) error {
 	err := send(ctx, t.conn, &pgx.Batch{}, calls, []call{{sql: "commit"}})
 	t.open = err != nil

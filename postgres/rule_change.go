@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// ruleChange is a change of the rules on its way.
+// ruleChange is a change of the rules in progress.
 type ruleChange struct {
 	*Store
 	in      runner
@@ -33,8 +33,8 @@ func (s scopeName) covers(lane sqlstore.Lane) bool {
 	return true
 }
 
-// changeRules changes the rules while nobody claims, and wakes nodes: more may
-// be allowed now. It may run f more than once.
+// changeRules changes the rules while no claim runs, and wakes nodes, because the new
+// rules may allow more. It may run f more than once.
 func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *ruleChange) error) error {
 	defer s.pending.Forget()
 	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
@@ -56,7 +56,7 @@ func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *
 	return err
 }
 
-// touch notes that jobs may count against other quotas than before.
+// touch records that jobs may count against other quotas than before.
 func (c *ruleChange) touch(scope fairlead.LimitScope, names ...string) {
 	for _, name := range names {
 		c.touched = append(c.touched, scopeName{scope, name})
@@ -71,9 +71,8 @@ func (c *ruleChange) setPause(ctx context.Context, pause fairlead.Pause, paused 
 	})
 }
 
-// putQuota sets what bounds a scope. It touches those whose jobs count against
-// it that did not, or the other way round: the scope itself, and the children of
-// a tenant.
+// putQuota sets the limit of a scope. It touches the scopes whose jobs begin or cease
+// to count against it: the scope itself, and the children of a tenant.
 func (c *ruleChange) putQuota(ctx context.Context, limit fairlead.Limit, minimum int, children []string) error {
 	was, is := false, (&sqlstore.Quota{Rule: limit, Min: minimum}).Active()
 	err := c.in.run(ctx,

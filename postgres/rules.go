@@ -11,14 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// ruleBook is what this process believes to be paused and limited. A claim says
-// which rules it believes in and gets nothing if these no longer hold, so that
-// the book may be wrong but never harmful.
+// ruleBook caches what is paused and limited. A claim sends the version of the rules it
+// used and gets no jobs if they have changed, so a stale book does no harm.
 type ruleBook struct {
 	current atomic.Pointer[rules]
 }
 
-// rules are those of one version, with what they mean for lanes.
+// rules are the rules of one version, with what they mean for lanes.
 type rules struct {
 	*sqlstore.Rules
 	holds sync.Map // sqlstore.Lane → *hold
@@ -28,12 +27,12 @@ type rules struct {
 // hold is the quotas that the jobs of a lane count against.
 type hold struct {
 	quotas []int32 // in order
-	name   string  // as running.held has it
-	tenant int32   // that of them which is the tenant's own; zero: it has none
-	shared []int32 // those of them that are not of tenants
+	name   string  // as in running.held
+	tenant int32   // the tenant's own quota; zero: it has none
+	shared []int32 // the quotas that are not of tenants
 }
 
-// nameOrNull is the name as running.held has it, null for no quotas.
+// nameOrNull returns the name as in running.held, null for no quotas.
 func (h *hold) nameOrNull() *string {
 	if h == nil {
 		return nil
@@ -41,7 +40,7 @@ func (h *hold) nameOrNull() *string {
 	return &h.name
 }
 
-// hold is what jobs of a lane count against; nil if that is nothing.
+// hold returns the quotas that jobs of a lane count against, or nil if there are none.
 func (r *rules) hold(lane sqlstore.Lane) *hold {
 	if len(r.Quotas) == 0 {
 		return nil
@@ -59,10 +58,10 @@ func (r *rules) hold(lane sqlstore.Lane) *hold {
 	return h
 }
 
-// ofTenant tells whether a quota is a tenant's.
+// ofTenant reports whether a quota is a tenant's.
 func (r *rules) ofTenant(quota int32) bool { return r.Quotas[quota].Rule.Scope == fairlead.LimitTenant }
 
-// knownRules are the rules as they were last read.
+// knownRules returns the rules as they were last read.
 func (s *Store) knownRules(ctx context.Context) (*rules, error) {
 	if known := s.book.current.Load(); known != nil {
 		return known, nil
@@ -70,7 +69,7 @@ func (s *Store) knownRules(ctx context.Context) (*rules, error) {
 	return s.readRules(ctx)
 }
 
-// readRules reads the rules between two changes of them.
+// readRules reads the rules while no change is in progress.
 func (s *Store) readRules(ctx context.Context) (*rules, error) {
 	reader := ruleReader{}
 	err := s.runPinned(ctx, call{sql: s.sql.ShareRules, args: []any{s.rulesLock}}, append(reader.calls(&s.sql), s.numberCall())...)
@@ -81,8 +80,8 @@ func (s *Store) readRules(ctx context.Context) (*rules, error) {
 	if known := s.book.current.Load(); known != nil && known.Version == read.Version {
 		return known, nil
 	}
-	// A larger version is not always the newer one: a database may have lost it. Should
-	// this have been overtaken, the next claim tells.
+	// A larger version is not always newer: a database may have lost it. If these rules
+	// are outdated already, the next claim finds out.
 	s.book.current.Store(read)
 	return read, nil
 }

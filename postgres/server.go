@@ -13,27 +13,28 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// knownServer is the server that this process knows. A failover, or a crash that
-// loses commits, leads to another one. Every transaction of the store's own compares
-// them in its first statement, and every statement that stores jobs does so too: what
-// this process has cached is only believed at the server that it comes from.
+// knownServer is the server that this process knows. A failover, or a crash that loses
+// commits, leads to another one. The first statement of every transaction of the store
+// compares them, and so does every statement that stores jobs: what this process has
+// cached is valid only at the server that it comes from.
 type knownServer struct {
-	number  int64     // as the row of server has it
-	started time.Time // or crashed, whichever is later
+	number  int64     // as in the row of server
+	started time.Time // or when it crashed, whichever is later
 	refused error     // why this process could not count it; nil if all processes agree on it
-	pin     string    // first statement of a transaction
-	begin   string    // starts a transaction of several round trips
+	pin     string    // the first statement of a transaction
+	begin   string    // the begin of a transaction of several round trips
 }
 
-// anotherServer stands among changed lanes for a server that is not the known one.
+// anotherServer stands in a list of changed lanes for a server that is not the known
+// one.
 const anotherServer int32 = 0
 
-// errAnotherServer is the error of a transaction that was begun at a server which is
-// not the known one. It has done nothing.
+// errAnotherServer is the error of a transaction that began at a server other than the
+// known one. The transaction has changed nothing.
 var errAnotherServer = errors.New("the database is another one than before")
 
-// newServer is a server with the statements that recognise it. They stay without that
-// as long as no server is known.
+// newServer returns a server with the statements that recognise it. The statements do
+// not compare while no server is known.
 func (s *Store) newServer(number int64, started time.Time) *knownServer {
 	k := &knownServer{number: number, started: started, pin: s.sql.Pin}
 	if !started.IsZero() {
@@ -44,9 +45,9 @@ func (s *Store) newServer(number int64, started time.Time) *knownServer {
 	return k
 }
 
-// numberCall finds out whether another server was counted though this one was not
-// started again. That is told by an operator, after a restore: it is enough to look now
-// and then.
+// numberCall finds out whether another server was counted although this one was not
+// restarted. An operator counts it after a restore, so looking from time to time is
+// enough.
 func (s *Store) numberCall() call {
 	return call{sql: s.sql.ServerNumber, each: func(row sqlstore.Scanner) error {
 		var number int64
@@ -60,14 +61,14 @@ func (s *Store) numberCall() call {
 	}}
 }
 
-// pin is the first statement of a transaction that is about to begin.
+// pin returns the first statement of a transaction that is about to begin.
 func (s *Store) pin() string { return s.server.Load().pin }
 
 var changedLanesText = regexp.MustCompile(`changed lanes ((?:\d+ ?)+)`)
 
-// decodeError tells what a statement that failed on purpose has found: that the server
-// or lanes are not as this process knows them. Their texts are part of the message in
-// every language.
+// decodeError returns what a statement that failed on purpose has found: that the
+// server or lanes differ from what this process knows. Their texts are part of the
+// message in every language.
 func decodeError(err error) error {
 	const invalidTextRepresentation = "22P02"
 	var refusal *pgconn.PgError
@@ -83,23 +84,23 @@ func decodeError(err error) error {
 	return err
 }
 
-// changedLanes reads the list that the statements make.
+// changedLanes reads the list that the statements produce.
 func changedLanes(list string) sqlstore.ChangedLanes {
 	var lanes sqlstore.ChangedLanes
 	for _, word := range strings.Fields(list) {
-		id, _ := strconv.ParseInt(word, 10, 32) // they are numbers
+		id, _ := strconv.ParseInt(word, 10, 32) // they are always numbers
 		lanes = append(lanes, int32(id))
 	}
 	return lanes
 }
 
-// renewTries bounds how often storing is begun anew: once for lanes that are not as
-// they are known, once for those that a caller's transaction is too old to see, and
-// some more for others that change at the same time.
+// renewTries bounds how often storing starts over: once for lanes that differ from the
+// cached ones, once for lanes that a caller's transaction is too old to see, and a few
+// more for lanes that change at the same time.
 const renewTries = 5
 
-// renewing runs what stores jobs, and again if the lanes or the server are not as this
-// process knew them. Each time f has to look the lanes up, and to take ids, anew.
+// renewing runs f, which stores jobs, and repeats it if the lanes or the server differ
+// from what this process knew. Each time f has to look up the lanes and take ids again.
 func (s *Store) renewing(ctx context.Context, f func(ctx context.Context) error) error {
 	for try := 1; ; try++ {
 		err := f(ctx)
@@ -112,24 +113,24 @@ func (s *Store) renewing(ctx context.Context, f func(ctx context.Context) error)
 	}
 }
 
-// renewingIn is renewing for a caller's transaction, which lanes that do not match have
-// left as it was. Such a transaction may be too old to see a lane that was just made:
-// f gets the lanes that were looked up on another connection since.
+// renewingIn is renewing for a caller's transaction. Lanes that do not match have left
+// the transaction unchanged. It may be too old to see a lane that was just created: f
+// gets the lanes that were since looked up on another connection.
 func (s *Store) renewingIn(ctx context.Context, f func(ctx context.Context, confirmed map[int32]bool) error) error {
 	confirmed := map[int32]bool{}
 	return s.renewing(ctx, func(ctx context.Context) error {
 		err := f(ctx, confirmed)
 		if changed := sqlstore.ChangedLanes(nil); errors.As(err, &changed) {
 			for _, lane := range changed {
-				confirmed[lane] = true // if its names have this id again
+				confirmed[lane] = true // if its names still have this id
 			}
 		}
 		return err
 	})
 }
 
-// renew learns what is new if an error tells of lanes, or of a server, that are not
-// known. It reports whether what has failed may be tried again.
+// renew reads what has changed if an error reports lanes, or a server, that are not
+// known. It reports whether to repeat what has failed.
 func (s *Store) renew(ctx context.Context, err error) (bool, error) {
 	unknown, changed := unknownLanes(nil), sqlstore.ChangedLanes(nil)
 	switch {

@@ -14,7 +14,7 @@ import (
 //go:embed sql/*.sql migrations/*.sql
 var files embed.FS
 
-// statements are those of sql/*.sql, with the names of this store's tables.
+// statements holds the statements of sql/*.sql, with the names of this store's tables.
 type statements struct {
 	sqlstore.FeatureStatements
 
@@ -322,7 +322,7 @@ type statements struct {
 	Nodes    string `sql:"nodes"`
 }
 
-// Parts of statements that are statements themselves and filled in when all are
+// Parts of statements that are statements themselves. They are filled in after all are
 // loaded.
 const (
 	choice      = "{{choice}}"
@@ -344,10 +344,9 @@ const (
 	startedMark   = "{{started}}"
 )
 
-// fillIn completes the statements that take jobs out of running or waiting, store
-// jobs, end jobs that they find themselves, make scheduled jobs due, or read runs or
-// shards.
-// Those that can choose in several ways are one statement for each.
+// fillIn completes the statements that take jobs out of running or waiting, store jobs,
+// end jobs that they find themselves, make scheduled jobs due, or read runs or shards.
+// A statement that can choose in several ways becomes one statement for each.
 func (s *statements) fillIn() {
 	for _, text := range []*string{
 		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.CancelWaiting, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire, &s.CancelRuns,
@@ -392,11 +391,11 @@ func (s *statements) fillIn() {
 	}
 }
 
-// The time since which a server has its memory: it was started then, or a process of it
-// was killed, after which the server throws its memory away, and with it commits that
-// are not on disk, but keeps the time of its start. The statistics begin anew then. An
-// administrator who resets them only causes the server to be counted again. Reading the
-// statistics is cheap since version 15; before it may wait for a file.
+// Since when the server has its memory: since its start, or since one of its processes
+// was killed. In the second case the server drops its memory, and with it commits that
+// are not on disk, but keeps its start time; its statistics begin anew. An
+// administrator who resets the statistics only causes the server to be counted again.
+// Reading the statistics is cheap since version 15; before, it may wait for a file.
 const (
 	sinceStart = "pg_postmaster_start_time()"
 	sinceCrash = "greatest(pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time())"
@@ -405,8 +404,7 @@ const (
 
 const databaseClock = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
 
-// plainName is what a schema or prefix may be made of, so that neither needs
-// escaping wherever it stands.
+// plainName matches schemas and prefixes that need no escaping anywhere.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 
 func checkNames(schema, prefix string) error {
@@ -418,7 +416,7 @@ func checkNames(schema, prefix string) error {
 	return nil
 }
 
-// expander names the tables. Chunks of statements are filled in later.
+// expander names the tables. Parts of statements are filled in later.
 func expander(schema string, version int, options Options) sqlstore.Expander {
 	since := sinceStart
 	if version >= cheapStats {
@@ -467,7 +465,7 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 		case "index":
 			return indexName
 		}
-		if strings.HasSuffix(name, "_index") { // it is in the schema of its table
+		if strings.HasSuffix(name, "_index") { // an index is in the schema of its table
 			return `"` + options.Prefix + name + `"`
 		}
 		return `"` + schema + `"."` + options.Prefix + name + `"`

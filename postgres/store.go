@@ -1,16 +1,15 @@
 // Package postgres keeps jobs in PostgreSQL, version 13 or newer.
 //
-// Every move of jobs is one statement, and the statements of one call travel
-// together in one round trip as one transaction, so that no transaction is
-// ever left open while a process does something else. Only a claim under limits
-// comes back with what it has read before it decides.
+// Every move of jobs is one statement. The statements of one call travel together in
+// one round trip as one transaction, so no transaction stays open while the process
+// does something else. Only a claim under limits reads first and then decides.
 //
-// It works through PgBouncer in transaction mode, which Open recognises: nothing is
-// kept in a session then, statements are not prepared, and processes hear of each
-// other's jobs only if Options.ListenURL names the server itself. For a pooler that
-// keeps prepared statements (PgBouncer since 1.21, with max_prepared_statements), the
-// URL may say default_query_exec_mode=cache_statement, which costs the server less. A
-// transaction of a caller is sent as the caller's own connection does it: through a
+// The store works through PgBouncer in transaction mode, which Open recognises. It then
+// keeps nothing in a session and does not prepare statements, and processes hear of
+// each other's jobs only if Options.ListenURL names the server itself. For a pooler
+// that keeps prepared statements (PgBouncer since 1.21, with max_prepared_statements),
+// the URL may contain default_query_exec_mode=cache_statement, which costs the server
+// less. A caller's transaction uses the mode of the caller's connection: through a
 // pooler it needs default_query_exec_mode=exec.
 package postgres
 
@@ -43,9 +42,9 @@ type Options struct {
 	SchemaOnly bool
 	// QueryTimeout bounds every query; default 30s.
 	QueryTimeout time.Duration
-	// IdleLimit is how long the server lets a transaction of this store sit idle
-	// before it ends it, in case the process was stopped in the middle;
-	// default 5s. It should not be longer than half of the nodes' lease.
+	// IdleLimit is how long the server lets a transaction of this store sit idle before
+	// it ends the transaction, in case the process was stopped in the middle; default
+	// 5s. It should be at most half of the nodes' lease.
 	IdleLimit time.Duration
 	// ListenURL is where to LISTEN for other processes' wakes, if not at the
 	// store's own URL: a pooler in transaction mode cannot pass them on. "-"
@@ -66,11 +65,11 @@ type Store struct {
 	options    Options
 	pool       *pgxpool.Pool
 	seats      *sqlstore.Seats
-	beats      *pgxpool.Pool // its own connections: a busy pool must not delay a beat
+	beats      *pgxpool.Pool // own connections: a busy pool must not delay a beat
 	sql        statements
 	migrations []sqlstore.Migration
 	schema     string // resolved name
-	pooled     bool   // a pooler is in between: no session is ours
+	pooled     bool   // a pooler is in between: no session belongs to the store
 	wrap       bool   // pipelines need an explicit isolation level
 	rulesLock  int64  // key of the advisory lock between claims and changes of the rules
 	laneLock   int32  // first key of the advisory locks of lanes
@@ -78,7 +77,7 @@ type Store struct {
 	server      atomic.Pointer[knownServer]
 	recognising sqlstore.Lock
 	nodes       sqlstore.NodeTokens
-	lastFence   atomic.Int64 // the largest that this process has got
+	lastFence   atomic.Int64 // the largest one that this process has received
 
 	query       *sqlstore.Query
 	lanes       knownLanes
@@ -96,8 +95,8 @@ type Store struct {
 	tasks       sqlstore.TaskCache
 	notifier    *notifier
 	listener    *listener
-	limitedTake atomic.Int64    // how many jobs claims under limits take, about
-	tokens      *sqlstore.Alarm // wakes nodes when a rate lets another job start
+	limitedTake atomic.Int64    // roughly how many jobs a claim under limits takes
+	tokens      *sqlstore.Alarm // wakes nodes when a rate allows another job to start
 	closing     sync.Once
 }
 
@@ -122,7 +121,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Now is the database's clock.
+// Now returns the database's clock.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	var now int64
 	err := s.run(ctx, call{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})

@@ -14,11 +14,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Tx is the store inside a transaction of pgx. Ids and lanes come from
-// connections of the store's own, so that the transaction's end does not
-// matter to them. Nothing is assumed of its isolation level; stricter ones than
-// READ COMMITTED may make a call fail with a serialization failure, which is
-// the caller's to retry as always.
+// Tx returns the store inside a transaction of pgx. Ids and lanes come from the store's
+// own connections, so they do not depend on how the transaction ends. Any isolation
+// level works; levels stricter than READ COMMITTED may make a call fail with a
+// serialization failure, which the caller retries as always.
 func (s *Store) Tx(tx pgx.Tx) driver.Tx {
 	return s.callerTx(pgxRunner{tx})
 }
@@ -41,7 +40,7 @@ type callerTx struct {
 	lanes []int32 // of jobs that became ready so far
 	later bool    // jobs were scheduled
 	freed bool    // jobs gave back slots of limits
-	gates []int64 // where jobs were parked, or gave back their places
+	gates []int64 // where jobs were parked or gave back places
 }
 
 // Enqueue implements fairlead.Tx.
@@ -71,8 +70,8 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// enqueueAll stores all jobs or none, also if the caller commits what is left
-// after a refusal: one of several may find its key taken when others are stored.
+// enqueueAll stores all jobs or none, even if the caller commits after a refusal: one
+// of several jobs may find its key taken after others were stored.
 func (t *callerTx) enqueueAll(ctx context.Context, fresh *newJobs) error {
 	if !fresh.mayBeRefusedInPart() {
 		return t.store.enqueueIn(ctx, t.in, fresh)
@@ -80,8 +79,8 @@ func (t *callerTx) enqueueAll(ctx context.Context, fresh *newJobs) error {
 	return t.inSavepoint(ctx, func() error { return t.store.enqueueIn(ctx, t.in, fresh) })
 }
 
-// inSavepoint does something as a whole or not at all, so that the caller may go on after it
-// was refused.
+// inSavepoint runs f as a whole or not at all, so that the caller may continue after a
+// refusal.
 func (t *callerTx) inSavepoint(ctx context.Context, f func() error) error {
 	if err := t.in.run(ctx, call{sql: t.store.sql.Savepoint}); err != nil {
 		return err

@@ -19,12 +19,12 @@ import (
 type call struct {
 	sql     string
 	args    []any
-	each    func(row sqlstore.Scanner) error // nil: its rows are not wanted
+	each    func(row sqlstore.Scanner) error // nil: its rows are ignored
 	hit     *int64                           // how many rows it hit; nil: that is not wanted
-	restart func()                           // before its rows: forgets those of a try that was undone
+	restart func()                           // runs before its rows are read, to drop those of a try that was rolled back
 }
 
-// hits notes that a statement returned something.
+// hits sets hit if a statement returns a row.
 func hits(hit *bool) func(sqlstore.Scanner) error {
 	return func(sqlstore.Scanner) error {
 		*hit = true
@@ -32,14 +32,14 @@ func hits(hit *bool) func(sqlstore.Scanner) error {
 	}
 }
 
-// runner runs statements in order. Each sees what was committed before it
-// began, and what those before it did.
+// runner runs statements in order. Each sees what was committed before it began, and
+// what the statements before it did.
 type runner interface {
 	run(ctx context.Context, calls ...call) error
 }
 
-// run makes the calls one transaction, in one round trip, and repeats it if
-// the server undid it for the sake of another.
+// run executes the calls as one transaction in one round trip. It repeats the
+// transaction if the server rolled it back in favour of another.
 func (s *Store) run(ctx context.Context, calls ...call) error {
 	return s.runOn(ctx, s.pool, calls)
 }
@@ -49,16 +49,17 @@ func (s *Store) runOn(ctx context.Context, pool *pgxpool.Pool, calls []call) err
 	return s.retry(ctx, func(ctx context.Context) error { return s.sendOnce(ctx, pool, call{sql: s.pin()}, calls) })
 }
 
-// runPinned is run if the first statement does more than pin; more is what follows it.
+// runPinned is run where the first statement does more than pin; more is what follows
+// it.
 func (s *Store) runPinned(ctx context.Context, more call, calls ...call) error {
 	return s.retry(ctx, func(ctx context.Context) error {
 		return s.sendOnce(ctx, s.pool, call{sql: s.pin() + more.sql, args: more.args}, calls)
 	})
 }
 
-// runPlain is run for statements that must not be pinned, because they read
-// whole tables or because there is nothing to plan. They depend on nothing that is
-// cached, or compare it themselves.
+// runPlain is run for statements that must not be pinned, because they read whole
+// tables or need no plan. They depend on nothing that is cached, or compare it
+// themselves.
 func (s *Store) runPlain(ctx context.Context, calls ...call) error {
 	return s.retry(ctx, func(ctx context.Context) error { return s.sendOnce(ctx, s.pool, call{}, calls) })
 }
@@ -70,7 +71,7 @@ type plainRunner struct {
 
 func (r plainRunner) run(ctx context.Context, calls ...call) error { return r.runPlain(ctx, calls...) }
 
-// sendOnce makes calls one transaction, after a first one if there is one.
+// sendOnce runs calls as one transaction, after the call first if it has a statement.
 func (s *Store) sendOnce(ctx context.Context, pool *pgxpool.Pool, first call, calls []call) error {
 	var before, after []call
 	if s.wrap {
@@ -87,7 +88,7 @@ func (s *Store) sendOnce(ctx context.Context, pool *pgxpool.Pool, first call, ca
 	return s.seated(ctx, func(ctx context.Context) error { return send(ctx, pool, &pgx.Batch{}, before, calls, after) })
 }
 
-// seated does something that takes a connection, once the call may have one.
+// seated runs f, which needs a connection, once the call may have one.
 func (s *Store) seated(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, leave, err := s.seats.Take(ctx)
 	if err != nil {
@@ -101,8 +102,8 @@ type batchSender interface {
 	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
 
-// send makes groups of calls in one round trip. Outside of a transaction they
-// form one, which ends with the last of them.
+// send makes groups of calls in one round trip. Outside of a transaction they form one,
+// which ends with the last of them.
 func send(ctx context.Context, sender batchSender, batch *pgx.Batch, groups ...[]call) (err error) {
 	for _, calls := range groups {
 		for _, c := range calls {
@@ -150,8 +151,8 @@ func readResult(results pgx.BatchResults, c call) error {
 	return rows.Err()
 }
 
-// inTx runs several round trips in one transaction of the store's own. It
-// may run f more than once.
+// inTx runs several round trips in one transaction of the store. It may run f more than
+// once.
 func (s *Store) inTx(ctx context.Context, f func(ctx context.Context, r runner) error) error {
 	return s.retry(ctx, func(ctx context.Context) error {
 		return s.seated(ctx, func(ctx context.Context) error {
@@ -162,9 +163,9 @@ func (s *Store) inTx(ctx context.Context, f func(ctx context.Context, r runner) 
 	})
 }
 
-// retry runs a transaction of the store's own within the time that a call may take,
-// again if the server undid it for the sake of another or is another one itself, and
-// tells what passes from what does not.
+// retry runs a transaction of the store within the time that a call may take. It
+// repeats the transaction if the server rolled it back in favour of another or is
+// another server, and marks errors that pass as unavailable.
 func (s *Store) retry(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -185,15 +186,15 @@ func (s *Store) withTimeout(ctx context.Context) (context.Context, context.Cance
 	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
 
-// transient tells that the server undid a transaction because others were in
-// the way, and that trying again may work.
+// transient reports whether the server rolled a transaction back because other
+// transactions were in the way. Another try may succeed.
 func transient(err error) bool {
 	const serializationFailure, deadlock, lockNotAvailable = "40001", "40P01", "55P03"
 	var refusal *pgconn.PgError
 	return errors.As(err, &refusal) && slices.Contains([]string{serializationFailure, deadlock, lockNotAvailable}, refusal.Code)
 }
 
-// badInput tells that the server refused a value, such as malformed JSON.
+// badInput reports whether the server refused a value, such as malformed JSON.
 func badInput(err error) bool {
 	var refusal *pgconn.PgError
 	return errors.As(err, &refusal) && strings.HasPrefix(refusal.Code, "22")

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// passingCodes are the errors of the server after which the same call may work
-// later, by their SQLSTATE.
+// passingCodes are the server's errors, by SQLSTATE, after which the same call may
+// succeed later.
 var passingCodes = []string{
 	"25006", // read_only_sql_transaction: a standby, or default_transaction_read_only
 	"25P03", // idle_in_transaction_session_timeout
@@ -27,17 +27,17 @@ var passingCodes = []string{
 	"57P05", // idle_session_timeout
 }
 
-// passingClasses are those of which all pass: connections, resources (disk,
+// passingClasses are the classes whose errors all pass: connections, resources (disk,
 // memory, connections), and the system around the server.
 var passingClasses = []string{"08", "53", "58"}
 
-// unavailable marks an error of a call if it passes; see fairlead.ErrUnavailable.
+// unavailable wraps the error of a call in fairlead.ErrUnavailable if it passes.
 func unavailable(ctx context.Context, err error) error {
 	return sqlstore.MarkUnavailable(ctx, unkeepable(err), passes)
 }
 
-// unkeepable makes a text that PostgreSQL cannot keep, and so cannot look for, invalid:
-// the other stores find nothing by it.
+// unkeepable turns the error about a text that PostgreSQL cannot store, and so cannot
+// search for, into an invalid one. The other stores find nothing by such a text.
 func unkeepable(err error) error {
 	const characterNotInRepertoire = "22021"
 	var refusal *pgconn.PgError
@@ -47,7 +47,7 @@ func unkeepable(err error) error {
 	return unkeepableError{&fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "text", Message: "contains a NUL character or is not valid UTF-8"}}}, err}
 }
 
-// unkeepableError says what is wrong with a text, and keeps what the server said.
+// unkeepableError names what is wrong with a text and keeps the server's error.
 type unkeepableError struct {
 	*fairlead.InvalidError
 	cause error
@@ -56,14 +56,14 @@ type unkeepableError struct {
 // Unwrap returns both.
 func (e unkeepableError) Unwrap() []error { return []error{e.InvalidError, e.cause} }
 
-// readOnly reports whether an error says that the server, or the user, may only read.
+// readOnly reports whether the error means that the server, or the user, may only read.
 func readOnly(err error) bool {
 	const readOnlyTransaction, insufficientPrivilege = "25006", "42501"
 	var refusal *pgconn.PgError
 	return errors.As(err, &refusal) && (refusal.Code == readOnlyTransaction || refusal.Code == insufficientPrivilege)
 }
 
-// passes reports whether an error may be gone when the call is repeated later.
+// passes reports whether the error may be gone when the call is repeated later.
 func passes(err error) bool {
 	var refusal *pgconn.PgError
 	if errors.As(err, &refusal) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Verify counts the jobs of each limit and the tasks of each open batch anew.
+// Verify counts the jobs of each limit and the tasks of each open batch again.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, r runner) error {
 		c := &ruleChange{Store: s, in: r}
@@ -29,8 +29,8 @@ func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	return append(drift, batches...), nil
 }
 
-// reholdTouched moves the jobs that run or wait under what was touched. Nobody
-// can start any meanwhile: if there are none now, there will be none.
+// reholdTouched moves the running and waiting jobs of the touched scopes to their new
+// quotas. No job can start meanwhile: if there are none now, there will be none.
 func (c *ruleChange) reholdTouched(ctx context.Context) error {
 	if len(c.touched) == 0 {
 		return nil
@@ -57,12 +57,12 @@ func (c *ruleChange) usedLanes(lanes *[]sqlstore.Lane) call {
 	}}
 }
 
-// rehold gives every job that runs or waits the quotas which the rules say, and
-// counts them anew. It returns the quotas whose count was wrong.
+// rehold gives every running or waiting job the quotas of the current rules, and counts
+// the quotas again. It returns the quotas whose count was wrong.
 //
-// It is exact because nothing moves: claims are shut out, and whoever moved one
-// of these jobs out had to commit, with the slots it gave back, before its row
-// could be locked.
+// The result is exact because nothing moves: claims are locked out, and a transaction
+// that moved one of these jobs out had to commit, with the slots it gave back, before
+// its row could be locked.
 func (c *ruleChange) rehold(ctx context.Context) (drift []driver.Drift, err error) {
 	var lanes []sqlstore.Lane
 	reader := ruleReader{}

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Claim leases ready jobs to a node. Its transaction is alone at the file, so
-// that it sees every committed job and pause, and takes exactly the first.
+// Claim leases ready jobs to a node. Its transaction has the file's write lock, so it
+// sees every committed job and pause, and takes exactly the first jobs.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	claim.Rooms = maps.Clone(claim.Rooms)
 	token, err := s.nodes.Of(ctx, claim.Node)
@@ -37,12 +37,12 @@ func (t *txn) claim(claim driver.Claim, token string) ([]*fairlead.Job, error) {
 		if !errors.As(err, &changed) {
 			return jobs, err
 		}
-		t.lanes.forget(changed...) // each time there are fewer that are not as they are known
+		t.lanes.forget(changed...) // each time fewer lanes differ from what is cached
 	}
 }
 
-// claimKnown claims from the lanes that are known. It leases nothing if one of those
-// that have the first jobs is not as it is known.
+// claimKnown claims from the cached lanes. It leases nothing if one of the lanes with
+// the first jobs differs from what is cached.
 func (t *txn) claimKnown(claim driver.Claim) ([]*fairlead.Job, error) {
 	rules, err := t.rules()
 	if err != nil {
@@ -61,7 +61,7 @@ func (t *txn) claimKnown(claim driver.Claim) ([]*fairlead.Job, error) {
 	}
 }
 
-// room is how many jobs of a kind the claim may take.
+// room returns how many jobs of a kind the claim may take.
 func room(claim driver.Claim, kind string) int {
 	if room, bounded := claim.Rooms[kind]; bounded {
 		return max(0, min(room, claim.Max))
@@ -69,8 +69,8 @@ func room(claim driver.Claim, kind string) int {
 	return claim.Max
 }
 
-// open lists the lanes that the claim may take from: served, not paused, with
-// room for their kind.
+// open returns the lanes that the claim may take from: served, not paused, with room
+// for their kind.
 func (t *txn) open(claim driver.Claim, rules *sqlstore.Rules) ([]sqlstore.Lane, error) {
 	lanes, err := t.served(claim.Scope)
 	if err != nil || !rules.Pauses() && len(claim.Rooms) == 0 {
@@ -81,7 +81,7 @@ func (t *txn) open(claim driver.Claim, rules *sqlstore.Rules) ([]sqlstore.Lane, 
 	}), nil
 }
 
-// claimer are what a claim hands out: one fence for all of its jobs.
+// claimer is a claim in progress. All of its jobs get one fence.
 type claimer struct {
 	*txn
 	node  fairlead.NodeID
@@ -112,8 +112,8 @@ func (l *claimer) loadStarted(names map[int32]sqlstore.LaneKey, ids []int64) ([]
 	return l.leased(jobs), err
 }
 
-// startUpto moves the first n jobs of a lane, up to a key, from ready to running.
-// They stand side by side, which makes that cheap.
+// startUpto moves the first n jobs of a lane, up to a key, from ready to running. They
+// are adjacent, which makes that cheap.
 func (l *claimer) startUpto(lane int32, n int, last dispatch.Key) error {
 	if err := l.takeFence(); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (l *claimer) startApart(ids []int64) error {
 	if err := l.takeFence(); err != nil {
 		return err
 	}
-	slices.Sort(ids) // as they stand in running
+	slices.Sort(ids) // in the order of running
 	list, n := idList(ids), int64(len(ids))
 	if err := l.must(n, l.sql.ClaimChosen, l.fence, int64(l.node), l.now, list); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (l *claimer) startApart(ids []int64) error {
 	return l.must(n, l.sql.LeaveReadyChosen, list)
 }
 
-// takeFence makes sure that there is a fence.
+// takeFence takes a fence unless the claim has one.
 func (l *claimer) takeFence() (err error) {
 	if l.fence == 0 {
 		l.fence, err = l.next(fenceCounter, 1)
@@ -148,7 +148,7 @@ func (l *claimer) takeFence() (err error) {
 	return err
 }
 
-// leased fills in what the claim made of the jobs.
+// leased sets what the claim changed in the jobs.
 func (l *claimer) leased(jobs []*fairlead.Job) []*fairlead.Job {
 	now := sqlstore.Time(l.now)
 	for _, job := range jobs {

@@ -23,11 +23,11 @@ func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim 
 		return nil, err
 	}
 	if !claim.Solo && sqlstore.Tight(lanes, claim.Max) {
-		strange, err := l.foreignLanes(claim, rules)
+		foreign, err := l.foreignLanes(claim, rules)
 		if err != nil {
 			return nil, err
 		}
-		lanes = append(lanes, strange...)
+		lanes = append(lanes, foreign...)
 	}
 	picks, err := l.choose(lanes, claim)
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim 
 	return l.startPicks(picks)
 }
 
-// namesOf are the names of the lanes of picks.
+// namesOf returns the names of the picks' lanes.
 func namesOf(open []sqlstore.Lane, picks []dispatch.Pick) map[int32]sqlstore.LaneKey {
 	picked := make(map[int32]bool, len(picks))
 	for _, pick := range picks {
@@ -66,7 +66,7 @@ func namesOf(open []sqlstore.Lane, picks []dispatch.Pick) map[int32]sqlstore.Lan
 	return names
 }
 
-// busyLanes are the lanes that have jobs, suspects aside, under their limits.
+// busyLanes returns the lanes that have jobs, without suspects, under their limits.
 func (l *claimer) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	if err := l.refreshHeads(); err != nil {
 		return nil, err
@@ -82,15 +82,15 @@ func (l *claimer) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	return lanes, nil
 }
 
-// foreignLanes are the lanes with jobs to which only other nodes can give the
-// slots that limits leave.
+// foreignLanes returns the lanes with jobs that only other nodes can run. The claim
+// leaves to their jobs what limits entitle these to.
 func (l *claimer) foreignLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*dispatch.Lane, error) {
 	nodes, err := l.allNodes()
 	if err != nil {
 		return nil, err
 	}
-	strangers := sqlstore.NewStrangers(claim.Node, claim.Scope, nodes, sqlstore.Time(l.now))
-	if !strangers.Any() {
+	otherNodes := sqlstore.NewOtherNodes(claim.Node, claim.Scope, nodes, sqlstore.Time(l.now))
+	if !otherNodes.Any() {
 		return nil, nil
 	}
 	var lanes []*dispatch.Lane
@@ -99,17 +99,17 @@ func (l *claimer) foreignLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*di
 		if head == nil || rules.Paused(lane.LaneKey) {
 			continue
 		}
-		if others := strangers.Of(lane.LaneKey); others != nil {
-			strange := head.Lane // a copy: to other claims it is not strange
-			strange.Keys, strange.Others = slices.Clip(strange.Keys), others
-			l.book.govern(&strange, lane)
-			lanes = append(lanes, &strange)
+		if others := otherNodes.Of(lane.LaneKey); others != nil {
+			foreign := head.Lane // a copy: to other claims it is not foreign
+			foreign.Keys, foreign.Others = slices.Clip(foreign.Keys), others
+			l.book.govern(&foreign, lane)
+			lanes = append(lanes, &foreign)
 		}
 	}
 	return lanes, nil
 }
 
-// choose picks what the claim takes.
+// choose picks the jobs that the claim takes.
 func (l *claimer) choose(lanes []*dispatch.Lane, claim driver.Claim) ([]dispatch.Pick, error) {
 	ask := dispatch.Ask{Max: claim.Max, Rooms: claim.Rooms}
 	page := l.laneHeads.page(claim.Max)
@@ -132,8 +132,8 @@ func (l *claimer) spend(picks []dispatch.Pick) error {
 	return nil
 }
 
-// sideBySide is from how many jobs of a lane on it is cheaper to move them as
-// one range than each by its id, together with those of other lanes.
+// sideBySide is the number of jobs of a lane from which on it is cheaper to move them
+// as one range than each by its id, together with those of other lanes.
 const sideBySide = 3
 
 // startPicks starts the first jobs of some lanes.

@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// suspectLanes are the lanes that have suspects: ready jobs that may have
-// killed their nodes. There are never many.
+// suspectLanes returns the lanes that have suspects: ready jobs that may have killed
+// their nodes. There are never many.
 func (l *claimer) suspectLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	names := make(map[int32]sqlstore.Lane, len(open))
 	for _, lane := range open {

@@ -24,13 +24,13 @@ const (
 	sweepEventCounter counter = "sweep_event"
 )
 
-// counters are read once per transaction, counted on in memory, and written
-// back before the commit.
+// counters are read once per transaction, counted in memory, and written back before
+// the commit.
 type counters struct {
 	read, now map[counter]int64
 }
 
-// next counts n on and returns the first number after what there was.
+// next advances a counter by n and returns the first of the new numbers.
 func (t *txn) next(name counter, n int64) (int64, error) {
 	if t.counters.now == nil {
 		if err := t.readCounters(); err != nil {
@@ -43,7 +43,7 @@ func (t *txn) next(name counter, n int64) (int64, error) {
 	return first, nil
 }
 
-// raise makes a counter go on above a number. It returns what it has come to.
+// raise makes a counter continue above a number. It returns the new value.
 func (t *txn) raise(name counter, to int64) (int64, error) {
 	before, err := t.next(name, 0)
 	if err != nil || before-1 >= to {
@@ -66,8 +66,7 @@ func (t *txn) readCounters() error {
 	})
 }
 
-// writeCounters makes the numbers given out, and the news, part of the
-// transaction.
+// writeCounters makes the numbers given out, and the wakes, part of the transaction.
 func (t *txn) writeCounters() error {
 	for name, is := range map[counter]bool{
 		workCounter:   t.wakes.all || t.wakes.freed || len(t.wakes.work) > 0,

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Enqueue stores all jobs or none, in one transaction: some ten thousand jobs
-// per call are fine, a million would hold up everybody else for seconds.
+// Enqueue stores all jobs or none, in one transaction: some ten thousand jobs per call
+// are fine, a million would block all other writes for seconds.
 func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -27,10 +27,10 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// newJob is a job as it is going to be stored: a copy, as the caller's own may
-// change once the caller has given up waiting.
+// newJob is a job to be stored. It is a copy, because the caller may change its own
+// after it stops waiting.
 type newJob struct {
-	id                 int64 // 0: the next that is free
+	id                 int64 // 0: the next free one
 	lane               sqlstore.LaneKey
 	turn               int
 	startBy, notBefore int64
@@ -62,8 +62,7 @@ func newJobs(jobs []*fairlead.Job) []newJob {
 	return fresh
 }
 
-// enqueue stores jobs and returns their ids, or those of the jobs that hold
-// their keys.
+// enqueue stores jobs and returns their ids, or those of the jobs that hold their keys.
 func (t *txn) enqueue(jobs []newJob) ([]int64, error) {
 	ids := make([]int64, 0, len(jobs))
 	inOrder := func() error {
@@ -84,7 +83,7 @@ func (t *txn) enqueue(jobs []newJob) ([]int64, error) {
 		return nil
 	}
 	if len(jobs) > 1 && slices.ContainsFunc(jobs, newJob.keyed) {
-		// The last key may turn out to be taken when the others are stored.
+		// The last key may turn out to be taken after the others are stored.
 		err := t.inSavepoint(inOrder)
 		return ids, err
 	}
@@ -113,7 +112,7 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 	return ids, nil
 }
 
-// placeRun puts new jobs whose ids follow one another where they belong.
+// placeRun puts new jobs with consecutive ids into their places.
 func (t *txn) placeRun(jobs []newJob, ids []int64, lanes []int32) error {
 	var places newPlaces
 	for i, job := range jobs {
@@ -132,7 +131,7 @@ func (t *txn) placeRun(jobs []newJob, ids []int64, lanes []int32) error {
 	return t.place(ids, places)
 }
 
-// describe stores what jobs are, without a place, and returns their ids and lanes.
+// describe stores jobs without a place, and returns their ids and lanes.
 func (t *txn) describe(jobs []newJob) (ids []int64, lanes []int32, err error) {
 	if ids, err = t.number(jobs); err != nil {
 		return nil, nil, err
@@ -168,7 +167,7 @@ func (t *txn) describe(jobs []newJob) (ids []int64, lanes []int32, err error) {
 	return ids, lanes, err
 }
 
-// number gives jobs the next free ids, unless they have some that were set aside.
+// number gives jobs the next free ids, unless they have reserved ones.
 func (t *txn) number(jobs []newJob) ([]int64, error) {
 	ids := make([]int64, len(jobs))
 	if jobs[0].id != 0 {
@@ -184,7 +183,7 @@ func (t *txn) number(jobs []newJob) ([]int64, error) {
 	return ids, err
 }
 
-// newPlaces is where new jobs go.
+// newPlaces counts the places that new jobs go to.
 type newPlaces struct {
 	gated                bool // some of them have a gate
 	ready, parked, later int  // how many go there
@@ -218,15 +217,15 @@ func (t *txn) place(ids []int64, places newPlaces) error {
 const (
 	// jobColumns is how many arguments a job has in insert_jobs.
 	jobColumns = 11
-	// insertChunk is for how many jobs arguments are held in memory at once.
+	// insertChunk is how many jobs' arguments are held in memory at once.
 	insertChunk = 1024
 )
 
-// insertSizes are the numbers of jobs that one statement can store: a few
-// texts that are prepared once do for any number of jobs.
+// insertSizes are the numbers of jobs that one statement can store: a few prepared
+// statements serve any number of jobs.
 func insertSizes() []int { return []int{64, 16, 4, 1} }
 
-// insertTexts are insert_jobs with its tuple repeated, one for each size.
+// insertTexts returns insert_jobs with its tuple repeated, once for each size.
 func insertTexts(query string) []string {
 	tuple := query[strings.LastIndex(query, "("):]
 	var texts []string

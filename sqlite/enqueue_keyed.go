@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// enqueueKeyed stores the one job, or does what it says for a key that is
-// taken. If it refuses, it has written nothing.
+// enqueueKeyed stores the one job, or does what the job asks for if its key is taken.
+// If it refuses, it has written nothing.
 func (t *txn) enqueueKeyed(jobs []newJob) ([]int64, error) {
 	job := jobs[0]
 	var holder int64
@@ -49,8 +49,8 @@ func (t *txn) enqueueKeyed(jobs []newJob) ([]int64, error) {
 	return ids, nil
 }
 
-// takeKey gives a job its key again after it had ended. It fails if another
-// job holds it by now.
+// takeKey gives a job its key again after it had ended. It fails if another job holds
+// the key by now.
 func (t *txn) takeKey(p *placed) error {
 	if p.key == "" {
 		return nil
@@ -72,7 +72,7 @@ func (t *txn) takeKey(p *placed) error {
 	return t.must(1, t.sql.TakeKey, lane.Tenant, p.key, p.id)
 }
 
-// giveUpKey takes the key away from a job, even one that holds it forever.
+// giveUpKey takes the key from a job, even one that holds it forever.
 func (t *txn) giveUpKey(p *placed) error {
 	_, err := t.exec(t.sql.DeleteKeys, idList([]int64{p.id}))
 	return err

@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// withGates runs a function and then lets the gates that it knocked at admit
-// jobs. As that is part of the same transaction, no commit leaves a place free
-// for which a job is parked, and there is nothing to be made up for later.
+// withGates runs a function and then admits jobs at the gates that it noted. Both are
+// part of one transaction, so no commit leaves a place free while a job is parked for
+// it, and nothing has to be repaired later.
 func withGates[T any](t *txn, f func(t *txn) (T, error)) (T, error) {
 	result, err := f(t)
 	if err == nil {
@@ -20,7 +20,7 @@ func withGates[T any](t *txn, f func(t *txn) (T, error)) (T, error) {
 	return result, err
 }
 
-// noteGate tells a gate that it got a job or a place back, or has more of them.
+// noteGate records that a gate got a job or a place back, or has more places.
 func (t *txn) noteGate(gate int64) {
 	if t.notedGates == nil {
 		t.notedGates = map[int64]bool{}
@@ -28,8 +28,7 @@ func (t *txn) noteGate(gate int64) {
 	t.notedGates[gate] = true
 }
 
-// noteGates knocks at the gates that a query finds, and tells whether there are
-// any.
+// noteGates notes the gates that a query finds, and reports whether there are any.
 func (t *txn) noteGates(query string, args ...any) (bool, error) {
 	gates, err := t.list(query, args...)
 	for _, gate := range gates {
@@ -60,8 +59,8 @@ func (t *txn) admit() error {
 	return t.workIn(lanes)
 }
 
-// park moves so many scheduled jobs of a list that are due, but have no place at
-// their gate, to parked.
+// park moves n scheduled jobs of a list, which are due but have no place at their gate,
+// to parked.
 func (t *txn) park(list string, n int64) error {
 	if err := t.must(n, t.sql.Park, list); err != nil {
 		return err
@@ -88,8 +87,8 @@ func (t *txn) giveBackMany(list string) error {
 	return err
 }
 
-// widen lets the gates of a kind admit more jobs if a new limit has more places
-// than the rules had so far.
+// widen notes the gates of a kind if a new limit has more places than the rules had so
+// far.
 func (t *txn) widen(limit fairlead.Limit) error {
 	if limit.Scope != fairlead.LimitKind {
 		return nil
@@ -102,10 +101,10 @@ func (t *txn) widen(limit fairlead.Limit) error {
 	return err
 }
 
-// named is how many of the jobs that have places an explanation names.
+// named is how many of the jobs that hold places an explanation names.
 const named = 5
 
-// gateOf is the gate of a parked job as it stands.
+// gateOf returns the state of a parked job's gate.
 func (t *txn) gateOf(job *fairlead.Job, rules *sqlstore.Rules) (sqlstore.Gate, error) {
 	id, key := sqlstore.GateOf(job), keyOf(job)
 	gate := sqlstore.Gate{Places: rules.Places(job.Kind)}

@@ -6,20 +6,20 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// laneHeads remembers the first ready jobs of each lane, so that a claim does not
-// have to look into thousands of lanes for a few jobs. It belongs to the writer.
+// laneHeads remembers the first ready jobs of each lane, so that a claim does not have
+// to read thousands of lanes for a few jobs. It belongs to the writer.
 //
-// The jobs that it knows are those that a lane begins with. Claims of this
-// writer take them off, and what else its functions do to the ready jobs of a
-// lane touches the lane. What other connections do shows in the file's data
-// version: then a lane is only known not to begin before where it began, as jobs
-// may be gone. And if the work counter differs from what it was after the last
-// commit here, jobs have come, and all is read anew.
+// It knows the jobs that a lane begins with. Claims of this writer remove them, and any
+// other change of a lane's ready jobs by the writer touches the lane. Changes by other
+// connections show in the file's data version: jobs may then be gone, and all that is
+// known of a lane is that it does not begin earlier. If the work counter differs from
+// its value after the writer's last commit, jobs were added, and all lanes are read
+// again.
 type laneHeads struct {
 	busy    map[int32]*laneHead
-	touched map[int32]bool // lanes to be read anew
-	work    int64          // the counter for which this holds; negative if it does not
-	version int64          // of the data for which the known jobs are right
+	touched map[int32]bool // lanes to be read again
+	work    int64          // the counter for which this holds; negative if it does not hold
+	version int64          // of the data for which the known jobs are correct
 }
 
 // laneHead is the beginning of a lane that has, or had, ready jobs.
@@ -29,10 +29,10 @@ type laneHead struct {
 }
 
 const (
-	// fewKeys is how many jobs of a lane are read at least: its next few claims
-	// then need not look into it.
+	// fewKeys is how many jobs of a lane are read at least, so that its next few claims
+	// need not read it.
 	fewKeys = 16
-	// mostKeys bounds how many are remembered because of that, of all lanes.
+	// mostKeys bounds how many jobs are remembered for that, over all lanes.
 	mostKeys = 1 << 18
 )
 
@@ -47,22 +47,22 @@ func (h *laneHeads) forget() {
 	*h = laneHeads{busy: map[int32]*laneHead{}, touched: map[int32]bool{}, work: -1}
 }
 
-// forgetKeys keeps of all lanes only where they can not begin before.
+// forgetKeys keeps only a lower bound of where each lane begins.
 func (h *laneHeads) forgetKeys() {
 	for _, head := range h.busy {
 		head.From, head.Keys, head.All = head.First(), nil, false
 	}
 }
 
-// touch tells that ready jobs of a lane came or went other than by a claim that
-// chose them.
+// touch records that ready jobs of a lane were added or removed other than by a claim
+// that chose them.
 func (h *laneHeads) touch(lane int32) {
 	if h.work >= 0 {
 		h.touched[lane] = true
 	}
 }
 
-// committed tells how the counters of a transaction were and are.
+// committed takes over the counters of a committed transaction.
 func (h *laneHeads) committed(c counters) {
 	switch {
 	case c.now == nil || h.work < 0:
@@ -73,13 +73,13 @@ func (h *laneHeads) committed(c counters) {
 	}
 }
 
-// page is how many jobs of a lane a claim of so many reads at a time.
+// page returns how many jobs of a lane a claim reads at a time.
 func (h *laneHeads) page(most int) int {
 	lanes := max(1, len(h.busy))
 	return max(most/lanes+2, min(fewKeys, mostKeys/lanes))
 }
 
-// passed tells that a claim took the first n jobs of a lane.
+// passed records that a claim took the first n jobs of a lane.
 func (h *laneHeads) passed(lane *dispatch.Lane, n int) {
 	lane.From = lane.Keys[n-1].Next()
 	lane.Keys = lane.Keys[n:]
@@ -152,7 +152,7 @@ func (t *txn) readOn(lane *dispatch.Lane, page int) error {
 	return err
 }
 
-// keyOf is where a job stands in its lane, and among all lanes.
+// keyOf returns the key of a job in its lane, and among all lanes.
 func keyOf(job *fairlead.Job) dispatch.Key {
 	return dispatch.Key{Turn: int16(-job.Priority), StartBy: sqlstore.Micros(job.StartBy), ID: job.ID}
 }

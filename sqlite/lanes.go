@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// knownLanes caches the lane table: committed lanes only, as a rollback would give
-// the number of any other to somebody else.
+// knownLanes caches the lane table. It holds committed lanes only: after a rollback the
+// id of an uncommitted lane may go to another one.
 type knownLanes struct {
 	*sqlstore.Lanes
 	mu      sync.Mutex
-	upTo    int32 // all lanes up to this id are cached, but for those that were removed
-	version int64 // of the counter of lanes, when it was last looked which were removed
+	upTo    int32 // all lanes up to this id are cached, except removed ones
+	version int64 // of the counter of lanes, when removed lanes were last looked for
 }
 
 func (l *knownLanes) seen() int64 {
@@ -41,8 +41,8 @@ func (l *knownLanes) known() int32 {
 	return l.upTo
 }
 
-// forget drops lanes that are not as they were known. They may be there under other
-// names: all are read again.
+// forget drops lanes that differ from what was cached. They may exist under other
+// names, so all are read again.
 func (l *knownLanes) forget(ids ...int32) {
 	l.Forget(ids...)
 	l.mu.Lock()
@@ -50,9 +50,9 @@ func (l *knownLanes) forget(ids ...int32) {
 	l.upTo = 0
 }
 
-// newLanes reads the lanes that were made since the cache last learned. In a
-// transaction that writes, some of them may not be committed yet: they are
-// learned with its commit.
+// newLanes reads the lanes that were created since the cache last learned. In a
+// transaction that writes, some of them may not be committed yet: they are learned with
+// its commit.
 func (t *txn) newLanes() ([]sqlstore.Lane, error) {
 	var read []sqlstore.Lane
 	err := t.each(t.sql.NewLanes, []any{t.lanes.known()}, func(row sqlstore.Scanner) error {
@@ -74,9 +74,8 @@ func (t *txn) newLanes() ([]sqlstore.Lane, error) {
 	return read, nil
 }
 
-// catchUp learns the lanes that other processes made and that the filter may
-// choose. Where reads share the transactions of the writer there are no other
-// processes.
+// catchUp learns the lanes that other processes created and that the filter may choose.
+// Where reads share the transactions of the writer there are no other processes.
 func (t *txn) catchUp(filter fairlead.Filter) error {
 	if !t.readOnly || len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants) == 0 {
 		return nil
@@ -85,15 +84,15 @@ func (t *txn) catchUp(filter fairlead.Filter) error {
 	return err
 }
 
-// served lists the lanes that a scope may claim from, including those that
-// other processes made just now.
+// served returns the lanes that a scope may claim from, including those that other
+// processes created just now.
 func (t *txn) served(scope *driver.Scope) ([]sqlstore.Lane, error) {
 	fresh, err := t.newLanes()
 	if err != nil {
 		return nil, err
 	}
 	served := t.lanes.Served(scope)
-	served = served[:len(served):len(served)] // it is shared: appending copies
+	served = served[:len(served):len(served)] // the slice is shared, so appending must copy
 	for _, lane := range fresh {
 		if _, known := t.lanes.Key(lane.ID); !known && sqlstore.Serves(scope, lane.LaneKey) {
 			served = append(served, lane)
@@ -102,8 +101,9 @@ func (t *txn) served(scope *driver.Scope) ([]sqlstore.Lane, error) {
 	return served, nil
 }
 
-// checkRemoved forgets lanes that were removed since it last looked. Only the writer does
-// that, before it has changed any: a caller's transaction may have, and be rolled back.
+// checkRemoved drops lanes that were removed since its last call. Only the writer calls
+// it, before it has changed any lane: a caller's transaction may have changed some, and
+// may be rolled back.
 func (t *txn) checkRemoved() error {
 	if t.counters.now == nil {
 		if err := t.readCounters(); err != nil {
@@ -131,7 +131,7 @@ func (t *txn) checkRemoved() error {
 	return nil
 }
 
-// laneOf finds the lane of a new job, or makes it.
+// laneOf finds the lane of a new job, or creates it.
 func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
 	if err := t.checkRemoved(); err != nil {
 		return 0, err
@@ -157,8 +157,8 @@ func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
 	return id, nil
 }
 
-// laneIs tells whether a lane is in use under its names, once per transaction: no
-// other can change it meanwhile.
+// laneIs reports whether a lane is in use under its names. It looks once per
+// transaction, because no other transaction can change the lane meanwhile.
 func (t *txn) laneIs(id int32, key sqlstore.LaneKey) (bool, error) {
 	lane := sqlstore.Lane{ID: id, LaneKey: key}
 	if t.compared[lane] {
@@ -196,7 +196,7 @@ func (t *txn) compareLanes(names map[int32]sqlstore.LaneKey) error {
 	return changed
 }
 
-// laneNamed names a lane that holds a job.
+// laneNamed returns the names of a lane that holds a job.
 func (t *txn) laneNamed(id int32) (sqlstore.LaneKey, error) {
 	if key, ok := t.lanes.Key(id); ok {
 		return key, nil

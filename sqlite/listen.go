@@ -19,8 +19,8 @@ func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(drive
 	return nil
 }
 
-// tell wakes the listeners of this process.
-func (s *Store) tell(n wakes) {
+// wake wakes the listeners of this process.
+func (s *Store) wake(n wakes) {
 	if n.token > 0 {
 		s.tokens.In(n.token)
 	}
@@ -40,9 +40,8 @@ func (s *Store) tell(n wakes) {
 	}
 }
 
-// listener looks for what other processes commit to the file, as long as somebody
-// listens. What this process commits is told at once and is none of its
-// business.
+// listener looks for what other processes commit to the file, as long as this process
+// has listeners. What this process commits wakes them at once, without it.
 type listener struct {
 	store *Store
 
@@ -53,7 +52,7 @@ type listener struct {
 	ended     chan struct{}
 
 	told     sync.Mutex
-	counters map[counter]int64 // of the news that listeners were told last
+	counters map[counter]int64 // of the last wakes that were passed on
 }
 
 func newListener(s *Store) *listener { return &listener{store: s, counters: map[counter]int64{}} }
@@ -100,8 +99,8 @@ func (w *listener) end() {
 	}
 }
 
-// published is what listeners are to be told after a commit of this process:
-// its own news, and that of other processes if they committed some before.
+// published returns the wakes after a commit of this process: its own, and those of
+// other processes if they committed before.
 func (w *listener) published(t *txn) wakes {
 	if t.counters.now == nil {
 		return t.wakes
@@ -112,7 +111,7 @@ func (w *listener) published(t *txn) wakes {
 	return n
 }
 
-// since is the news since listeners were last told, by the counters.
+// since returns the wakes since the last ones that were passed on, by the counters.
 func (w *listener) since(read map[counter]int64) wakes {
 	w.told.Lock()
 	defer w.told.Unlock()
@@ -128,14 +127,14 @@ func (w *listener) since(read map[counter]int64) wakes {
 }
 
 const (
-	// quickest is the pause between two looks while there is news.
+	// quickest is the pause between two looks while the file changes.
 	quickest = 2 * time.Millisecond
-	// calm is how many looks in vain make the pauses longer.
+	// calm is after how many looks without a change the pauses grow.
 	calm = 100
 )
 
-// look asks the database again and again whether it was changed; less often
-// when there was no news for a while, as waking up for a look is not free.
+// look asks the database repeatedly whether it was changed. It asks less often if
+// nothing changed for a while, because each look wakes up the process.
 func (w *listener) look(ctx context.Context) {
 	slowest := w.store.options.Poll
 	pause, vain := min(quickest, slowest), 0
@@ -150,12 +149,12 @@ func (w *listener) look(ctx context.Context) {
 		case <-timer.C:
 		}
 		read, err := eye.look(ctx, w.store)
-		if err != nil { // the nodes' own polling goes on without
+		if err != nil { // polling by the nodes continues without it
 			eye.close()
 			pause = slowest
 		}
 		if n := w.since(read); n.all || n.later || n.cancel {
-			w.store.tell(n)
+			w.store.wake(n)
 			pause, vain = min(quickest, slowest), 0
 		} else if vain++; vain > calm {
 			pause = min(pause+pause/8, slowest)
@@ -164,8 +163,8 @@ func (w *listener) look(ctx context.Context) {
 	}
 }
 
-// changeReader is a connection of its own: whether the database was changed is a
-// question of who asks.
+// changeReader has a separate connection: whether the database was changed depends on
+// the connection that asks.
 type changeReader struct {
 	conn    *sql.Conn
 	ask     *sql.Stmt
@@ -180,7 +179,7 @@ func (e *changeReader) look(ctx context.Context, s *Store) (map[counter]int64, e
 		}
 	}
 	var version int64
-	// A context that can end would cost more than the question.
+	// A context that can end would cost more than the query.
 	if err := e.ask.QueryRowContext(context.Background()).Scan(&version); err != nil || version == e.version {
 		return nil, err
 	}
@@ -198,8 +197,8 @@ func (e *changeReader) open(ctx context.Context, s *Store) (err error) {
 	return err
 }
 
-// close gives the connection back. Nobody else knows of its statement, and while
-// that lives SQLite does not let go of the file.
+// close gives the connection back. It closes the statement too, because SQLite keeps
+// the file open while the statement lives.
 func (e *changeReader) close() {
 	if e.ask != nil {
 		_ = e.ask.Close()

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Lived says that the process of a node lives, and takes back the crashes that were
-// counted for it.
+// Lived records that the process of a node is alive, and takes back the crashes counted
+// for it.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	_, err := inTx(ctx, s, "note that a node lived", func(t *txn) (none, error) {
 		if _, err := t.exec(t.sql.MarkLived, int64(node)); err != nil {
@@ -58,7 +58,7 @@ func (t *txn) uncrash(id int64) error {
 		return t.must(1, t.sql.UncrashRunning, id)
 	case fairlead.Waiting:
 		return t.must(1, t.sql.UncrashWaiting, id)
-	case fairlead.Ready: // it may be no suspect any more
+	case fairlead.Ready: // it may no longer be a suspect
 		if err := t.leave(p); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reads"
 )
 
-// measured runs a function that only reads on a connection of its own and adds up the
-// pages that it has looked at.
+// measured runs a function that only reads on a separate connection and adds up the
+// pages that it has read.
 func measured[T any](ctx context.Context, s *Store, meter *reads.Meter, t *txn, f func(t *txn) (T, error)) (result T, err error) {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Migrate applies the migrations that are missing, all or none.
+// Migrate applies the missing migrations, all or none.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -33,7 +33,7 @@ func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	return schema, nil
 }
 
-// Schema tells which migrations the database has, and changes nothing.
+// Schema reads which migrations the database has, and changes nothing.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -44,7 +44,7 @@ func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	return sqlstore.Status(applied, s.migrations)
 }
 
-// Script is all migrations as SQL text. Run it in one transaction.
+// Script returns all migrations as SQL text. Run it in one transaction.
 func (s *Store) Script() string {
 	var records strings.Builder
 	for _, m := range s.migrations {
@@ -56,7 +56,7 @@ func (s *Store) Script() string {
 	return s.migrationTable() + ";\n\n" + sqlstore.PrintMigrations(s.migrations) + records.String()
 }
 
-// bringUp migrates, or fails if it was told not to and would have to.
+// bringUp migrates, or fails if a migration is pending and NoMigrate is set.
 func (s *Store) bringUp(ctx context.Context) error {
 	schema, err := s.Schema(ctx)
 	if err != nil || len(schema.Pending) == 0 {

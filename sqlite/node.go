@@ -31,7 +31,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 		if err != nil || s.nodes.Keep(ctx, fairlead.NodeID(id), token) {
 			return fairlead.NodeID(id), err
 		}
-		// The file was restored, and the id is that of another node of this process.
+		// The file was restored, and another node of this process has the id.
 		if _, err := inTxFirst(ctx, s, "join", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, id, token) }); err != nil {
 			return 0, err
 		}
@@ -59,7 +59,7 @@ func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, 
 	})
 }
 
-// Drain asks a node to start nothing more, or to go on. It hears of it with its
+// Drain asks a node to start no more jobs, or to continue. The node learns it with its
 // next beat, and is woken for that.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	_, err := inTx(ctx, s, "drain", func(t *txn) (none, error) {
@@ -90,8 +90,8 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return nil
 }
 
-// Held lists the jobs that are leased to a node. Others may ask for those of a node
-// that they have not joined.
+// Held returns the jobs that are leased to a node. A process may also ask for the jobs
+// of a node that it did not join.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	var own any
 	if token, err := s.nodes.Of(ctx, node); err == nil {

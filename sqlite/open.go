@@ -25,10 +25,10 @@ import (
 // Open is OpenWith without options.
 func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
 
-// OpenWith opens the store in a file, which it makes if there is none, or in
-// memory. The url is a path, sqlite://relative/path, sqlite:///absolute/path
-// or sqlite://:memory:. It takes no parameters: one with a question mark is refused
-// with fairlead.ErrInvalid. A file with one in its name is opened by its path.
+// OpenWith opens the store in a file, which it creates if there is none, or in memory.
+// The url is a path, sqlite://relative/path, sqlite:///absolute/path or
+// sqlite://:memory:. It takes no parameters: a URL with a question mark is refused with
+// fairlead.ErrInvalid. A file with one in its name is opened by its path.
 func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	s, err := prepare(o)
 	if err != nil {
@@ -38,7 +38,7 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	if path == "" {
 		return nil, fmt.Errorf("open %q: it names no file", url)
 	}
-	if file, _, given := strings.Cut(path, "?"); isURL && given { // what is given may be a password
+	if file, _, given := strings.Cut(path, "?"); isURL && given { // the part after it may be a password
 		return nil, fmt.Errorf("open sqlite://%s: the URL of an SQLite file takes no parameters; leave out the question mark and what follows: %w", file, fairlead.ErrInvalid)
 	}
 	if err := s.connect(path); err != nil {
@@ -50,7 +50,7 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// whyNot adds the cause that SQLite does not tell to the error of a file that cannot
+// whyNot adds the cause that SQLite does not report to the error of a file that cannot
 // be opened.
 func whyNot(path string, err error) error {
 	var e *driver.Error
@@ -68,7 +68,7 @@ func whyNot(path string, err error) error {
 
 var validPrefix = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// prepare makes a store that is not connected yet.
+// prepare returns a store that is not connected yet.
 func prepare(o Options) (*Store, error) {
 	if o.Prefix == "" {
 		o.Prefix = defaultPrefix
@@ -118,17 +118,17 @@ func prepare(o Options) (*Store, error) {
 const (
 	driverName = "sqlite"
 	memory     = ":memory:"
-	// patience of readers and callers who find the file locked. The writer has
-	// its own: see patiently.
+	// patience bounds how long readers and callers wait for a locked file. The writer
+	// has its own: see patiently.
 	patience = 5 * time.Second
-	// logPages is how long the log grows before it is folded into the file.
-	// Longer logs write a page that changes often fewer times.
+	// logPages is how long the log grows before it is folded into the file. With a
+	// longer log, pages that change often are written fewer times.
 	logPages = 4000
 	// cacheKiB is the page cache of one connection.
 	cacheKiB = 32 << 10
 )
 
-// connect opens the database handles; no connection is made yet.
+// connect opens the database handles. It makes no connection yet.
 func (s *Store) connect(path string) error {
 	settings := url.Values{}
 	settings.Set("_txlock", "immediate")
@@ -167,11 +167,11 @@ func (s *Store) connect(path string) error {
 	return nil
 }
 
-// createPrivate makes a file that does not exist, for its owner only, whatever the
-// umask: jobs and the hashes of tokens are in it. SQLite gives its log and its index
-// of that, beside the file, the mode of the file. One that exists keeps its mode, and
-// is not opened: to close it would take away the locks that another store of this
-// process has on it. Where a file cannot be made, SQLite says why.
+// createPrivate creates a file that does not exist, for its owner only, whatever the
+// umask: the file holds jobs and the hashes of tokens. SQLite gives its log and the
+// log's index, beside the file, the mode of the file. An existing file keeps its mode,
+// and is not opened here: closing it would drop the locks that another store of this
+// process has on it. If a file cannot be created, SQLite reports why.
 func createPrivate(path string) error {
 	if target, err := os.Readlink(path); err == nil {
 		if !filepath.IsAbs(target) {
@@ -186,18 +186,18 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// keepOne gives a handle a single connection that stays.
+// keepOne limits a handle to a single connection, which stays open.
 func keepOne(db *sql.DB) {
 	db.SetMaxOpenConns(1)
 	db.SetMaxIdleConns(1)
 }
 
-// start brings the schema up to date and the store to work.
+// start brings the schema up to date and starts the store.
 func (s *Store) start(ctx context.Context) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	// Of many processes that open a new file at once, one turns its log on and
-	// the others find it busy.
+	// If many processes open a new file at once, one turns its log on and the others
+	// find the file busy.
 	if err := patiently(ctx, func() error { return s.main.PingContext(ctx) }); err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (s *Store) start(ctx context.Context) error {
 	return nil
 }
 
-// none is the result of what has none.
+// none is the result of functions without a result.
 type none = struct{}
 
 // busy reports whether the file was locked by another connection.

@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// mostPrepared bounds how many statements a handle keeps prepared. There are
-// fewer that are written down; the others are questions with filters, of which
-// there are many kinds.
+// mostPrepared bounds how many statements a handle keeps prepared. The statements in
+// sql/*.sql are fewer; the others are queries with filters, of which there are many
+// kinds.
 const mostPrepared = 500
 
-// prepared runs the statements of one transaction of the writer; those that
-// were prepared are not parsed again.
+// prepared runs the statements of one transaction of the writer. It does not parse
+// prepared ones again.
 type prepared struct {
 	tx   *sql.Tx
 	all  *stmts
 	used map[string]*sql.Stmt // by text, bound to the transaction
 }
 
-// stmts are the statements that the writer has used.
+// stmts holds the statements that the writer has used.
 type stmts struct {
 	prepared map[string]*sql.Stmt // by text
-	// missing are to be prepared when the transaction has ended, which has the
-	// only connection.
+	// missing are prepared after the transaction, which uses the only connection, has
+	// ended.
 	missing map[string]struct{}
 }
 
@@ -31,8 +31,8 @@ func newStmts() *stmts {
 	return &stmts{prepared: map[string]*sql.Stmt{}, missing: map[string]struct{}{}}
 }
 
-// prepareMissing prepares statements for the next transactions. One that cannot
-// be is parsed each time.
+// prepareMissing prepares statements for the next transactions. A statement that cannot
+// be prepared is parsed each time.
 func (s *stmts) prepareMissing(ctx context.Context, db *sql.DB) {
 	for query := range s.missing {
 		if len(s.prepared) >= mostPrepared {
@@ -80,8 +80,8 @@ func (p *prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return p.tx.QueryContext(ctx, query, args...)
 }
 
-// preparedReads runs statements that read, each on any connection of a handle,
-// and keeps them prepared.
+// preparedReads runs statements that read, each on any connection of a handle, and
+// keeps them prepared.
 type preparedReads struct {
 	*sql.DB
 	mu  sync.Mutex
@@ -100,9 +100,9 @@ func (p *preparedReads) QueryContext(ctx context.Context, query string, args ...
 	return stmt.QueryContext(ctx, args...)
 }
 
-// stmt gives a prepared statement, or nil if there are enough of them. It is
-// prepared without the lock: that takes a connection, and who has the last one
-// may be waiting for the lock.
+// stmt returns a prepared statement, or nil if there are enough of them. It prepares
+// without holding the lock: preparing takes a connection, and the goroutine that has
+// the last one may be waiting for the lock.
 func (p *preparedReads) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	if stmt, found := p.find(query); found { //nolint:sqlclosecheck // it lives as long as its handle
 		return stmt, nil
@@ -113,7 +113,7 @@ func (p *preparedReads) stmt(ctx context.Context, query string) (*sql.Stmt, erro
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if first := p.all[query]; first != nil { // another was faster
+	if first := p.all[query]; first != nil { // another goroutine was faster
 		_ = stmt.Close() //nolint:sqlclosecheck // only this one is not kept
 		return first, nil
 	}
@@ -121,7 +121,7 @@ func (p *preparedReads) stmt(ctx context.Context, query string) (*sql.Stmt, erro
 	return stmt, nil
 }
 
-// find gives the statement if it is prepared, and none if it shall not be.
+// find returns the statement if it is prepared, and nil if no more are kept.
 func (p *preparedReads) find(query string) (stmt *sql.Stmt, found bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

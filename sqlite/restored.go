@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	jobsLost  = 100_000_000 // more than can have been made since a file was copied
-	nodesLost = 1000        // the same of nodes
+	jobsLost  = 100_000_000 // more than can have been created since a file was copied
+	nodesLost = 1000        // the same for nodes
 )
 
-// Restored implements driver.Restorer. Ids are taken in the transaction that uses
-// them, and the other processes compare lanes; the rules and the ready jobs they read
-// anew because their counters go on.
+// Restored implements driver.Restorer. Ids are taken in the transaction that uses them,
+// and the other processes compare lanes. They read the rules and the ready jobs again
+// because the counters continue.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	return inTx(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
 		if _, err := t.one(t.sql.CountServer, []any{sqlstore.VersionStep()}, &done.Server); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // retireLanes takes the next step of the walk that finds lanes without jobs. See
-// sqlstore.LaneWalk. All of it happens while no other transaction writes, so that nothing can be
-// stored in a lane that is about to go.
+// sqlstore.LaneWalk. No other transaction writes meanwhile, so no job can be stored in
+// a lane that is about to be removed.
 func (s *Store) retireLanes(ctx context.Context) error {
 	_, err := inTx(ctx, s, "prune lanes", func(t *txn) (none, error) {
 		w := laneWalk{txn: t}
@@ -50,7 +50,7 @@ func (w *laneWalk) step() error {
 	return w.must(1, w.sql.KeepLaneWalk, walk.BegunAt, walk.After, walk.EndedAt)
 }
 
-// window looks at the next jobs. It tells whether there may be more of them.
+// window reads the next jobs. It reports whether there may be more.
 func (w *laneWalk) window() (more bool, err error) {
 	jobs, lanes := 0, map[int64]bool{}
 	err = w.each(w.sql.LanesOfWindow, []any{w.walk.After, sqlstore.LaneWalkWindow}, func(row sqlstore.Scanner) error {
@@ -80,10 +80,10 @@ func (t *txn) changeLanes(statement string, args ...any) error {
 	return err
 }
 
-// end gives up and removes the lanes that the walk has not seen.
+// end retires and removes the lanes that the walk has not seen.
 func (w *laneWalk) end() error {
 	w.walk.EndedAt = w.walk.Now
-	if err := w.changeLanes(w.sql.RemoveLanes, w.walk.GivenUp(), w.walk.BegunAt, sqlstore.LaneWalkEnd); err != nil {
+	if err := w.changeLanes(w.sql.RemoveLanes, w.walk.Retired(), w.walk.BegunAt, sqlstore.LaneWalkEnd); err != nil {
 		return err
 	}
 	return w.changeLanes(w.sql.RetireLanes, w.walk.Now, w.walk.Unused(), sqlstore.LaneWalkEnd)

@@ -46,7 +46,7 @@ func TestNoJobIsStoredInALaneThatAnotherProcessHasRemoved(t *testing.T) {
 	for name, test := range map[string]struct {
 		after time.Duration // after it was given up
 		gone  bool
-	}{"given up": {0, false}, "removed": {2 * sqlstore.LaneGivenUp, true}} {
+	}{"given up": {0, false}, "removed": {2 * sqlstore.LaneRetired, true}} {
 		t.Run(name, func(t *testing.T) {
 			h, look := laneHarness(t)
 			here, there := h.Open(t), h.Open(t)
@@ -153,10 +153,10 @@ func TestALaneStaysGivenUpForADayHoweverSoonTheNextWalkBegins(t *testing.T) {
 	w.want(true, true)
 	for range 2 {
 		w.exec("update fairlead_lane_walk set begun_at = 0")
-		w.after(sqlstore.LaneGivenUp / 3)
+		w.after(sqlstore.LaneRetired / 3)
 		w.want(true, true)
 	}
-	w.after(sqlstore.LaneGivenUp)
+	w.after(sqlstore.LaneRetired)
 	w.want(false, false)
 }
 
@@ -194,7 +194,7 @@ func TestTheIDOfALaneThatWasRemovedIsNotGivenToAnother(t *testing.T) {
 	last := id("select max(id) from fairlead_lane")
 	w.after(sqlstore.LaneWalkEvery)
 	w.after(sqlstore.LaneUnused + time.Hour)
-	w.after(2 * sqlstore.LaneGivenUp)
+	w.after(2 * sqlstore.LaneRetired)
 	w.want(false, false)
 	w.exec("insert into fairlead_lane (queue, tenant, kind) values ('q', 't', 'new')")
 	if got := id("select id from fairlead_lane where kind = 'new'"); got <= last {

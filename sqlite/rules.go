@@ -8,22 +8,22 @@ import (
 
 // ruleBook keeps the rules as they were last read. It belongs to the writer.
 type ruleBook struct {
-	rules  *sqlstore.Rules              // nil: to be read
-	limits map[int32]*dispatch.Limit    // by id; how they stand is up to limits
+	rules  *sqlstore.Rules              // nil: they have to be read
+	limits map[int32]*dispatch.Limit    // by id; txn.limits reads their use
 	rated  bool                         // whether one of them has a rate
-	under  map[sqlstore.Lane]laneLimits // as far as a claim asked
+	under  map[sqlstore.Lane]laneLimits // for lanes that a claim has asked for
 }
 
 // laneLimits are the limits that jobs of a lane count against.
 type laneLimits struct {
 	all    []*dispatch.Limit
-	tenant *dispatch.Limit // that of them which is the tenant's own
+	tenant *dispatch.Limit // the tenant's own limit
 }
 
 // forget makes the next claim read the rules.
 func (b *ruleBook) forget() { *b = ruleBook{} }
 
-// keep replaces the rules and what was known of their limits.
+// keep replaces the rules and drops what was known of their limits.
 func (b *ruleBook) keep(rules *sqlstore.Rules) {
 	*b = ruleBook{rules: rules, limits: make(map[int32]*dispatch.Limit, len(rules.Quotas)), under: map[sqlstore.Lane]laneLimits{}}
 	for id, q := range rules.Quotas {
@@ -32,7 +32,7 @@ func (b *ruleBook) keep(rules *sqlstore.Rules) {
 	}
 }
 
-// of are the limits of a lane.
+// of returns the limits of a lane.
 func (b *ruleBook) of(lane sqlstore.Lane) laneLimits {
 	found, known := b.under[lane]
 	if known || len(b.limits) == 0 {
@@ -54,7 +54,7 @@ func (b *ruleBook) govern(governed *dispatch.Lane, lane sqlstore.Lane) {
 	governed.Kind, governed.Limits, governed.Tenant = lane.Kind, limits.all, limits.tenant
 }
 
-// rules are what is paused and limited now.
+// rules returns what is paused and limited now.
 func (t *txn) rules() (*sqlstore.Rules, error) {
 	if t.counters.now == nil {
 		if err := t.readCounters(); err != nil {
@@ -86,8 +86,8 @@ func (t *txn) rules() (*sqlstore.Rules, error) {
 	return t.book.rules, nil
 }
 
-// changeRules counts a change on and returns the new version. Nodes are woken:
-// more may be allowed now.
+// changeRules counts a change and returns the new version. It wakes nodes, because the
+// new rules may allow more.
 func (t *txn) changeRules() (int64, error) {
 	t.wakes.all = true
 	step := sqlstore.VersionStep()
@@ -95,15 +95,15 @@ func (t *txn) changeRules() (int64, error) {
 	return before - 1 + step, err
 }
 
-// freed tells that jobs left running or waiting: somebody may have waited for
-// their slots.
+// freed records that jobs left running or waiting: other jobs may have waited for their
+// slots.
 func (t *txn) freed() {
 	if t.capped.Load() {
 		t.wakes.freed = true
 	}
 }
 
-// parents names the parent of every declared tenant, empty if it has none.
+// parents returns the parent of every declared tenant, empty if it has none.
 func (t *txn) parents() (map[string]string, error) {
 	parents := map[string]string{}
 	err := t.each(t.sql.Parents, nil, func(row sqlstore.Scanner) error {
@@ -115,7 +115,7 @@ func (t *txn) parents() (map[string]string, error) {
 	return parents, err
 }
 
-// quota is a limit with what is saved up of its rate.
+// quota is a limit, with the saved tokens of its rate.
 type quota struct {
 	sqlstore.Quota
 	tokens     float64
@@ -132,7 +132,7 @@ func (t *txn) quotas() ([]*quota, error) {
 	return quotas, err
 }
 
-// putQuota sets what bounds a scope.
+// putQuota sets the limit of a scope.
 func (t *txn) putQuota(limit fairlead.Limit, least int) error {
 	return t.must(1, t.sql.PutQuota, string(limit.Scope), limit.Name, limit.MaxRunning, least, limit.Rate, limit.Burst, limit.PerKey, t.now)
 }

@@ -10,7 +10,7 @@ import (
 //go:embed sql/*.sql migrations/*.sql
 var files embed.FS
 
-// statements are the texts of sql/*.sql, which say what each of them does.
+// statements holds the texts of sql/*.sql, where each is documented.
 type statements struct {
 	sqlstore.FeatureStatements
 
@@ -255,14 +255,15 @@ type statements struct {
 	DataVersion string `sql:"data_version"`
 }
 
-// Parts of statements that are statements themselves and filled in when all are
+// Parts of statements that are statements themselves. They are filled in after all are
 // loaded.
 const (
 	countingBatch = "counting_batch"
 	runningSweep  = "running_sweep"
 )
 
-// fillIn completes the statements that ask who has still to see how a job ends.
+// fillIn completes the statements that ask which feature has still to see how a job
+// ends.
 func (s *statements) fillIn() {
 	for _, text := range []*string{&s.Outdated, &s.NeededBy} {
 		*text = strings.NewReplacer(slot(countingBatch), s.CountingBatch, slot(runningSweep), s.RunningSweep).Replace(*text)

@@ -1,16 +1,16 @@
 // Package sqlite keeps jobs in a SQLite file, or in memory. It needs no server
 // and no C compiler.
 //
-// All writes of a store go through one goroutine that commits as many of them
-// together as are waiting, so that many callers share one disk flush; reads go
-// beside it, each from its own snapshot. By default every commit is flushed to
-// disk before it is acknowledged.
+// All writes of a store go through one goroutine that commits all waiting ones
+// together, so that many callers share one disk flush. Reads run beside it, each from
+// its own snapshot. By default every commit is flushed to disk before it is
+// acknowledged.
 //
-// Several processes on one host may use one file, on a local disk: they take
-// turns, and learn of each other's new jobs within milliseconds while there is
-// much to do, within Options.Poll otherwise. The clock is the host's. A process
-// that is stopped in the middle of a commit, or that leaves a transaction of
-// its own open, holds up all the others: leases should be long enough for that.
+// Several processes on one host may use one file, on a local disk. They take turns, and
+// learn of each other's new jobs within milliseconds while there is much to do, within
+// Options.Poll otherwise. The clock is the host's. A process that is stopped in the
+// middle of a commit, or that leaves its own transaction open, blocks all the others:
+// leases should be long enough for that.
 package sqlite
 
 import (
@@ -39,13 +39,13 @@ type Options struct {
 	// QueryTimeout bounds every call whose context does not end earlier.
 	// Default: 30 s.
 	QueryTimeout time.Duration
-	// Synchronous says how much of a commit is flushed to disk before it is
-	// acknowledged: "full" (the default) loses nothing; with "normal" a power
-	// cut may lose the latest commits, with "off" it may damage the file. A
-	// killed process loses nothing in any of them.
+	// Synchronous is how much of a commit is flushed to disk before it is acknowledged:
+	// "full" (the default) loses nothing; with "normal" a power cut may lose the latest
+	// commits, with "off" it may damage the file. A killed process loses nothing in any
+	// of them.
 	Synchronous string
-	// Poll is the longest pause between two looks at what other processes did,
-	// while somebody listens; it is 2 ms as long as there is news. Default:
+	// Poll is the longest pause between two looks at what other processes did, while
+	// this process has listeners; the pause is 2 ms while the file changes. Default:
 	// 150 ms; negative: no looks at all, for a file that only this process uses.
 	Poll time.Duration
 	// Clock is the database's clock. Default: time.Now.
@@ -75,7 +75,7 @@ type Store struct {
 	capped     atomic.Bool // whether there are limits, as far as is known
 	nodes      sqlstore.NodeTokens
 	hub        *sqlstore.Hub
-	tokens     *sqlstore.Alarm // wakes nodes when a rate lets another job start
+	tokens     *sqlstore.Alarm // wakes nodes when a rate allows another job to start
 	main       *sql.DB         // one connection, for writes
 	readers    *sql.DB         // for reads; nil if there is only the one connection
 	reads      *preparedReads
@@ -93,8 +93,8 @@ var (
 	_ driver.Migrator = (*Store)(nil)
 )
 
-// Close ends the store's goroutines and closes its connections. Calls that
-// are still waiting fail.
+// Close ends the store's goroutines and closes its connections. Calls that are still
+// waiting fail.
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) closeAll() error {
@@ -109,7 +109,7 @@ func (s *Store) closeAll() error {
 
 func (s *Store) disconnect() error {
 	var errs []error
-	// The writer's connection goes last, as it folds the log into the file.
+	// The writer's connection is closed last, because that folds the log into the file.
 	for _, db := range []*sql.DB{s.readers, s.callers, s.main} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -118,10 +118,10 @@ func (s *Store) disconnect() error {
 	return errors.Join(errs...)
 }
 
-// DB is the store's database, for tables of the caller's own beside the jobs
-// and for transactions that are given to Tx. Its transactions take the write
-// lock at once; while one is open, all writes of the store wait. A database in
-// memory has no other way in.
+// DB returns the store's database, for the caller's own tables beside the jobs and for
+// transactions that are given to Tx. Its transactions take the write lock at once;
+// while one is open, all writes of the store wait. A database in memory can be reached
+// in no other way.
 func (s *Store) DB() *sql.DB { return s.callers }
 
 // withTimeout bounds a call in time.
@@ -131,21 +131,21 @@ func (s *Store) withTimeout(ctx context.Context) (context.Context, context.Cance
 
 func (s *Store) micros() int64 { return sqlstore.Micros(s.options.Clock()) }
 
-// Now is the database's clock.
+// Now returns the database's clock.
 func (s *Store) Now(context.Context) (time.Time, error) {
 	return sqlstore.Time(s.micros()), nil
 }
 
-// inTx runs a function in a transaction of the writer, together with those
-// of other callers. The function may run more than once and must not touch
-// what belongs to the caller, who may be gone by then. If it returns one of
-// the errors that callers tell apart, it should not have written anything.
+// inTx runs a function in a transaction of the writer, together with those of other
+// callers. The function may run more than once and must not touch what belongs to the
+// caller, which may have returned by then. If it returns one of the errors that callers
+// distinguish, it should not have written anything.
 func inTx[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
 	return submit(ctx, s, what, &request{}, f)
 }
 
-// inTxFirst is write ahead of everybody else: a beat must not be late because
-// others are busy.
+// inTxFirst is inTx ahead of all other requests: a beat must not be late because other
+// callers are busy.
 func inTxFirst[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
 	return submit(ctx, s, what, &request{urgent: true}, f)
 }
@@ -164,8 +164,8 @@ func submit[T any](ctx context.Context, s *Store, what string, r *request, f fun
 	return result, nil
 }
 
-// read runs a function that only reads. Each of its statements sees its own
-// snapshot, so that one of them must do for everything that can change.
+// read runs a function that only reads. Each of its statements sees its own snapshot,
+// so facts that belong together must be read by one statement.
 func read[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
 	if s.readers == nil {
 		return inTx(ctx, s, what, f)

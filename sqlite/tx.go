@@ -11,23 +11,23 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Tx is what the store does inside a caller's transaction on the same
-// database: one from DB, or from the caller's own handle on the same file. Its
-// first use takes the write lock. A deferred transaction should not have read
-// before: SQLite refuses to let it write once somebody else has.
+// Tx returns the store inside a caller's transaction on the same database: one from DB,
+// or from the caller's own handle on the same file. Its first use takes the write lock.
+// A deferred transaction should not have read before: SQLite refuses to let it write
+// once another transaction has written.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	c := &callerTx{store: s, tx: tx}
 	c.Auditor = sqlstore.NewAuditor(callerDatabase{c}, &s.sql.AuditStatements)
 	return c
 }
 
-// callerTx makes ids and lanes inside the caller's transaction and caches
-// nothing of it, as the caller may roll back.
+// callerTx creates ids and lanes inside the caller's transaction and caches nothing of
+// it, because the caller may roll back.
 type callerTx struct {
 	access.Auditor
 	store *Store
 	tx    *sql.Tx
-	news  wakes
+	wakes wakes
 }
 
 // Enqueue stores jobs when the caller commits.
@@ -57,10 +57,10 @@ func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	return hand(answers, settlements), nil
 }
 
-// Wake tells nodes of this process what the transaction brought. Those of
-// other processes see its commit. Gates have admitted theirs in it.
+// Wake wakes the nodes of this process for what the transaction did. Nodes of other
+// processes see its commit. Gates have admitted their jobs in the transaction itself.
 func (c *callerTx) Wake() {
-	c.store.tell(c.news)
+	c.store.wake(c.wakes)
 }
 
 // within runs a function in the caller's transaction.
@@ -73,7 +73,7 @@ func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn)
 	if _, err := t.exec(t.sql.Lock); err != nil {
 		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))
 	}
-	t.now = c.store.micros() // the lock may have taken a while
+	t.now = c.store.micros() // waiting for the lock may have taken a while
 	result, err := withGates(t, f)
 	if err == nil {
 		err = t.writeCounters()
@@ -81,6 +81,6 @@ func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))
 	}
-	c.news.add(t.wakes)
+	c.wakes.add(t.wakes)
 	return result, nil
 }

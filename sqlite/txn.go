@@ -18,9 +18,9 @@ type runner interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// txn is one transaction and what is known in it. The verbs of the store are
-// its methods, so that they work the same in the writer's transactions and in
-// those of callers.
+// txn is one transaction and what is known in it. The store's operations are its
+// methods, so that they work the same in the writer's transactions and in those of
+// callers.
 type txn struct {
 	ctx        context.Context
 	run        runner
@@ -34,31 +34,32 @@ type txn struct {
 	counters   counters
 	wakes      wakes
 	readOnly   bool
-	callers    bool                   // it is a caller's, with effects of its own
+	callers    bool                   // it is a caller's transaction
 	wrote      bool                   // whether the current function has changed anything
-	compared   map[sqlstore.Lane]bool // lanes that are as this process knows them
+	compared   map[sqlstore.Lane]bool // lanes that match what this process has cached
 	notedGates map[int64]bool         // gates that the current function gave a job or a place
 }
 
-// wakes is what a commit brings to others.
+// wakes is what a commit changes for listeners and caches.
 type wakes struct {
 	made, read []sqlstore.Lane            // lanes to be cached
 	work       map[int32]sqlstore.LaneKey // lanes where jobs became ready
 	all        bool                       // jobs may have become ready anywhere
 	later      bool                       // jobs were scheduled
 	cancel     bool                       // running jobs were asked to stop
-	freed      bool                       // jobs that counted against limits left
-	token      time.Duration              // until a rate lets another job start; zero: none waits
+	freed      bool                       // jobs that counted against limits ended
+	token      time.Duration              // until a rate allows another job to start; zero: none waits
 }
 
-// await tells when a rate lets another job start; not positive: none waits.
+// await sets when a rate allows another job to start; a value that is not positive
+// changes nothing.
 func (n *wakes) await(token time.Duration) {
 	if token > 0 && (n.token == 0 || token < n.token) {
 		n.token = token
 	}
 }
 
-// addWork tells that jobs became ready in a lane.
+// addWork records that jobs became ready in a lane.
 func (n *wakes) addWork(id int32, key sqlstore.LaneKey) {
 	if n.work == nil {
 		n.work = map[int32]sqlstore.LaneKey{}
@@ -66,7 +67,7 @@ func (n *wakes) addWork(id int32, key sqlstore.LaneKey) {
 	n.work[id] = key
 }
 
-// add merges what another function brings.
+// add merges the wakes of another function.
 func (n *wakes) add(other wakes) {
 	n.made = append(n.made, other.made...)
 	if len(other.read) > 0 {
@@ -86,7 +87,7 @@ func (s *Store) newTxn(ctx context.Context, run runner) *txn {
 	return &txn{ctx: ctx, run: run, sql: &s.sql, inserts: s.inserts, lanes: s.lanes, capped: &s.capped, now: s.micros()}
 }
 
-// exec runs a statement that writes, and tells how many rows it hit.
+// exec runs a statement that writes, and returns how many rows it hit.
 func (t *txn) exec(query string, args ...any) (int64, error) {
 	t.wrote = true
 	result, err := t.run.ExecContext(t.ctx, query, args...)
@@ -111,7 +112,7 @@ func (t *txn) each(query string, args []any, scan func(row sqlstore.Scanner) err
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err reports what went wrong
 	for rows.Next() {
 		if err := scan(rows); err != nil {
 			return err
@@ -120,7 +121,7 @@ func (t *txn) each(query string, args []any, scan func(row sqlstore.Scanner) err
 	return rows.Err()
 }
 
-// one runs a query of at most one row, and tells whether there was one.
+// one runs a query of at most one row, and reports whether there was one.
 func (t *txn) one(query string, args []any, into ...any) (bool, error) {
 	found := false
 	err := t.each(query, args, func(row sqlstore.Scanner) error {
@@ -144,7 +145,7 @@ func (t *txn) list(query string, args ...any) ([]int64, error) {
 	return list, err
 }
 
-// inSavepoint undoes what f wrote if it fails, and nothing that came before.
+// inSavepoint rolls back what f wrote if it fails, and nothing that came before.
 func (t *txn) inSavepoint(f func() error) error {
 	before := *t
 	if _, err := t.exec("savepoint fairlead"); err != nil {
@@ -160,16 +161,16 @@ func (t *txn) inSavepoint(f func() error) error {
 			return fmt.Errorf("%w, and could not be undone: %w", err, undoErr)
 		}
 	}
-	counters := t.counters // numbers that were given out are not given out again
+	counters := t.counters // numbers given out are not given out again
 	*t = before
 	t.counters = counters
 	return err
 }
 
-// idList is ids as a JSON array: one argument for any number of them.
+// idList returns ids as a JSON array: one argument for any number of them.
 func idList(ids []int64) string { return jsonOf(ids) }
 
-// jsonOf is numbers and texts as JSON.
+// jsonOf returns numbers and texts as JSON.
 func jsonOf(values any) string {
 	text, err := json.Marshal(values)
 	if err != nil {
@@ -178,7 +179,7 @@ func jsonOf(values any) string {
 	return string(text)
 }
 
-// text is JSON or other text as an argument, null if there is none.
+// text returns JSON or other text as an argument, null if it is empty.
 func text[T ~[]byte | ~string](value T) any {
 	if len(value) == 0 {
 		return nil

@@ -11,21 +11,21 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// passingCodes are the errors of SQLite after which the same call may work later:
-// once others have let go of the file, the disk has room or memory is free, or an
-// operator has given the file back.
+// passingCodes are SQLite's errors after which the same call may succeed later: once
+// other connections have released the file, the disk has room, memory is free, or an
+// operator has restored access to the file.
 var passingCodes = []int{
 	codes.SQLITE_BUSY, codes.SQLITE_LOCKED, codes.SQLITE_PROTOCOL, codes.SQLITE_INTERRUPT,
 	codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_PERM,
 	codes.SQLITE_FULL, codes.SQLITE_IOERR, codes.SQLITE_NOMEM,
 }
 
-// unavailable marks an error of a call if it passes; see fairlead.ErrUnavailable.
+// unavailable wraps the error of a call in fairlead.ErrUnavailable if it passes.
 func unavailable(ctx context.Context, err error) error {
 	return sqlstore.MarkUnavailable(ctx, err, passes)
 }
 
-// passes reports whether an error may be gone when the call is repeated later.
+// passes reports whether the error may be gone when the call is repeated later.
 func passes(err error) bool {
 	var e *driver.Error
 	if errors.As(err, &e) {

@@ -13,9 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// writer is the one goroutine that writes. It takes all functions that are
-// waiting and runs them in one transaction, so that they share one flush of
-// the disk.
+// writer is the one goroutine that writes. It runs all waiting functions in one
+// transaction, so that they share one flush of the disk.
 type writer struct {
 	store *Store
 	stmts *stmts
@@ -35,7 +34,7 @@ type writer struct {
 type request struct {
 	run    func(*txn) error
 	urgent bool
-	state  atomic.Int32  // whether the caller or the writer has it
+	state  atomic.Int32  // whether the caller or the writer owns it
 	done   chan struct{} // closed when err is set
 	err    error
 }
@@ -44,13 +43,13 @@ type request struct {
 const (
 	queued  int32 = iota
 	taken         // by the writer: the caller can only wait
-	dropped       // by the caller, who gave up: the writer skips it
+	dropped       // by the caller, which stopped waiting: the writer skips it
 )
 
 const (
-	// longest is how long the functions of one transaction may take together;
-	// the rest wait for the next. A beat that just missed a transaction is
-	// late by about this much.
+	// longest is how long the functions of one transaction may take together; the rest
+	// wait for the next. A beat that just missed a transaction is late by about this
+	// much.
 	longest = 100 * time.Millisecond
 	// lockPause is the pause between two tries to get the file's write lock.
 	lockPause = time.Millisecond
@@ -97,7 +96,7 @@ func (w *writer) signal() {
 	}
 }
 
-// stop ends the goroutine after the transaction it is at.
+// stop ends the goroutine after its current transaction.
 func (w *writer) stop() {
 	w.mu.Lock()
 	w.closed = true
@@ -119,7 +118,8 @@ func (w *writer) work() {
 	}
 }
 
-// prepare spares the next transactions the parsing of what this one used.
+// prepare prepares the statements that this transaction used, so that the next ones
+// need not parse them.
 func (w *writer) prepare() {
 	if len(w.stmts.missing) == 0 {
 		return
@@ -158,7 +158,7 @@ func (w *writer) putBack(rest []*request) {
 	w.queue = append(rest, w.queue...)
 }
 
-// refuseAll answers those still waiting if the store is closed.
+// refuseAll fails the waiting requests if the store is closed.
 func (w *writer) refuseAll() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,12 +171,12 @@ func (w *writer) refuseAll() bool {
 	return w.closed
 }
 
-// commit runs the functions of a group in one transaction and answers them.
-// It returns those for which there was no time.
+// commit runs the functions of a group in one transaction and answers them. It returns
+// those for which there was no time.
 func (w *writer) commit(group []*request) (rest []*request) {
 	ran, rest, err := w.try(group, true)
 	if errors.As(err, new(fatalError)) && len(ran) > 1 {
-		// One of them spoilt it for all: apart, each gets what it deserves.
+		// One function failed the transaction of all, so each runs in its own.
 		for _, r := range ran {
 			r.err = nil
 			_, _, err := w.try([]*request{r}, false)
@@ -190,16 +190,15 @@ func (w *writer) commit(group []*request) (rest []*request) {
 	return rest
 }
 
-// fatalError is an error of a function that may have written something: its
-// transaction cannot go on.
+// fatalError is an error of a function that may have written something: its transaction
+// cannot continue.
 type fatalError struct{ error }
 
 func (h fatalError) Unwrap() error { return h.error }
 
-// try runs functions in one transaction: if it may, with the urgent ones that
-// come meanwhile, and not all of them if they take long. It fails if the
-// transaction does; a function that was merely refused keeps its error to
-// itself.
+// try runs functions in one transaction, with more also the urgent ones that arrive
+// meanwhile, and not all of them if they take long. It fails if the transaction does; a
+// function that was merely refused keeps its own error.
 func (w *writer) try(group []*request, more bool) (ran, rest []*request, err error) {
 	tx, end, err := w.begin()
 	if err != nil {
@@ -211,7 +210,7 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 	defer func() {
 		if err != nil {
 			w.book.forget()
-			w.heads.forget() // what they learned in this transaction is not so
+			w.heads.forget() // what they learned in this transaction was rolled back
 		}
 	}()
 	var all wakes
@@ -245,11 +244,11 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 	w.heads.committed(t.counters)
 	w.store.lanes.Add(all.made...)
 	w.store.lanes.learn(all.read)
-	w.store.tell(w.store.listener.published(t))
+	w.store.wake(w.store.listener.published(t))
 	return ran, group, nil
 }
 
-// answer ends the request. One that its own function refused keeps that error.
+// answer ends the request. A request that its own function refused keeps that error.
 func (r *request) answer(err error) {
 	if r.err == nil {
 		r.err = err
@@ -257,10 +256,9 @@ func (r *request) answer(err error) {
 	close(r.done)
 }
 
-// begin starts a transaction that has the file's write lock. Other processes
-// may hold it for as long as one of their transactions takes. What it returns
-// with the transaction rolls it back, unless that was committed, and gives back
-// the connection.
+// begin starts a transaction that has the file's write lock. Other processes may hold
+// the lock for as long as one of their transactions takes. The returned function rolls
+// the transaction back, unless it was committed, and gives back the connection.
 func (w *writer) begin() (*sql.Tx, func(), error) {
 	ctx, cancel := w.store.withTimeout(context.Background())
 	defer cancel()
@@ -283,7 +281,7 @@ func (w *writer) begin() (*sql.Tx, func(), error) {
 	}, nil
 }
 
-// patiently repeats what fails because another connection has the file locked.
+// patiently repeats f while another connection has locked the file.
 func patiently(ctx context.Context, f func() error) error {
 	for {
 		err := f()

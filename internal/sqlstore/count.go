@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// countWindow is how many rows of a place one statement of an exact count goes
-	// through: few enough that it ends soon.
+	// countWindow is how many rows of a place one statement of an exact count reads:
+	// few enough that it ends soon.
 	countWindow = 50_000
-	// leastWindow and leastLive are how many rows of those that have ended and of those
-	// that have not a count that may stop goes through at once, at least: there are few of
-	// the latter, and nearly all of them match what is asked.
+	// leastWindow and leastLive are the least numbers of ended and of live rows that a
+	// count which may stop reads at once. Live rows are few, and nearly all of them
+	// match the filter.
 	leastWindow = 50
 	leastLive   = 1000
-	// leastEnds is how many jobs that ended lately a count reads by their ends.
+	// leastEnds is how many recently ended jobs a count reads by their end times.
 	leastEnds = 300
 	// readsPerJob is how many rows a count that may stop reads for each job that it may
 	// count.
 	readsPerJob = 2
 )
 
-// Count answers Count: it goes from window to window until it has counted as many as it
-// may or read as much; zero: until it has counted all.
+// Count implements Count. It goes from window to window until it has counted atMost
+// jobs or read its share of rows; if atMost is zero, until it has counted all.
 func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
 	add := func(row Scanner) error {
@@ -78,15 +78,15 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 	}
 }
 
-// passesOver reports whether a count passes over ended jobs that do not match: without
-// that, an index alone counts.
+// passesOver reports whether a count passes over ended jobs that do not match. If it
+// does not, an index alone can count.
 func (q *Query) passesOver(filter fairlead.Filter, lanes []int32) bool {
 	ended := len(places[len(places)-1].asked(filter)) > 0
 	return ended && (lanes != nil || !filter.From.IsZero() || !filter.To.IsZero())
 }
 
-// countKey counts jobs with a key a page at a time. As each has to be looked up wherever
-// it may be, it stops at half as many.
+// countKey counts jobs with a key a page at a time. Each job has to be looked up in
+// every place, so it stops at half as many.
 func (q *Query) countKey(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	const largest = 500
 	count := fairlead.Count{States: map[fairlead.State]int64{}}

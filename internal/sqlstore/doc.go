@@ -1,16 +1,15 @@
-// Package sqlstore is what the SQL stores have in common: how statements are
-// loaded, the schema migrated, lanes and ids cached, nodes woken, and rows
-// turned into jobs. It knows no driver.
+// Package sqlstore is what the SQL stores share: it loads statements, migrates the
+// schema, caches lanes and ids, wakes nodes, and turns rows into jobs. It knows no
+// driver.
 //
 // # Tables
 //
-// A job's identity and input are written once, in job. Where it stands is
-// which of the place tables holds its id; every move is a delete that must hit
-// plus an insert, in one transaction. Times are microseconds since 1970, zero
-// meaning none.
+// A job's identity and input are written once, in job. The place table that holds its
+// id is the job's state. Every move is a delete that must hit its row plus an insert,
+// in one transaction. Times are microseconds since 1970, zero meaning none.
 //
 //	job      id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args, gate
-//	lane     id, queue, tenant, kind                    created on first use, never deleted
+//	lane     id, queue, tenant, kind                    created on first use, removed when unused for long
 //	later    id, lane, not_before, attempt, failures, crashes                      scheduled
 //	ready    (lane, solo, turn, start_by, id), attempt, failures, crashes    ready
 //	parked   (gate, turn, start_by, id), lane, attempt, failures, crashes     due, without a place at its gate
@@ -18,10 +17,10 @@
 //	waiting  id, fence, node, lane, attempt, failures, crashes, started_at, deadline, held
 //	done     id, lane, outcome, reason, fence, node, attempt, failures, crashes, started_at, finished_at, output, error
 //	attempt  (id, run), fence, node, started_at, finished_at, reason, error  runs worth recording
-//	memo     id, memo, progress, told, told_fence       what handlers keep, and what targets tell of a run
+//	memo     id, memo, progress, told, told_fence       what handlers keep, and what targets report of a run
 //	jobkey   (tenant, job_key) → id                        held keys
-//	admitted (gate, id)                                 who has a place at a gate
-//	gate_news gate                                      where somebody may have to be admitted
+//	admitted (gate, id)                                 jobs that have a place at a gate
+//	gate_news gate                                      gates that may have a job to admit
 //	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead
 //	pause    (scope, name)
 //	tenant   name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at
@@ -36,34 +35,33 @@
 //	fire     job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at   runs of schedules
 //	calendar name, body, version
 //	batch    id, name, type, queue, tenant, created_at, opened, open, ended_at, state, body, status
-//	part     (batch, number), pass, kind, first, size, held, out, marks   some tasks of a batch and how they stand
-//	part_task (batch, number) → tasks                   what they have to do; never changes
+//	part     (batch, number), pass, kind, first, size, held, out, marks   some tasks of a batch and their states
+//	part_task (batch, number) → tasks                   their contents; never changes
 //	sweep    id, name, tenant, state, version, created_at, body, status
 //	shard    (sweep, number), job, share_rate, share_slots, share_number, share_fence, peak_rate, peak_slots
 //	shard_progress (sweep, number), from_index, to_index, mark, bits, pending, …   what its run has stored, once a second
-//	failed_item (sweep, idx), attempts, error, at, again   items that came to nothing
+//	failed_item (sweep, idx), attempts, error, at, again   items that failed
 //	sweep_log id, sweep, idx, level, text, at
 //	sweep_event id, sweep, at, actor, action, was, became, note
 //	migration version, step, name, applied_at
 //
-// turn is the negated priority, so that every key ascends. attempt is the
-// number of the last run (0 before the first), failures those that count
-// against the job's limit, crashes the node deaths since the last progress.
-// solo is 1 for a job reaped with at least driver.SoloAfter crashes. wish is
-// the reason of a wish to cancel, null if there is none; answer is an answer
-// that came before the job moved to waiting. held names the quotas that the job
-// counts against. gate is a hash, see GateOf; MySQL has a table gate of rows to
-// lock. SQLite has neither held, used, quota_delta nor gate_news: it counts, and
-// admits in the same transaction.
+// turn is the negated priority, so that every key ascends. attempt is the number of the
+// last run (0 before the first), failures the runs that count against the job's limit,
+// crashes the node deaths since the last progress. solo is 1 for a job reaped with at
+// least driver.SoloAfter crashes. wish is the reason of a wish to cancel, null if there
+// is none; answer is an answer that came before the job moved to waiting. held names
+// the quotas that the job counts against. gate is a hash, see GateOf; MySQL has a table
+// gate of rows to lock. SQLite has neither held, used, quota_delta nor gate_news: it
+// counts running and waiting jobs, and admits in the same transaction.
 //
 // # Schedules
 //
-// A run is a job like any other, and moves as such: nothing on its way knows of
-// schedules. fire tells which schedule made it. It is open until the schedule has
-// been told of its end, which whoever acts upon the schedule finds by looking at
-// the open ones. A queued run is in later, due at fairlead.Never.
+// A run is a job like any other, and moves as one: no statement on its way knows of
+// schedules. fire records which schedule made it. A run is open until its schedule has
+// seen its end. A transaction that acts upon the schedule looks for open runs that have
+// ended. A queued run is in later, due at fairlead.Never.
 //
-// PostgreSQL writes a row anew to change it: there due, fire_at, enabled, last_…,
-// skipped and standing are in a table of their own, cursor, queued and open runs in another,
-// open_fire, and the end of a run is read from its job.
+// PostgreSQL rewrites a row to change it. So there due, fire_at, enabled, last_…,
+// skipped and standing are in a separate table, cursor, queued and open runs in
+// another, open_fire, and the end of a run is read from its job.
 package sqlstore

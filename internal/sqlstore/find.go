@@ -12,33 +12,33 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// Query builds the statements of Get, Find and Tally: a union over the places
-// that the filter's states live in, so that one snapshot answers. Lanes and
-// outcomes are numbers and stand in the text; ids and keys are arguments.
+// Query builds the statements of Get, Find and Tally: a union over the places of the
+// filter's states, so that one snapshot answers. Lanes and outcomes are numbers and are
+// part of the text; ids and keys are arguments.
 type Query struct {
 	Expand Expander           // names the tables
 	Arg    func(n int) string // placeholder of the n-th argument, from 1
 	NoJSON string             // a null of the type of done.output
 	Lanes  *Lanes
 
-	// Probe compares a column with a value of a row that is known by then, in a way
-	// that leaves the database no other plan than to look it up. Nil: by "=".
+	// Probe compares a column with a value of a row that was read before, in a way that
+	// leaves the database no other plan than an index look-up. Nil: by "=".
 	Probe func(column, value string) string
-	// ByID stands behind a table that is to be read in the order of its ids, and Join
-	// joins a table that is to be looked into once the one before it was read.
+	// ByID follows a table that is to be read in the order of its ids. Join joins a
+	// table that is to be looked up for each row of the one before it.
 	ByID, Join string
-	// Unlucky says that done has an index by id of those that did not succeed, and
+	// Unlucky means that done has an index by id of the jobs that did not succeed, and
 	// none by end of those that did.
 	Unlucky bool
-	// Open is the condition on batches that are to be acted upon.
+	// Open is the condition on batches that need action.
 	Open string
 	// AuditIndexes stands behind the table of the audit log: which indexes find the entries
 	// of a filter. Nil: the database finds that out.
 	AuditIndexes func(filter access.Filter) string
 }
 
-// place is one table that holds jobs of some states. Its columns are those of
-// JobRow; what a place lacks is a constant.
+// place is one table that holds jobs of some states. Its columns are those of JobRow; a
+// column that a place lacks is a constant.
 type place struct {
 	table   string
 	states  []fairlead.State
@@ -56,8 +56,8 @@ var places = []place{
 
 const jobColumns = "j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, '') as job_key, j.flags, j.policy, coalesce(j.trace, '') as trace, j.args"
 
-// Find is the statement that returns the newest jobs of a filter within a window; its
-// rows are read by ScanJob. An empty text means that nothing can match.
+// Find returns the statement for the newest jobs of a filter within a window; ScanJob
+// reads its rows. An empty text means that nothing can match.
 func (q *Query) Find(filter fairlead.Filter, within Window) (string, []any) {
 	limit := pageOf(filter)
 	b := queryBuilder{Query: q, filter: filter, within: within}
@@ -78,7 +78,7 @@ func pageOf(filter fairlead.Filter) int {
 	return filter.Limit
 }
 
-// Tally is the statement that counts the jobs of a filter within a window: rows of
+// Tally returns the statement that counts the jobs of a filter within a window: rows of
 // state and count.
 func (q *Query) Tally(filter fairlead.Filter, within Window) (string, []any) {
 	b := queryBuilder{Query: q, filter: filter, within: within, counts: true}
@@ -114,7 +114,7 @@ type queryBuilder struct {
 	*Query
 	filter fairlead.Filter
 	within Window
-	counts bool // of all that match, not the newest of them
+	counts bool // it counts all that match, instead of listing the newest
 	args   []any
 }
 
@@ -123,7 +123,7 @@ func (b *queryBuilder) arg(v any) string {
 	return b.Arg(len(b.args))
 }
 
-// branches joins one select per place that can hold what is asked for.
+// branches joins one select per place that can hold matching jobs.
 func (b *queryBuilder) branches(selectFrom func(p place, from string) string) string {
 	lanes, all := b.Lanes.Matching(b.filter)
 	if !all && len(lanes) == 0 {
@@ -138,7 +138,7 @@ func (b *queryBuilder) branches(selectFrom func(p place, from string) string) st
 	return strings.Join(parts, " union all ")
 }
 
-// asked lists the states of a place that a filter chooses.
+// asked returns the states of a place that a filter chooses.
 func (p place) asked(filter fairlead.Filter) []fairlead.State {
 	if p.table != "done" && !filter.FinishedFrom.IsZero() {
 		return nil
@@ -149,7 +149,7 @@ func (p place) asked(filter fairlead.Filter) []fairlead.State {
 	return slices.DeleteFunc(slices.Clone(p.states), func(s fairlead.State) bool { return !slices.Contains(filter.States, s) })
 }
 
-// from is the from and where of one place.
+// from returns the from and where of one place.
 func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) string {
 	from, id := b.table(p)
 	where := b.ids(id)
@@ -176,14 +176,14 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	}
 	from += " where " + strings.Join(where, " and ")
 	if !b.filter.FinishedFrom.IsZero() && !b.within.ByID {
-		// Few of very many ended lately: they are read in the order of their ends, and
-		// must not be looked for among all in the order of their ids.
+		// Few of very many jobs ended recently: they are read in the order of their
+		// ends, and must not be searched among all in the order of their ids.
 		from = " from (select p.*" + from + " order by p.finished_at limit " + strconv.Itoa(math.MaxInt64) + ") p"
 	}
 	return from
 }
 
-// table is the from of one place, and the id that tells which of its rows to read.
+// table returns the from of one place, and the id expression that chooses its rows.
 func (b *queryBuilder) table(p place) (from, id string) {
 	named, across := len(b.filter.IDs) > 0, b.within.Across[p.table]
 	jobs := " from {{job}} k"
@@ -192,9 +192,8 @@ func (b *queryBuilder) table(p place) (from, id string) {
 	}
 	switch {
 	case p.table == "ready" && (named || across):
-		// ready is ordered by its whole key: a job's own row tells where to look.
-		// Both values of solo are joined, as MySQL would scan the lane for a list
-		// of them.
+		// ready is ordered by its whole key: a job's own row contains it. Both values
+		// of solo are joined, because MySQL would scan the lane for a list of them.
 		return jobs + " cross join (select 0 as solo union all select 1) s " + b.join() +
 			" {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
 	case p.table == "parked" && (named || across):
@@ -205,11 +204,11 @@ func (b *queryBuilder) table(p place) (from, id string) {
 	return " from {{" + p.table + "}} p", "p.id"
 }
 
-// join joins what is to be looked up for each row, by its whole key: a database that was
-// free to choose might read all ready jobs of its lane.
+// join joins a table that is looked up for each row, by its whole key: a database that
+// was free to choose might read all ready jobs of the lane.
 func (b *queryBuilder) join() string { return cmp.Or(b.Join, "join") }
 
-// ids are the conditions on ids.
+// ids returns the conditions on ids.
 func (b *queryBuilder) ids(id string) (where []string) {
 	if len(b.filter.IDs) > 0 {
 		marks := make([]string, len(b.filter.IDs))
@@ -227,8 +226,8 @@ func (b *queryBuilder) ids(id string) (where []string) {
 	return where
 }
 
-// outcomes are the conditions on how jobs ended. An index by outcome and end must not
-// be taken if rows are to be read in the order of their ids.
+// outcomes returns the conditions on how jobs ended. They keep an index by outcome and
+// end from being used if rows are read in the order of their ids.
 func (b *queryBuilder) outcomes(states []fairlead.State) (where []string) {
 	some := len(states) < len(outcomeStates)
 	if !some && (b.filter.FinishedFrom.IsZero() || b.within.ByID) {
@@ -248,7 +247,7 @@ func (b *queryBuilder) outcomes(states []fairlead.State) (where []string) {
 	return append(where, "p.outcome + 0 in ("+numbers(list)+")")
 }
 
-// created is the condition on when jobs were created. Only job tells.
+// created returns the condition on when jobs were created, which only job contains.
 func (b *queryBuilder) created() string {
 	var exact []string
 	if from := b.filter.From; !from.IsZero() {
@@ -273,9 +272,8 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// ScanJob reads a row of Find. It returns the job and its lane; a lane that the
-// cache does not know leaves Queue, Tenant and Kind empty, for the store to
-// look up.
+// ScanJob reads a row of Find. It returns the job and its lane. A lane that the cache
+// does not know leaves Queue, Tenant and Kind empty, for the store to look up.
 func (q *Query) ScanJob(row Scanner) (*fairlead.Job, int32, error) {
 	var (
 		job                                              fairlead.Job

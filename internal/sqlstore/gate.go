@@ -7,10 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// GateOf names the gate that a job has to pass, 0 if it has none. It is made of
-// what the gate belongs to, so that nobody has to look it up or to create it:
-// of a billion gates two are the same with a chance of one in twenty, and would
-// then share their places.
+// GateOf returns the gate that a job has to pass, 0 if it has none. It is a hash of
+// what the gate belongs to, so no transaction has to look it up or to create it. Among
+// a billion gates, two are the same with a chance of one in twenty; they would then
+// share their places.
 func GateOf(job *fairlead.Job) int64 {
 	if job.ConcurrencyKey == "" {
 		return 0
@@ -24,10 +24,10 @@ func GateOf(job *fairlead.Job) int64 {
 	return max(gate, 1)
 }
 
-// Gate is the gate of one job as it stands.
+// Gate is the state of one job's gate.
 type Gate struct {
 	Places int
-	Taken  int     // places
-	By     []int64 // some of the jobs that have them
+	Taken  int     // places that are taken
+	By     []int64 // some of the jobs that hold them
 	Ahead  int     // jobs parked before the one in question
 }

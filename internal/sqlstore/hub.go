@@ -15,9 +15,9 @@ type Hub struct {
 	elsewhere *Alarm
 }
 
-// roomElsewhere is after what time listeners hear of room that another process
-// made. That process has a free slot now and is about to use the room: what it
-// leaves is for others.
+// roomElsewhere is how long listeners wait before they hear of room that another
+// process made. That process has a free slot now and is about to use the room itself;
+// what it leaves is for others.
 const roomElsewhere = 50 * time.Millisecond
 
 type listener struct {
@@ -25,17 +25,17 @@ type listener struct {
 	wake  func(driver.Wake)
 }
 
-// NewHub makes a hub without listeners.
+// NewHub returns a hub without listeners.
 func NewHub() *Hub {
 	h := &Hub{listeners: map[*listener]struct{}{}}
 	h.elsewhere = NewAlarm(h.Room)
 	return h
 }
 
-// Close ends what is still to be told.
+// Close drops wakes that are still pending.
 func (h *Hub) Close() { h.elsewhere.Stop() }
 
-// Listen calls wake for news of the scope until ctx ends.
+// Listen calls wake for changes within the scope until ctx ends.
 func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) {
 	l := &listener{scope: scope, wake: wake}
 	h.mu.Lock()
@@ -47,7 +47,7 @@ func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.
 	h.mu.Unlock()
 }
 
-// Work wakes those who serve any of the lanes; nil stands for unknown lanes
+// Work wakes the listeners that serve any of the lanes; nil stands for unknown lanes
 // and wakes all.
 func (h *Hub) Work(lanes []LaneKey) {
 	h.mu.Lock()
@@ -66,16 +66,16 @@ func (h *Hub) Work(lanes []LaneKey) {
 	}
 }
 
-// Later tells all that jobs were scheduled.
+// Later wakes all listeners because jobs were scheduled.
 func (h *Hub) Later() { h.all(driver.WakeLater) }
 
-// Room tells all that jobs gave back slots of limits.
+// Room wakes all listeners because jobs gave back slots of limits.
 func (h *Hub) Room() { h.all(driver.WakeRoom) }
 
-// RoomElsewhere tells all, in a moment, that jobs of another process did.
+// RoomElsewhere wakes all listeners, in a moment, because jobs of another process did.
 func (h *Hub) RoomElsewhere() { h.elsewhere.In(roomElsewhere) }
 
-// Cancel tells all that a running job was asked to stop.
+// Cancel wakes all listeners because a running job was asked to stop.
 func (h *Hub) Cancel() { h.all(driver.WakeCancel) }
 
 func (h *Hub) all(wake driver.Wake) {

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// IDs hands out job ids from blocks, so that most enqueues need no round trip
-// for them. Ids of a block that is lost with the process are never used.
+// IDs hands out job ids from blocks, so that most enqueues need no round trip for them.
+// Ids of a block that is lost with the process are never used.
 type IDs struct {
 	// Size is how many ids a block has.
 	Size int64
-	// Alloc reserves n blocks, committed before it returns, and gives the first
-	// id of each.
+	// Alloc reserves n blocks, committed before it returns, and returns the first id of
+	// each.
 	Alloc func(ctx context.Context, n int) ([]int64, error)
 
 	lock       Lock
 	next, last int64     // of the current block; empty if next > last or both are zero
-	taken      time.Time // not later than the current block was reserved
+	taken      time.Time // not later than when the current block was reserved
 	dropped    atomic.Bool
 	highest    atomic.Int64
 }
 
-// Drop forgets the ids that are set aside: the database may have forgotten that it
-// gave them out. Ids that a call has already got are not taken back: the statement
-// that stores them has to name the server that they come from.
+// Drop drops the reserved ids, because the database may have lost that it gave them
+// out. It does not take back ids that a call has received: the statement that stores
+// them has to name the server that they come from.
 func (i *IDs) Drop() { i.dropped.Store(true) }
 
-// Highest is the largest id that was ever set aside here, zero before the first.
+// Highest returns the largest id that was ever reserved here, zero before the first.
 func (i *IDs) Highest() int64 { return i.highest.Load() }
 
-// begin takes the lock, and forgets what was dropped.
+// begin takes the lock, and drops reserved ids if Drop was called.
 func (i *IDs) begin(ctx context.Context) error {
 	if err := i.lock.Acquire(ctx); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (i *IDs) begin(ctx context.Context) error {
 	return nil
 }
 
-// alloc reserves blocks and notes how far they go.
+// alloc reserves blocks and records the highest id.
 func (i *IDs) alloc(ctx context.Context, n int) ([]int64, error) {
 	blocks, err := i.Alloc(ctx, n)
 	for _, first := range blocks {
@@ -51,11 +51,11 @@ func (i *IDs) alloc(ctx context.Context, n int) ([]int64, error) {
 	return blocks, err
 }
 
-// idsHeld is how long ids of a block are given out. Lists by time rely on it: the ids of
-// jobs grow with the time at which they were created, but for so much.
+// idsHeld is how long ids of a block are given out. Lists by time rely on it: ids grow
+// with the creation time of jobs, except within this duration.
 const idsHeld = time.Minute
 
-// left is how many ids the current block still has. What is left of one that was
+// left returns how many ids the current block still has. The rest of a block that was
 // reserved too long ago is never used.
 func (i *IDs) left() int64 {
 	if i.next > 0 && time.Since(i.taken) > idsHeld {
@@ -67,8 +67,7 @@ func (i *IDs) left() int64 {
 	return i.last - i.next + 1
 }
 
-// Fill sets every element of ids to a new id, in ascending order within the
-// call.
+// Fill sets every element of ids to a new id, in ascending order within the call.
 func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 	if err := i.begin(ctx); err != nil {
 		return err
@@ -93,9 +92,9 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// Run sets n ids aside that follow one another, at most Size of them, and gives the
-// first. They are larger than all that were given before: what is left of a block that
-// is too short for them is never used.
+// Run reserves n consecutive ids, at most Size of them, and returns the first. They are
+// larger than all ids given before: the rest of a block that is too short for them is
+// never used.
 func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	size := int64(n)
 	if size > i.Size {

@@ -14,7 +14,7 @@ type LaneKey struct {
 	Queue, Tenant, Kind string
 }
 
-// KeyOf is the lane of a job.
+// KeyOf returns the names of a job's lane.
 func KeyOf(job *fairlead.Job) LaneKey {
 	return LaneKey{Queue: job.Queue, Tenant: job.Tenant, Kind: job.Kind}
 }
@@ -25,16 +25,16 @@ type Lane struct {
 	LaneKey
 }
 
-// Lanes caches the lane table. A lane may be given up, and a database may lose the
-// commit that made one: every statement that uses a lane compares its id with its
-// names, and the store forgets a lane that is not as it knows it. What the cache
-// does not know is looked up by the store and added.
+// Lanes caches the lane table. A lane may be retired, and a database may lose the
+// commit that created one. So every statement that uses a lane compares its id with its
+// names, and the store drops a lane that differs from the cached one. The store looks
+// up lanes that the cache does not know, and adds them.
 type Lanes struct {
 	mu    sync.RWMutex
 	byKey map[LaneKey]int32
 	byID  map[int32]LaneKey
 	order []Lane // by insertion
-	epoch uint64 // how often lanes were forgotten
+	epoch uint64 // how often lanes were dropped
 
 	served sync.Map // *driver.Scope → *served
 }
@@ -42,13 +42,13 @@ type Lanes struct {
 // served is the part of order that a scope may claim from.
 type served struct {
 	mu    sync.Mutex
-	seen  int    // of order
+	seen  int    // how many of order
 	epoch uint64 // of order
 	lanes []Lane
 }
 
-// ChangedLanes is the error of a statement that found lanes given up, missing or
-// under other names. It has stored and leased nothing: the store forgets the lanes,
+// ChangedLanes is the error of a statement that found lanes retired, missing or under
+// other names. The statement has stored and leased nothing: the store drops the lanes,
 // looks them up again and repeats it.
 type ChangedLanes []int32
 
@@ -57,13 +57,13 @@ func (c ChangedLanes) Error() string {
 	return fmt.Sprintf("lanes %v are not as this process knows them", []int32(c))
 }
 
-// NewLanes makes an empty cache.
+// NewLanes returns an empty cache.
 func NewLanes() *Lanes {
 	return &Lanes{byKey: map[LaneKey]int32{}, byID: map[int32]LaneKey{}}
 }
 
-// Add remembers committed lanes. What it knew of the same id or the same names, and
-// what is no longer so, it forgets.
+// Add caches committed lanes. It drops cached lanes that have the same id or the same
+// names but differ.
 func (l *Lanes) Add(lanes ...Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *Lanes) Add(lanes ...Lane) {
 	}
 }
 
-// Forget drops lanes that are not as they are known here.
+// Forget drops lanes that differ from what is cached here.
 func (l *Lanes) Forget(ids ...int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *Lanes) forget(ids ...int32) {
 	if len(gone) == 0 {
 		return
 	}
-	left := make([]Lane, 0, len(l.order)-len(gone)) // readers may still go through the old one
+	left := make([]Lane, 0, len(l.order)-len(gone)) // readers may still use the old slice
 	for _, lane := range l.order {
 		if !gone[lane.ID] {
 			left = append(left, lane)
@@ -114,7 +114,7 @@ func (l *Lanes) forget(ids ...int32) {
 	l.epoch++
 }
 
-// Reset forgets all lanes.
+// Reset drops all lanes.
 func (l *Lanes) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,22 +138,22 @@ func (l *Lanes) Key(id int32) (LaneKey, bool) {
 	return key, ok
 }
 
-// Known lists all lanes that are known. Callers must not change it.
+// Known returns all cached lanes. Callers must not change it.
 func (l *Lanes) Known() []Lane {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.order
 }
 
-// List lists all lanes that are known, and the epoch of the list: as long as that
-// stays the same, the list only grows at its end. Callers must not change it.
+// List returns all cached lanes and the epoch of the list: as long as the epoch stays
+// the same, the list only grows at its end. Callers must not change it.
 func (l *Lanes) List() (lanes []Lane, epoch uint64) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.order, l.epoch
 }
 
-// Missing lists the lanes of jobs that are not known yet.
+// Missing returns the lanes of jobs that are not cached.
 func (l *Lanes) Missing(jobs []*fairlead.Job) []LaneKey {
 	var missing []LaneKey
 	l.mu.RLock()
@@ -167,8 +167,8 @@ func (l *Lanes) Missing(jobs []*fairlead.Job) []LaneKey {
 	return missing
 }
 
-// Served lists the known lanes that a scope may claim from. Callers must not
-// change it.
+// Served returns the cached lanes that a scope may claim from. Callers must not change
+// it.
 func (l *Lanes) Served(scope *driver.Scope) []Lane {
 	entry, ok := l.served.Load(scope)
 	if !ok {
@@ -202,8 +202,8 @@ func Serves(scope *driver.Scope, lane LaneKey) bool {
 	return !slices.Contains(scope.Except, lane.Queue)
 }
 
-// Matching lists the known lanes that a filter chooses; all is true if it
-// chooses every lane there can be.
+// Matching returns the cached lanes that a filter chooses; all is true if it chooses
+// every possible lane.
 func (l *Lanes) Matching(filter fairlead.Filter) (ids []int32, all bool) {
 	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants) == 0 {
 		return nil, true

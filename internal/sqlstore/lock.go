@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// Lock is a mutex whose waiters may give up: what is done under it asks the
-// database, and that can take as long as its holder wants to wait. The zero
-// value is free.
+// Lock is a mutex whose waiters may give up: its holder queries the database, which can
+//
+//	take as long as that holder is willing to wait. The zero value is free.
 type Lock struct {
 	once sync.Once
-	free chan struct{} // holds a token while nobody has the lock
+	free chan struct{} // holds a token while the lock is free
 }
 
 // Acquire waits for the lock until ctx ends.
@@ -27,5 +27,5 @@ func (l *Lock) Acquire(ctx context.Context) error {
 	}
 }
 
-// Release gives back what Acquire got.
+// Release releases the lock.
 func (l *Lock) Release() { l.free <- struct{}{} }

@@ -8,20 +8,20 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// MigrationTarget is a database whose migration lock is held, so that of many
-// nodes starting together one migrates and the others find it done.
+// MigrationTarget is a database whose migration lock is held. Of many nodes that start
+// together, one migrates and the others find it done.
 type MigrationTarget interface {
 	// Applied returns the number of statements applied per version, from the
 	// migration table, which it creates if it is absent.
 	Applied(ctx context.Context) (map[int]int, error)
-	// Apply runs one statement and records it. Where a statement cannot be
-	// undone with its record (MySQL commits every DDL by itself), running it a
-	// second time must be harmless.
+	// Apply runs one statement and records it. Where a statement cannot be rolled back
+	// with its record (MySQL commits every DDL separately), running it a second time
+	// must be harmless.
 	Apply(ctx context.Context, migration Migration, step int) error
 }
 
-// Status tells which migrations are still to be applied. It fails if the
-// database is newer than this program.
+// Status returns which migrations are pending. It fails if the database is newer than
+// this program.
 func Status(applied map[int]int, migrations []Migration) (driver.Schema, error) {
 	status := driver.Schema{Latest: len(migrations)}
 	for version := range applied {
@@ -40,8 +40,8 @@ func Status(applied map[int]int, migrations []Migration) (driver.Schema, error) 
 	return status, nil
 }
 
-// MigrateUp applies what is missing, from the statement where an earlier try
-// was interrupted.
+// MigrateUp applies pending migrations, from the statement where an earlier try was
+// interrupted.
 func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migration) (driver.Schema, error) {
 	applied, err := target.Applied(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migrati
 	return status, nil
 }
 
-// PrintMigrations is all migrations as one script, for those who apply them by
+// PrintMigrations returns all migrations as one script, for operators who apply them by
 // other means.
 func PrintMigrations(migrations []Migration) string {
 	var b strings.Builder

@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Needed is the ErrConflict of deleting a job that a batch or a sweep has still to
-// see, worded the same by all stores; nil if both are zero.
+// Needed returns the ErrConflict of deleting a job that a batch or a sweep has still to
+// see, with the same text in all stores; nil if both are zero.
 func Needed(job, batch, sweep int64) error {
 	switch {
 	case batch != 0:
@@ -19,8 +19,8 @@ func Needed(job, batch, sweep int64) error {
 	return nil
 }
 
-// StateOfDeleted is how a run ended whose job is deleted in a state: one that had not
-// begun is cancelled by that.
+// StateOfDeleted returns how a run ended whose job is deleted in a state: deleting a
+// job that had not begun cancels its run.
 func StateOfDeleted(state fairlead.State) fairlead.State {
 	if state.Final() {
 		return state

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// nodeInfo is what never changes of a node, kept as JSON.
+// nodeInfo is the unchanging part of a node, stored as JSON.
 type nodeInfo struct {
 	Address  string                  `json:"address,omitempty"`
 	Version  string                  `json:"version,omitempty"`
@@ -20,17 +20,17 @@ type nodeInfo struct {
 	Defaults []fairlead.KindDefaults `json:"defaults,omitempty"`
 }
 
-// LostItsLease describes the attempt of a node that lost its lease and lived.
+// LostItsLease describes the attempt of a node that lost its lease but was alive.
 func LostItsLease(node int64) string {
 	return fmt.Sprintf("node %d lost its lease and lived", node)
 }
 
-// NoLiveNode is the ErrNotFound of a node that is unknown or dead.
+// NoLiveNode returns the ErrNotFound of a node that is unknown or dead.
 func NoLiveNode(node fairlead.NodeID) error {
 	return fmt.Errorf("node %d is not alive: %w", node, fairlead.ErrNotFound)
 }
 
-// NodeInfo is the column info of a node.
+// NodeInfo returns the column info of a node.
 func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	return json.Marshal(nodeInfo{
 		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity, Sweeps: node.MaxSweeps,

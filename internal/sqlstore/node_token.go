@@ -12,26 +12,26 @@ import (
 )
 
 // mostNodeTokens bounds how many tokens are kept: a node that lost its lease never
-// says that it is gone.
+// calls Leave.
 const mostNodeTokens = 10_000
 
-// NodeTokens are the tokens of the nodes that joined through this store. A node's
-// row has its token, and beats and claims name it: if a database lost the commit of
-// a node that joined and gave its id to another, each of them knows its own row from
-// the other's.
+// NodeTokens holds the tokens of the nodes that joined through this store. A node's row
+// has its token, and beats and claims name it. If a database lost the commit of a node
+// that joined and gave its id to another, the token shows each of them whether the row
+// is its own.
 type NodeTokens struct {
 	mu    sync.Mutex
 	nodes map[fairlead.NodeID]*ownNode
-	order []fairlead.NodeID // as they joined
+	order []fairlead.NodeID // in the order in which they joined
 }
 
 type ownNode struct {
 	token    string
-	lastBeat int64 // that the database has acknowledged
+	lastBeat int64 // the last one that the database has acknowledged
 }
 
-// NewNodeToken is the token of a node that is about to join: its keeper's, if it has
-// one.
+// NewNodeToken returns the token for a node that is about to join: the one in ctx, if
+// the caller keeps it.
 func NewNodeToken(ctx context.Context) string {
 	if token, kept := driver.NodeToken(ctx); kept {
 		return token
@@ -39,9 +39,9 @@ func NewNodeToken(ctx context.Context) string {
 	return rand.Text()
 }
 
-// Keep remembers the token of a node that has joined, unless its keeper does. It
-// reports false if another node of this process has the id: then the database has
-// given it out twice, and the new one has to join again.
+// Keep remembers the token of a node that has joined, unless the caller keeps it. It
+// returns false if another node of this process has the id: then the database has given
+// it out twice, and the new node has to join again.
 func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token string) bool {
 	if _, kept := driver.NodeToken(ctx); kept {
 		return true
@@ -63,9 +63,9 @@ func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token strin
 	return true
 }
 
-// Of is the token of a node. It fails with ErrLeaseLost if the node has not joined
-// through this store and the context does not name its token: nothing may be done in
-// its name.
+// Of returns the token of a node. It fails with ErrLeaseLost if the node has not joined
+// through this store and ctx does not name its token: the store must not act in its
+// name.
 func (t *NodeTokens) Of(ctx context.Context, node fairlead.NodeID) (string, error) {
 	if token, kept := driver.NodeToken(ctx); kept {
 		return token, nil
@@ -78,7 +78,7 @@ func (t *NodeTokens) Of(ctx context.Context, node fairlead.NodeID) (string, erro
 	return "", fmt.Errorf("node %d has not joined through this store: %w", node, fairlead.ErrLeaseLost)
 }
 
-// Beaten notes a beat that the database has acknowledged.
+// Beaten records a beat that the database has acknowledged.
 func (t *NodeTokens) Beaten(node fairlead.NodeID, at int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,8 +87,8 @@ func (t *NodeTokens) Beaten(node fairlead.NodeID, at int64) {
 	}
 }
 
-// LastBeat is when the node's last beat was acknowledged, zero if none was here. A
-// row with an earlier one, or none, has lost it.
+// LastBeat returns when the node's last beat was acknowledged here, zero if none was. A
+// row with an earlier beat, or none, has lost it.
 func (t *NodeTokens) LastBeat(node fairlead.NodeID) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *NodeTokens) LastBeat(node fairlead.NodeID) int64 {
 	return 0
 }
 
-// Drop forgets a node that has left.
+// Drop removes a node that has left.
 func (t *NodeTokens) Drop(node fairlead.NodeID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

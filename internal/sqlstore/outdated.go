@@ -8,33 +8,33 @@ import (
 )
 
 const (
-	// calendarWindow is how many calendars one tick asks for schedules that were
+	// calendarWindow is how many calendars one tick checks for schedules that were
 	// computed with an older version.
 	calendarWindow = 500
-	// calendarRest is until all calendars are asked again: what another program
-	// changed, or a transaction that took long, may be behind.
+	// calendarRest is how long until all calendars are checked again: a change by
+	// another program, or in a transaction that took long, may have a smaller version.
 	calendarRest = time.Minute
 )
 
-// CalendarRounds is where a process goes on with looking for schedules that were
-// computed with another version of their calendar. Which ones they are stands in the
-// database, so nothing is lost with a process. Calendars are asked in the order of
-// their versions, of which a new one is the largest: it is found at the next look,
-// while calendars that have not changed for long cost nothing most of the time.
+// CalendarRounds is where a process continues to look for schedules that were computed
+// with another version of their calendar. The database records which they are, so
+// nothing is lost with a process. Calendars are checked in the order of their versions.
+// A new version is the largest, so the next look finds it, while calendars that have
+// not changed for long cost nothing most of the time.
 type CalendarRounds struct {
 	mu    sync.Mutex
-	after int64 // smaller versions have no such schedule
+	after int64 // calendars with smaller versions have no such schedule
 	rest  time.Time
 }
 
-// CalendarLook is one look: calendars whose versions are not smaller than After,
-// Window of them.
+// CalendarLook is one look: at up to Window calendars whose versions are at least
+// After.
 type CalendarLook struct {
 	After  int64
 	Window int
 	IDs    []int64 // schedules that were found
 
-	last int64 // version of the last calendar that was asked
+	last int64 // version of the last calendar that was checked
 }
 
 // Begin begins the next look.
@@ -47,11 +47,12 @@ func (r *CalendarRounds) Begin() *CalendarLook {
 	return &CalendarLook{After: r.after, Window: calendarWindow}
 }
 
-// Restart forgets what a look has found, which is repeated.
+// Restart drops what a look has found, before it is repeated.
 func (l *CalendarLook) Restart() { l.IDs, l.last = nil, 0 }
 
-// Saw notes that the calendar of a version was asked, and an ID that it has, 0 if
-// it has none. Calendars are asked in the order of their versions.
+// Saw records that the calendar of a version was checked, and the ID of a schedule
+// found there, 0 if there is none. Calendars are checked in the order of their
+// versions.
 func (l *CalendarLook) Saw(version, id int64) {
 	l.last = version
 	if id != 0 {
@@ -72,9 +73,9 @@ func (l *CalendarLook) Also(ids []int64) {
 	}
 }
 
-// End notes how far a look has come, and returns what it has found. That is looked
-// for again, until there is none. Where no calendar is left the rounds begin anew:
-// the database may be an older one.
+// End records how far a look has come, and returns what it has found. The next looks
+// search there again, until nothing is left. Where no calendar is left the rounds start
+// over: the database may be an older one.
 func (r *CalendarRounds) End(l *CalendarLook) []int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +85,7 @@ func (r *CalendarRounds) End(l *CalendarLook) []int64 {
 	return l.IDs
 }
 
-// VersionOf is the version of a calendar, zero if there is none.
+// VersionOf returns the version of a calendar, zero if there is none.
 func VersionOf(calendar *schedule.Calendar) int64 {
 	if calendar == nil {
 		return 0

@@ -10,12 +10,12 @@ import (
 // Found is a page of jobs.
 type Found struct {
 	fairlead.Page
-	Unnamed map[*fairlead.Job]int32 // jobs whose lane is not known yet: the store names them
+	Unnamed map[*fairlead.Job]int32 // jobs whose lane is not cached: the store names them
 }
 
-// Page answers FindPage. It goes through a bounded part of what there is: the window of
-// ids that it looks at is so small that no place has more rows in it than one look may
-// read. A page whose window had few matches is short, and says where the next begins.
+// Page implements FindPage. It reads a bounded part of the jobs: its window of ids is
+// so small that no place has more rows in it than one look may read. A page whose
+// window had few matches is short, and contains where the next begins.
 func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Found, error) {
 	filter.Limit = pageOf(filter)
 	lanes, all := q.Lanes.Matching(filter)
@@ -43,11 +43,11 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 	return q.look(ctx, ask, filter, within, next)
 }
 
-// look reads the jobs of a window. The next page begins behind the last job if there are
-// more of them, else where the window ends.
+// look reads the jobs of a window. The next page begins behind the last job if there
+// are more of them, otherwise where the window ends.
 func (q *Query) look(ctx context.Context, ask Ask, filter fairlead.Filter, within Window, next int64) (Found, error) {
 	limit := filter.Limit
-	filter.Limit++ // one more tells whether there is a next page
+	filter.Limit++ // one more shows whether there is a next page
 	found := Found{Page: fairlead.Page{Next: next}, Unnamed: map[*fairlead.Job]int32{}}
 	text, args := q.Find(filter, within)
 	if text == "" {
@@ -74,11 +74,11 @@ func (q *Query) look(ctx context.Context, ask Ask, filter fairlead.Filter, withi
 	return found, nil
 }
 
-// keySlack is how many jobs with a key are looked at besides those that fill a page.
+// keySlack is how many jobs with a key are read besides those that fill a page.
 const keySlack = 5
 
 // pageOfKey finds the newest jobs with a key, of which there may be very many, and
-// chooses among them.
+// filters them.
 func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window) (Found, error) {
 	limit := filter.Limit + keySlack
 	b := queryBuilder{Query: q, filter: filter, within: bounds}
@@ -105,7 +105,7 @@ func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, 
 	return q.look(ctx, ask, filter, Window{}, next)
 }
 
-// FindAll answers Find: it takes pages until there are as many jobs as asked for.
+// FindAll implements Find: it takes pages until there are as many jobs as asked for.
 func FindAll(filter fairlead.Filter, page func(fairlead.Filter) (fairlead.Page, error)) ([]*fairlead.Job, error) {
 	var jobs []*fairlead.Job
 	limit := pageOf(filter)

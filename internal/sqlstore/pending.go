@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// boundsAge is how long a process believes in the bounds that it has read. Those
-// that it sets itself hold at once.
+// boundsAge is how long a process trusts the bounds that it has read. Bounds that it
+// sets itself apply at once.
 const boundsAge = time.Second
 
-// Pending refuses jobs of tenants that have as many as they may. It counts what
-// is committed, before the jobs are stored: of those who enqueue at the same
-// instant each is judged as if it were alone.
+// Pending refuses jobs of tenants that have as many as they may. It counts what is
+// committed, before the jobs are stored: it judges each of several concurrent calls as
+// if it were alone.
 type Pending struct {
 	// Read reads the bounds of those tenants that have one.
 	Read func(ctx context.Context) (map[string]int, error)
@@ -34,7 +34,7 @@ func (p *Pending) Forget() {
 	p.readAt = time.Time{}
 }
 
-// Check returns the ErrLimit of jobs that are too many.
+// Check returns ErrLimit if there are too many jobs.
 func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
 	bounds, err := p.Bounds(ctx)
 	if err != nil || len(bounds) == 0 {
@@ -62,7 +62,7 @@ func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// CheckPending returns the ErrLimit of new jobs that do not fit.
+// CheckPending returns ErrLimit if new jobs do not fit.
 func CheckPending(tenant string, pending, fresh, bound int) error {
 	if pending+fresh <= bound {
 		return nil
@@ -70,8 +70,9 @@ func CheckPending(tenant string, pending, fresh, bound int) error {
 	return fmt.Errorf("tenant %q has %d jobs pending of at most %d: %d more do not fit: %w", tenant, pending, bound, fresh, fairlead.ErrLimit)
 }
 
-// Bounds are the bounds of those tenants that have one, as of a moment ago. The
-// lock is not held while they are read: who waits for it may be in a hurry.
+// Bounds returns the bounds of the tenants that have one, as of a moment ago. It does
+// not hold the lock while it reads them, so that other calls need not wait for the
+// database.
 func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	p.mu.Lock()
 	bounds, fresh := p.bounds, time.Since(p.readAt) < boundsAge

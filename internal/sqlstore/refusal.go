@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// What stores refuse, in the words of all of them.
+// Refusals, with the same text in all stores.
 
 var (
 	moves   = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 	answers = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}
 )
 
-// CheckMoves returns the ErrInvalid of settlements of which one has no known move:
-// then none of them is made.
+// CheckMoves returns ErrInvalid if one of the settlements has an unknown move: then
+// none of them is made.
 func CheckMoves(settlements []fairlead.Settlement) error {
 	var unknown []fairlead.FieldError
 	for i := range settlements {
@@ -31,7 +31,7 @@ func CheckMoves(settlements []fairlead.Settlement) error {
 	return nil
 }
 
-// CheckAnswer returns the ErrInvalid of an answer that no target can give.
+// CheckAnswer returns ErrInvalid if no target can give the answer.
 func CheckAnswer(answer *fairlead.Settlement) error {
 	if slices.Contains(answers, answer.Move) {
 		return nil
@@ -41,24 +41,24 @@ func CheckAnswer(answer *fairlead.Settlement) error {
 	}}}
 }
 
-// ReplacementRefused is why a job failed whose replacement could not be stored.
+// ReplacementRefused returns why a job failed whose replacement could not be stored.
 func ReplacementRefused(err error) string { return "its replacement was refused: " + err.Error() }
 
-// LeaseLost is the ErrLeaseLost of a job whose lease is over.
+// LeaseLost is the ErrLeaseLost of a job whose lease has ended.
 func LeaseLost(id int64) error { return fmt.Errorf("job %d: %w", id, fairlead.ErrLeaseLost) }
 
-// DeadlinePassed is the ErrExpired of a job that is answered too late.
+// DeadlinePassed returns the ErrExpired of a job that is answered too late.
 func DeadlinePassed(id int64) error {
 	return fmt.Errorf("job %d: its deadline has passed: %w", id, fairlead.ErrExpired)
 }
 
-// AnsweredDifferently is the ErrConflict of a job that has another answer, or has
+// AnsweredDifferently returns the ErrConflict of a job that has another answer, or has
 // ended without one.
 func AnsweredDifferently(id int64) error {
 	return fmt.Errorf("job %d has been answered differently: %w", id, fairlead.ErrConflict)
 }
 
-// AnsweredAlready is the ErrConflict of a job that needs no more time.
+// AnsweredAlready returns the ErrConflict of a job that needs no more time.
 func AnsweredAlready(id int64) error {
 	return fmt.Errorf("job %d has been answered or has ended: %w", id, fairlead.ErrConflict)
 }

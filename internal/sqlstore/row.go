@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Micros is a time as the stores keep it; the zero time is 0. The instant of
-// 1970 itself is kept one microsecond later, to stay apart from it. Times that are
-// further away than can be kept are as far away as can be: handlers choose when to
-// run again, and what overflows would be due at once, again and again.
+// Micros returns a time as the stores keep it; the zero time is 0. The instant of 1970
+// itself is kept one microsecond later, to differ from it. A time outside the range
+// becomes the nearest one within it: handlers choose when to run again, and a time that
+// overflows would be due at once, again and again.
 func Micros(t time.Time) int64 {
 	switch seconds := t.Unix(); {
 	case t.IsZero():
@@ -38,14 +38,14 @@ func Time(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// Bits of job.flags: what SQL itself must know of a job's policy.
+// Bits of job.flags: the parts of a job's policy that SQL itself reads.
 const (
 	FlagKeyForever    = 1
 	FlagCancelOnCrash = 2
 	FlagFire          = 4 // it is a run of a schedule: fire has a row for it
 )
 
-// Flags of a job.
+// Flags returns the flags of a job.
 func Flags(job *fairlead.Job) int16 {
 	var flags int16
 	if job.KeyScope == fairlead.KeyForever {
@@ -65,7 +65,7 @@ type policy struct {
 	Batch       int64           `json:"batch,omitempty"`
 }
 
-// Policy encodes what SQL need not know of a job's policy; nil if nothing
+// Policy encodes the parts of a job's policy that SQL does not read; nil if nothing
 // differs from the defaults.
 func Policy(job *fairlead.Job) []byte {
 	if job.Timeout == 0 && job.MaxAttempts == 0 && job.Retry == nil && job.ConcurrencyKey == "" && job.Batch == 0 {
@@ -104,7 +104,7 @@ func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 	return nil
 }
 
-// lastPolicy is the policy that was read last: jobs that are read one after the other
+// lastPolicy is the last policy that was read: jobs that are read one after the other
 // mostly have the same.
 var lastPolicy atomic.Pointer[policyRead]
 
@@ -117,7 +117,7 @@ func readPolicy(raw []byte) (policy, error) {
 	if last := lastPolicy.Load(); last != nil && last.raw == string(raw) {
 		p := last.policy
 		if p.Retry != nil {
-			retry := *p.Retry // jobs are the caller's to change
+			retry := *p.Retry // a copy, because callers may change their jobs
 			p.Retry = &retry
 		}
 		return p, nil
@@ -135,7 +135,7 @@ func readPolicy(raw []byte) (policy, error) {
 	return p, nil
 }
 
-// Outcomes as done.outcome keeps them.
+// Outcomes as done.outcome stores them.
 const (
 	OutcomeSucceeded = 1
 	OutcomeFailed    = 2
@@ -150,10 +150,10 @@ var outcomeStates = map[int]fairlead.State{
 	OutcomeSkipped:   fairlead.Skipped,
 }
 
-// StateOf is the state of a done job.
+// StateOf returns the state of a done job.
 func StateOf(outcome int) fairlead.State { return outcomeStates[outcome] }
 
-// OutcomeOf is the done.outcome of a final state, 0 for others.
+// OutcomeOf returns the done.outcome of a final state, 0 for others.
 func OutcomeOf(state fairlead.State) int {
 	for outcome, s := range outcomeStates {
 		if s == state {
@@ -163,14 +163,14 @@ func OutcomeOf(state fairlead.State) int {
 	return 0
 }
 
-// maxText is how many bytes of a text are kept, with what tells that more was cut.
+// maxText is how many bytes of a text are kept, including the mark that it was cut.
 const maxText = 8<<10 + len(cutMark)
 
 const cutMark = "…"
 
-// CleanText makes any text fit to be stored: valid UTF-8, no NUL, bounded. What
-// was cleaned stays as it is: a kept answer is cleaned again when it counts, and
-// must still be the answer that its sender repeats.
+// CleanText makes any text fit to be stored: valid UTF-8, no NUL, bounded. It does not
+// change a cleaned text: a kept answer is cleaned again when it counts, and must still
+// equal the answer that its sender repeats.
 func CleanText(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) <= maxText {
@@ -183,10 +183,9 @@ func CleanText(text string) string {
 	return text[:end] + cutMark
 }
 
-// MayHaveLedTo reports whether a job can be in a final state because of a
-// settlement with this move. Nobody who asked for anything else made a job succeed:
-// its handler has completed it in a transaction and failed afterwards. (One that
-// wanted to wait was answered.)
+// MayHaveLedTo reports whether a job can be in a final state because of a settlement
+// with this move. No other move makes a job succeed: its handler has completed it in a
+// transaction and failed afterwards. (A job that was to wait was answered.)
 func MayHaveLedTo(move fairlead.Move, state fairlead.State) bool {
 	return state != fairlead.Succeeded || move == fairlead.Succeed || move == fairlead.MoveAwait
 }

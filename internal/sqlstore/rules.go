@@ -9,27 +9,26 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Quota is the stored form of a limit. Its use is counted in the same row, by
-// the claims.
+// Quota is the stored form of a limit. Claims count its use in the same row.
 type Quota struct {
 	ID   int32
 	Min  int // of a tenant
 	Rule fairlead.Limit
 }
 
-// Active reports whether jobs count against the quota. One that is not keeps
-// its row: its id is never given to another.
+// Active reports whether jobs count against the quota. An inactive quota keeps its row,
+// so that no other gets its id.
 func (q *Quota) Active() bool { return q.Rule.MaxRunning > 0 || q.Rule.Rate > 0 || q.Min > 0 }
 
 // Rules are what is paused and limited, as of a version. They do not change.
 type Rules struct {
 	Version int64
-	Quotas  map[int32]*Quota // those that are active
+	Quotas  map[int32]*Quota // only the active ones
 
 	pauses  map[fairlead.Pause]struct{}
 	parents map[string]string // tenant → parent
 	byName  map[ruleName]int32
-	perKey  map[string]int // kind → places of each of its gates, where that is set
+	perKey  map[string]int // kind → places of each of its gates, if set
 }
 
 type ruleName struct {
@@ -37,8 +36,8 @@ type ruleName struct {
 	name  string
 }
 
-// NewRules makes rules of what a store has read. Of quotas that are not active
-// only PerKey is kept; parents names the parent of each tenant that has one.
+// NewRules builds rules from what a store has read. Of inactive quotas only PerKey is
+// kept; parents maps each tenant to its parent, if it has one.
 func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string, quotas []*Quota) *Rules {
 	r := &Rules{
 		Version: version, Quotas: map[int32]*Quota{},
@@ -59,13 +58,13 @@ func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string,
 	return r
 }
 
-// Places is how many jobs of a kind each of its gates admits.
+// Places returns how many jobs of a kind each of its gates admits.
 func (r *Rules) Places(kind string) int { return max(r.perKey[kind], 1) }
 
 // Paused reports whether jobs of a lane may not start.
 func (r *Rules) Paused(lane LaneKey) bool { return len(r.PausesOf(lane)) > 0 }
 
-// PausesOf lists what keeps jobs of a lane from starting.
+// PausesOf returns what keeps jobs of a lane from starting.
 func (r *Rules) PausesOf(lane LaneKey) (found []fairlead.Pause) {
 	if len(r.pauses) == 0 {
 		return nil
@@ -83,7 +82,7 @@ func (r *Rules) PausesOf(lane LaneKey) (found []fairlead.Pause) {
 	return found
 }
 
-// Of lists the quotas that jobs of a lane count against, in order of id.
+// Of returns the quotas that jobs of a lane count against, in order of id.
 func (r *Rules) Of(lane LaneKey) []int32 {
 	if len(r.Quotas) == 0 {
 		return nil
@@ -104,13 +103,13 @@ func (r *Rules) Of(lane LaneKey) []int32 {
 	return ids
 }
 
-// Tenant is the quota of a lane's own tenant, if it has one.
+// Tenant returns the quota of a lane's own tenant, if it has one.
 func (r *Rules) Tenant(lane LaneKey) (id int32, limited bool) {
 	id, limited = r.byName[ruleName{fairlead.LimitTenant, lane.Tenant}]
 	return id, limited
 }
 
-// HoldName names a set of quotas; ids are in order.
+// HoldName returns the name of a set of quotas; ids are in order.
 func HoldName(ids []int32) string {
 	var b strings.Builder
 	for i, id := range ids {
@@ -122,7 +121,7 @@ func HoldName(ids []int32) string {
 	return b.String()
 }
 
-// SortLimits puts limits into the order in which they are listed.
+// SortLimits sorts limits in the order in which they are listed.
 func SortLimits(limits []fairlead.LimitUse) {
 	slices.SortFunc(limits, func(a, b fairlead.LimitUse) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Name, b.Name))

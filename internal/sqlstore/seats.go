@@ -5,33 +5,32 @@ import (
 	"fmt"
 )
 
-// Seats are the share of a store's connections for calls that may wait for a lock
-// which a transaction of a caller holds: for a key, a job, a schedule. Such a
-// transaction may stay open for long. What waits for it must not take the
-// connections that nodes need to claim and to settle.
+// Seats is the share of a store's connections for calls that may wait for a lock which
+// a caller's transaction holds: for a key, a job, a schedule. Such a transaction may
+// stay open for long. Calls that wait for it must not take the connections that nodes
+// need to claim and to settle.
 type Seats struct {
 	taken chan struct{}
 	conns int
 }
 
-// NewSeats shares a pool of so many connections: half of them, but at least one, may
-// be taken by calls that wait for callers.
+// NewSeats shares a pool of conns connections: calls that wait for callers may take
+// half of them, but at least one.
 func NewSeats(conns int) *Seats {
 	return &Seats{taken: make(chan struct{}, max(1, conns/2)), conns: conns}
 }
 
 type mayWait struct{}
 
-// MayWait marks a call that may wait for a lock which a transaction of a caller
-// holds.
+// MayWait marks a call that may wait for a lock which a caller's transaction holds.
 func MayWait(ctx context.Context) context.Context { return context.WithValue(ctx, mayWait{}, true) }
 
-// Brief undoes MayWait: what follows waits for nothing but the store's own short
+// Brief reverts MayWait: what follows waits only for the store's own short
 // transactions.
 func Brief(ctx context.Context) context.Context { return context.WithValue(ctx, mayWait{}, false) }
 
-// Take waits for a seat, if the call may wait for a lock. What the call does with the
-// context that it returns takes no other seat. leave gives it back.
+// Take waits for a seat, if the call may wait for a lock. Calls with the returned
+// context take no other seat. leave gives the seat back.
 func (s *Seats) Take(ctx context.Context) (inside context.Context, leave func(), err error) {
 	if ctx.Value(mayWait{}) != true {
 		return ctx, func() {}, nil

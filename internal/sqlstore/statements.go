@@ -19,11 +19,11 @@ func (e Expander) expand(sql string) string {
 	return placeholder.ReplaceAllStringFunc(sql, func(m string) string { return e(m[2 : len(m)-2]) })
 }
 
-// LoadStatements fills the string fields of *into from the .sql files in fsys.
-// A field tagged sql:"claim" gets the statement that follows the line
-// "-- name: claim". A field without statement and a statement without field
-// are errors, so that neither side keeps anything dead. The fields of an embedded struct
-// count as those of *into: what all stores share has the same names in each.
+// LoadStatements fills the string fields of *into from the .sql files in fsys. A field
+// tagged sql:"claim" gets the statement that follows the line "-- name: claim". A field
+// without statement and a statement without field are errors, so neither side keeps
+// unused ones. The fields of an embedded struct count as fields of *into: what all
+// stores share has the same names in each.
 func LoadStatements(fsys fs.FS, expand Expander, into any) error {
 	found, err := parseStatements(fsys)
 	if err != nil {
@@ -72,7 +72,7 @@ func parseStatements(fsys fs.FS) (map[string]string, error) {
 		}
 		for name, text := range found {
 			if _, twice := all[name]; twice {
-				return nil, fmt.Errorf("%s: statement %q stands twice", file, name)
+				return nil, fmt.Errorf("%s: statement %q appears twice", file, name)
 			}
 			all[name] = text
 		}
@@ -91,7 +91,7 @@ func ReadStatements(fsys fs.FS, file string) (map[string]string, error) {
 		if rest, ok := strings.CutPrefix(line, "-- name:"); ok {
 			name = strings.TrimSpace(rest)
 			if _, twice := found[name]; twice {
-				return nil, fmt.Errorf("%s: statement %q stands twice", file, name)
+				return nil, fmt.Errorf("%s: statement %q appears twice", file, name)
 			}
 			found[name] = ""
 			continue
@@ -114,7 +114,7 @@ type Migration struct {
 	Steps   []string
 }
 
-// String is the migration's name as its file has it.
+// String returns the migration's name as in its file name.
 func (m Migration) String() string { return fmt.Sprintf("%04d_%s", m.Version, m.Name) }
 
 var migrationFile = regexp.MustCompile(`^migrations/(\d{4})_(\w+)\.sql$`)

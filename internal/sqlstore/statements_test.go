@@ -29,10 +29,10 @@ func TestStatementsAndFieldsBelongTogether(t *testing.T) {
 		t.Errorf("they are %+v: %v", into, err)
 	}
 	for want, fsys := range map[string]fstest.MapFS{
-		`no statement named "count"`:            files(claim),
-		`statement "more" is used by no field`:  files(claim, count, "-- name: more\nselect 3"),
-		`a.sql: statement "claim" stands twice`: files(claim + claim + count),
-		`b.sql: statement "claim" stands twice`: files(claim, claim+count),
+		`no statement named "count"`:             files(claim),
+		`statement "more" is used by no field`:   files(claim, count, "-- name: more\nselect 3"),
+		`a.sql: statement "claim" appears twice`: files(claim + claim + count),
+		`b.sql: statement "claim" appears twice`: files(claim, claim+count),
 	} {
 		if err := LoadStatements(fsys, expand, &into); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// template is a job that is yet to be made. Its args are a text, as they would not come
-// back byte for byte otherwise.
+// template is a job that has not been created yet. Its args are a text, because JSON
+// would not return them byte for byte.
 type template struct {
 	Kind           string               `json:"kind"`
 	Args           string               `json:"args,omitempty"`
@@ -35,7 +35,7 @@ func templateOf(job *fairlead.Job) template {
 	}
 }
 
-// job undoes templateOf.
+// job reverts templateOf.
 func (t *template) job() fairlead.Job {
 	job := fairlead.Job{
 		Kind: t.Kind, Queue: t.Queue, Tenant: t.Tenant, Priority: t.Priority, StartBy: Time(t.StartBy),

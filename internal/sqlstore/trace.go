@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// newTrace is the W3C traceparent of a trace that begins with a run: nobody asked
-// for the run who could have begun it. It is sampled, as traces that begin here
-// are by default.
+// newTrace returns the W3C traceparent of a trace that begins with a run, because no
+// caller asked for the run. It is sampled, as traces that begin here are by default.
 func newTrace() string {
-	return fmt.Sprintf("00-%016x%016x-%016x-01", rand.Uint64(), rand.Uint64()|1, rand.Uint64()|1) // the ids may not be zero
+	return fmt.Sprintf("00-%016x%016x-%016x-01", rand.Uint64(), rand.Uint64()|1, rand.Uint64()|1) // the ids must not be zero
 }

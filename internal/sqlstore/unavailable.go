@@ -22,17 +22,16 @@ func (unavailable) Is(target error) bool { return target == fairlead.ErrUnavaila
 // Unwrap returns the cause.
 func (u unavailable) Unwrap() error { return u.error }
 
-// errTooSlow is why WithTimeout ended a call that its caller would still have
-// waited for.
+// errTooSlow is the cause if WithTimeout ends a call before the caller's own deadline.
 var errTooSlow error = unavailable{fmt.Errorf("the database took longer than the store's timeout: %w", context.DeadlineExceeded)}
 
-// WithTimeout bounds a call in time, unless the caller's own deadline is earlier.
+// WithTimeout bounds a call, unless the caller's own deadline is earlier.
 func WithTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, timeout, errTooSlow)
 }
 
-// Ended is the error of a call whose context has ended: fairlead.ErrUnavailable if
-// the database was too slow, and else the caller's own.
+// Ended returns the error of a call whose context has ended: fairlead.ErrUnavailable if
+// the database was too slow, otherwise the caller's own.
 func Ended(ctx context.Context) error {
 	if context.Cause(ctx) == errTooSlow { //nolint:errorlint // it is this very one
 		return errTooSlow
@@ -40,16 +39,17 @@ func Ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// MarkUnavailable makes an error of a call a fairlead.ErrUnavailable if it passes:
+// MarkUnavailable wraps the error of a call in fairlead.ErrUnavailable if it passes:
 // the server refused for a reason that passes, was not reached, broke off, or took
-// longer than the store waits. A caller that gave up hears of nothing but that.
+// longer than the store waits. A caller that cancelled gets only its own context's
+// error.
 func MarkUnavailable(ctx context.Context, err error, passes func(error) bool) error {
 	switch {
 	case err == nil, errors.Is(err, fairlead.ErrUnavailable), isVerdict(err):
 		return err
 	case Ended(ctx) == errTooSlow: //nolint:errorlint // it is this very one
 		return unavailable{err}
-	case ctx.Err() != nil: // the caller gave up, which some drivers report as an error that passes
+	case ctx.Err() != nil: // the caller cancelled, which some drivers report as an error that passes
 		return err
 	case passes(err), brokeOff(err):
 		return unavailable{err}
@@ -57,8 +57,8 @@ func MarkUnavailable(ctx context.Context, err error, passes func(error) bool) er
 	return err
 }
 
-// isVerdict reports whether an error is one that callers tell apart: the database
-// has answered.
+// isVerdict reports whether an error is one that callers distinguish: the database has
+// answered.
 func isVerdict(err error) bool {
 	for _, verdict := range []error{fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrInvalid, fairlead.ErrLeaseLost, fairlead.ErrExpired, fairlead.ErrLimit} {
 		if errors.Is(err, verdict) {
@@ -68,8 +68,7 @@ func isVerdict(err error) bool {
 	return false
 }
 
-// brokeOff reports whether a connection could not be made, or ended, or took too
-// long.
+// brokeOff reports whether a connection could not be made, ended, or took too long.
 func brokeOff(err error) bool {
 	if network := net.Error(nil); errors.As(err, &network) {
 		return true

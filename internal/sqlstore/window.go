@@ -10,20 +10,21 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Window is the part of all ids that a statement looks at. The zero Window is all of
-// them, looked at as the database sees fit.
+// Window is the range of ids that a statement reads. The zero Window is all ids, in
+// whatever order the database chooses.
 type Window struct {
 	From, Below int64 // ids; zero: no bound
 	// ByID reads places in the order of ids.
 	ByID bool
 	// Across are the places that are not ordered by id and too large to be read as a
-	// whole: there the jobs of the window are looked up.
+	// whole: the jobs of the window are looked up there.
 	Across map[string]bool
-	// ManyLanes are so many that reading all rows costs less than looking for each lane.
+	// ManyLanes means that there are so many lanes that reading all rows costs less
+	// than looking up each lane.
 	ManyLanes bool
 }
 
-// below is the smaller bound of the window and of a filter.
+// below returns the smaller bound of the window and of a filter.
 func (w Window) below(filter fairlead.Filter) int64 {
 	if w.Below == 0 || filter.Below > 0 && filter.Below < w.Below {
 		return filter.Below
@@ -34,17 +35,17 @@ func (w Window) below(filter fairlead.Filter) int64 {
 // Ask runs a statement that reads, and scans its rows.
 type Ask func(ctx context.Context, statement string, args []any, each func(Scanner) error) error
 
-// looks are how many rows one look goes through, which bounds what an answer reads.
+// looks bounds how many rows one look reads, and so what an answer reads.
 type looks struct {
-	done int // of those that have ended, most of all jobs as a rule
+	done int // of the ended jobs, usually most of all jobs
 	live int // of each other place
 }
 
-// lookSize is that of a page.
+// lookSize returns the bounds for a page.
 func lookSize(filter fairlead.Filter) looks {
 	limit := pageOf(filter)
 	size := looks{done: 800 + 12*limit, live: 100 + limit}
-	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is looked up in job besides
+	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is also looked up in job
 		size.done, size.live = size.done*2/3, size.live*2/3
 	}
 	return size
@@ -59,8 +60,8 @@ func choosy(filter fairlead.Filter, lanes []int32) bool {
 	return lanes != nil || !filter.From.IsZero() || !filter.To.IsZero() || !filter.FinishedFrom.IsZero() || len(filter.States) > 0
 }
 
-// frame narrows the bounds of ids to as much as one look may go through: it returns the
-// window, and whether there are ids below it that were not looked at.
+// frame narrows the bounds of ids to what one look may read. It returns the window, and
+// whether there are ids below it that were not read.
 func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window, size looks, counts bool) (within Window, more bool, err error) {
 	lanes, _ := q.Lanes.Matching(filter)
 	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
@@ -114,8 +115,8 @@ func (l looks) of(table string) int {
 	return l.live
 }
 
-// edge asks where a look at a place ends: at the id of the last row that it goes
-// through, or nowhere if there are fewer.
+// edge returns the query for where a look at a place ends: at the id of the last row
+// that it reads, or nowhere if there are fewer.
 func (b *queryBuilder) edge(table string, rows int, unlucky bool) string {
 	where := b.ids("p.id")
 	if unlucky {
@@ -127,8 +128,8 @@ func (b *queryBuilder) edge(table string, rows int, unlucky bool) string {
 	return fmt.Sprintf("select '%s' as place, (select p.id from {{%s}} p%s where %s order by p.id desc limit 1 offset %d) as edge", table, table, b.ByID, strings.Join(where, " and "), rows-1)
 }
 
-// mass asks whether a place that is not ordered by id has so many rows that they are not
-// to be read as a whole.
+// mass returns the query for whether a place that is not ordered by id has too many
+// rows to be read as a whole.
 func (b *queryBuilder) mass(table string, rows int, lanes []int32) string {
 	where := ""
 	if lanes != nil && table == "ready" && !b.within.ManyLanes {
@@ -137,8 +138,8 @@ func (b *queryBuilder) mass(table string, rows int, lanes []int32) string {
 	return fmt.Sprintf("select '%s' as place, (select count(*) from (select 1 as one from {{%s}}%s limit %d) m) as edge", table, table, where, rows)
 }
 
-// findEdge returns the largest of the edges, and notes which places are too large. A
-// place that is not ordered by id has as many rows as were counted.
+// findEdge returns the largest of the edges, and records which places are too large.
+// For a place that is not ordered by id, it counts rows.
 func (b *queryBuilder) findEdge(ctx context.Context, ask Ask, edges []string, size looks) (edge int64, err error) {
 	err = ask(ctx, b.expand(strings.Join(edges, " union all ")), b.args, func(row Scanner) error {
 		var table string
@@ -158,7 +159,7 @@ func (b *queryBuilder) findEdge(ctx context.Context, ask Ask, edges []string, si
 }
 
 // fewEnds reports whether so few jobs ended since FinishedFrom that they are best found
-// by their ends.
+// by their end times.
 func (q *Query) fewEnds(ctx context.Context, ask Ask, filter fairlead.Filter, few int) (bool, error) {
 	if filter.FinishedFrom.IsZero() {
 		return false, nil

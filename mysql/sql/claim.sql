@@ -1,13 +1,13 @@
 -- Statements of Claim, in the order in which they run in one transaction.
 
 -- name: claim_check
--- Opens a claim: tells whether the node lives, and which rules hold: what is
--- paused and limited. Who changes them takes the same row exclusively, and so
--- returns only when no claim is left that does not know of it. The node is read
--- after the row was locked, and without a lock: beats never wait for claims. A row
--- with another token is another node's, and one whose last beat is older than one
--- that was acknowledged is from before the database lost its last commits.
--- Inputs: node, its token, the beat that was last acknowledged.
+-- Opens a claim: reads whether the node is alive, and the version of the rules (what is
+-- paused and limited). A change of the rules locks the same row exclusively, so it
+-- returns only when no claim is left that does not know of it. The node is read after
+-- the row was locked, and without a lock: beats never wait for claims. A row with
+-- another token belongs to another node, and one whose last beat is older than an
+-- acknowledged one is from before the database lost its last commits.
+-- Inputs: node, its token, the last acknowledged beat.
 -- Output: version of the rules, now, end of the node's lease (null if it has none).
 -- Locks: the counter of rules, shared.
 select c.value, {{now}},
@@ -25,9 +25,8 @@ lock in share mode;
 select distinct lane from {{ready}} force index for group by (primary);
 
 -- name: lane_heads
--- Lists the first ready jobs of one lane. Several of these are joined by union
--- all: a claim over many lanes first chooses, so that it locks only what it
--- takes.
+-- Lists the first ready jobs of one lane. Several of these are joined by union all: a
+-- claim over many lanes first chooses, so that it locks only what it takes.
 -- Inputs: {{lane_id}}, {{solo}}, {{limit}}.
 -- Output: lane, turn, start_by, id.
 -- Locks: none.
@@ -38,8 +37,8 @@ order by turn, start_by, id
 limit {{limit}});
 
 -- name: lane_firsts
--- Tells the first ready job of each of many lanes. It costs a fraction of what
--- lane_heads does, which the server has to plan for each lane.
+-- Reads the first ready job of each of many lanes. It costs a fraction of lane_heads,
+-- which the server has to plan for each lane.
 -- Inputs: {{ids}} of lanes, {{solo}}.
 -- Output: position of the lane in the list, from 1; turn, start_by and id of its
 --   first job with spaces between, null if it has none.
@@ -53,7 +52,7 @@ select v.n,
 from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (n for ordinality, lane int path '$')) v;
 
 -- name: lane_keys
--- Tells the first two ready jobs of each of many lanes.
+-- Reads the first two ready jobs of each of many lanes.
 -- Inputs: {{ids}} of lanes, {{solo}}.
 -- Output: position of the lane in the list, from 1; its first and its second job
 --   as lane_firsts has them.
@@ -72,11 +71,12 @@ select v.n,
 from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (n for ordinality, lane int path '$')) v;
 
 -- name: claim_lane
--- Locks and reads the first ready jobs of one lane that nobody else has locked.
+-- Locks and reads the first ready jobs of one lane that no other transaction has
+-- locked.
 -- Inputs: id, queue, tenant and kind of the lane; lane, solo, limit.
 -- Output: the jobs, in order, each with the clock after it was locked and whether
 --   the lane has these names.
--- Locks: rows of ready, then of job and memo; skips what is locked. The lane is read
+-- Locks: rows of ready, then of job and memo; skips locked rows. The lane is read
 --   without a lock.
 select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
        j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}},
@@ -91,17 +91,17 @@ limit ?
 for update skip locked;
 
 -- name: claim_chosen
--- Locks and reads chosen ready jobs, those that are still there and that nobody
--- else has locked. They are looked up one by one as they are listed, which is
--- the order of jobs over all lanes. MariaDB queues a request for a moment before
--- it skips a row, and takes it for a deadlock if two claims do so for rows of
--- each other. That cannot be if all lock in one order.
+-- Locks and reads chosen ready jobs: those that are still there and that no other
+--   transaction has locked. It looks them up one by one in the order of the list, which
+--   is the order of jobs over all lanes. MariaDB queues a request for a moment before
+--   it skips a row, and reports a deadlock if two claims do so for rows of each other.
+--   That cannot happen if all claims lock in one order.
 -- Inputs: {{solo}}, {{rows}} of lane, turn, start_by, id as JSON, {{count}} of the
 --   lanes, {{chosen}}: condition on their ids and names.
 -- Output: the jobs, columns as claim_lane; the last is whether all lanes have their
 --   names.
--- Locks: rows of ready, then of job and memo, as listed; skips what is locked. The
---   lanes are read without a lock.
+-- Locks: rows of ready, then of job and memo, as listed; skips locked rows. The lanes
+--   are read without a lock.
 select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
        j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}},
        (select count(*) = {{count}} from {{lane}} l force index (primary)
@@ -115,18 +115,18 @@ left join {{memo}} m force index (primary) on m.id = r.id
 for update skip locked;
 
 -- name: take_fence
--- Takes a fence: the insert id that the server answers. It runs after the rows
--- were locked. Whoever claimed one of them before has committed by then, so
--- its fence was taken earlier and is smaller: the counter only grows, whether
--- or not transactions commit. See also anchor_fences.
+-- Takes a fence: the insert id that the server returns. It runs after the rows were
+-- locked. A transaction that claimed one of them before has committed by then, so its
+-- fence was taken earlier and is smaller: the counter only grows, whether or not
+-- transactions commit. See also anchor_fences.
 -- Inputs: node.
 -- Output: none.
 -- Locks: the node's row of fence.
 replace into {{fence}} (node) values (?);
 
 -- name: to_running_ranges
--- Leases jobs to a node whose rows are locked and whose ids are in a row,
--- before leave_ready_ranges takes them out of ready.
+-- Leases jobs to a node whose rows are locked and whose ids are consecutive, before
+-- leave_ready_ranges removes them from ready.
 -- Inputs: {{fence_no}}, {{node_id}}, {{clock}}, {{set}} of quotas by lane, {{solo}},
 --   {{spans}}: conditions on lane, turn, start_by, id.
 -- Output: none.
@@ -137,16 +137,16 @@ from {{ready}} force index (primary)
 where solo = {{solo}} and ({{spans}});
 
 -- name: leave_ready_ranges
--- Takes jobs out of ready whose rows are locked and whose ids are in a row.
+-- Removes jobs from ready whose rows are locked and whose ids are consecutive.
 -- Inputs: {{solo}}, {{spans}}: conditions on lane, turn, start_by, id.
 -- Output: none.
 -- Locks: rows of ready.
 delete r from {{ready}} r force index (primary) where solo = {{solo}} and ({{spans}}) and attempt >= 0;
 
 -- name: leave_ready
--- Takes jobs out of ready whose rows are locked. These are looked up by their
--- keys from a list: given such a list as a condition, the server may scan a
--- small table and wait for rows of others.
+-- Removes jobs from ready whose rows are locked. It looks them up by their keys from a
+-- list: given such a list as a condition, the server may scan a small table and wait
+-- for rows that other transactions have locked.
 -- Inputs: {{solo}}, {{rows}} of lane, turn, start_by, id as JSON.
 -- Output: none.
 -- Locks: rows of ready.

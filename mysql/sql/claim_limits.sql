@@ -1,10 +1,10 @@
--- Statements by which jobs count against limits: claims take slots, and whoever
--- moves a job out of running or waiting gives its slots back. Those that give
--- back also run in the caller's transaction, at any isolation level and with
--- any session settings.
+-- Statements by which jobs count against limits: claims take slots, and a transaction
+-- that moves a job out of running or waiting gives its slots back. Those that give back
+-- also run in the caller's transaction, at any isolation level and with any session
+-- settings.
 
 -- name: quota_use
--- Tells what limits leave, as a hint which of them are worth locking.
+-- Reads what limits leave, as a hint which of them are worth locking.
 -- Inputs: {{ids}}.
 -- Output: id, jobs that count, tokens, refilled_at, now.
 -- Locks: none.
@@ -14,7 +14,7 @@ where q.id in ({{ids}});
 
 -- name: lock_quotas
 -- Locks limits and reads them. The clock is read after each lock.
--- Inputs: {{ids}}, {{wait}}: skip locked, or nothing to wait.
+-- Inputs: {{ids}}, {{wait}}: skip locked, or empty to wait.
 -- Output: id, used, tokens, refilled_at, now.
 -- Locks: rows of quota, in order of id.
 select id, used, tokens, refilled_at, {{now}}
@@ -24,22 +24,22 @@ order by id
 for update {{wait}};
 
 -- name: deltas_of
--- Lists the slots that were given back and are still counted in quota.used. The
--- quotas are locked, and nobody else takes anything off the list.
+-- Lists the slots that were given back and are still counted in quota.used. The quotas
+-- are locked, so no other transaction removes rows of the list.
 -- Inputs: {{ids}} of quotas.
 -- Output: id, quota, n.
 -- Locks: none.
 select id, quota, n from {{quota_delta}} force index (quota) where quota in ({{ids}});
 
 -- name: forget_deltas
--- Removes slots given back that quota.used no longer has.
+-- Removes slots given back that quota.used no longer counts.
 -- Inputs: {{among}}.
 -- Output: none.
 -- Locks: rows of quota_delta.
 delete d from {{quota_delta}} d force index (primary) where {{among}} and quota >= 0;
 
 -- name: keep_quotas
--- Keeps the use of limits that are locked.
+-- Writes the use of locked limits.
 -- Inputs: {{rows}} of id, used, tokens, refilled_at as JSON.
 -- Output: none.
 -- Locks: rows of quota.
@@ -49,7 +49,7 @@ straight_join {{quota}} q force index (primary) on q.id = v.id
 set q.used = v.used, q.tokens = v.tokens, q.refilled_at = v.refilled_at;
 
 -- name: add_deltas
--- Gives slots back. It waits for nobody.
+-- Gives slots back. It never waits.
 -- Inputs: {{rows}} of quota, n.
 -- Output: none.
 -- Locks: inserted rows.
@@ -66,14 +66,14 @@ where {{among}} and fence = {{fence_no}} and held > 0
 group by held;
 
 -- name: sets_named
--- Looks sets of quotas up by their members.
+-- Looks up sets of quotas by their members.
 -- Inputs: {{rows}} of members.
 -- Output: id, members.
 -- Locks: none.
 select id, members from {{holdset}} where members in ({{rows}});
 
 -- name: set_numbered
--- Tells what is in a set of quotas.
+-- Reads the members of a set of quotas.
 -- Inputs: id.
 -- Output: id, members.
 -- Locks: none.

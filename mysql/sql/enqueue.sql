@@ -2,7 +2,7 @@
 -- isolation level and with any session settings.
 
 -- name: insert_jobs
--- Stores what jobs are.
+-- Stores jobs, without their places.
 -- Inputs: {{rows}} of all columns.
 -- Output: none.
 -- Locks: inserted rows.
@@ -10,8 +10,8 @@ insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, 
 values {{rows}};
 
 -- name: insert_plain_jobs
--- Stores jobs of which nothing is special. Reading a statement costs the server
--- about as much as storing what it says, so the rest is left to defaults.
+-- Stores jobs with default values. Parsing a statement costs the server about as much
+-- as storing its rows, so the other columns are left to their defaults.
 -- Inputs: {{rows}} of id, lane, turn, start_by, created_at, args.
 -- Output: none.
 -- Locks: inserted rows.
@@ -28,9 +28,9 @@ from {{job}} force index (primary)
 where {{among}};
 
 -- name: take_keys
--- Gives each key to its job unless another has it. Waits for transactions that
--- take or give back the same keys. A taken key is locked too, so that what
--- key_holders says stays true.
+-- Gives each key to its job unless another job has it. It waits for transactions that
+-- take or give back the same keys. It also locks a taken key, so that the answer of
+-- key_holders stays true.
 -- Inputs: {{rows}} of tenant, key, id; sorted by key, so that two callers wait
 --   for each other in one direction only.
 -- Output: none.
@@ -39,8 +39,8 @@ insert into {{jobkey}} (tenant, job_key, id) values {{rows}}
 on duplicate key update id = id;
 
 -- name: key_holders
--- Reads who holds keys. It follows take_keys as a statement of its own and is
--- a locking read: a snapshot may be older than the winner.
+-- Reads which jobs hold keys. It follows take_keys as a separate statement and is a
+-- locking read: a snapshot may be older than the winner.
 -- Inputs: {{rows}} of tenant, key.
 -- Output: tenant, key, id of the holder.
 -- Locks: the keys.
@@ -49,9 +49,9 @@ where (tenant, job_key) in ({{rows}})
 for update;
 
 -- name: pass_key
--- Hands a key that this transaction has locked to another job.
+-- Passes a key that this transaction has locked to another job.
 -- Inputs: {{id}} of the new holder, {{tenant_name}}, {{key_name}}: no parameters,
---   as some sessions convert texts that are.
+--   because some sessions convert texts that are.
 -- Output: none.
 -- Locks: the key.
 update {{jobkey}} set id = {{id}} where tenant = {{tenant_name}} and job_key = {{key_name}};

@@ -1,5 +1,5 @@
--- Statements that keep all processes at one member of a Galera cluster. They go by
--- the real clock, also in tests: members are real.
+-- Statements that keep all processes at one member of a Galera cluster. They use the
+-- real clock, even in tests, because members are real.
 
 -- name: writer_table
 -- Creates the row's table before there are others: migrations may run on one member
@@ -14,32 +14,32 @@ create table if not exists {{writer}} (
 ) engine = InnoDB;
 
 -- name: writer_row
--- Creates the row that tells which member is written to.
+-- Creates the row that names the member in use.
 -- Inputs: none.
 -- Output: none.
 -- Locks: the inserted row.
 insert ignore into {{writer}} (id, member, expires) values (1, '', 0);
 
 -- name: take_member
--- Says that processes write to the member that runs this, or go on to do so, unless
+-- Records that processes write to the member that runs this, or continue to, unless
 -- they write to another one. If two members do it at the same instant, certification
--- undoes one of them.
+-- rolls one of them back.
 -- Inputs: none.
--- Output: none; no row is found if another member is written to.
+-- Output: none; no row is found if another member is in use.
 -- Locks: the row.
 update {{writer}} set member = {{member}}, expires = {{realtime}} + {{member_lease}}
 where id = 1 and (member = {{member}} or expires <= {{realtime}});
 
 -- name: member_taken
--- Tells which member is written to.
+-- Reads which member is in use.
 -- Inputs: none.
 -- Output: member.
 -- Locks: none.
 select member from {{writer}} where id = 1;
 
 -- name: member
--- Tells whether the server is a member of a Galera cluster, and which. Servers that
--- know nothing of Galera answer with fewer rows.
+-- Reads whether the server is a member of a Galera cluster, and which. Servers without
+-- Galera return fewer rows.
 -- Inputs: none.
 -- Output: name of a variable, its value.
 -- Locks: none.

@@ -1,6 +1,6 @@
--- Statements of gates. Those that park a job, give back a place or leave news
--- also run in the caller's transaction, at any isolation level and with any
--- session settings; the others only in the store's own, at READ COMMITTED.
+-- Statements of gates. Those that park a job, give back a place or post a gate also run
+-- in the caller's transaction, at any isolation level and with any session settings;
+-- the others run only in the store's own, at READ COMMITTED.
 
 -- name: to_parked
 -- Parks jobs at their gates.
@@ -20,7 +20,7 @@ where gate = ? and turn = ? and start_by = ? and id = ?
 for update;
 
 -- name: leave_parked
--- Takes jobs out of parked whose rows are locked.
+-- Removes jobs from parked whose rows are locked.
 -- Inputs: {{rows}} of gate, turn, start_by, id as JSON.
 -- Output: none.
 -- Locks: rows of parked.
@@ -31,9 +31,9 @@ straight_join {{parked}} p force index (primary)
   on p.gate = v.gate and p.turn = v.turn and p.start_by = v.start_by and p.id = v.id;
 
 -- name: places_of
--- Tells which scheduled jobs, whose rows are locked, have a place. Here and
--- below, what is read is all in one index: given a list as a condition, the
--- server would scan a table that it takes for small, so it is joined.
+-- Reads which scheduled jobs, whose rows are locked, have a place. Here and below, one
+-- index holds everything that is read: given a list as a condition, the server would
+-- scan a table that it takes for small, so the list is joined.
 -- Inputs: {{rows}} of gate, id as JSON.
 -- Output: id.
 -- Locks: none.
@@ -44,39 +44,40 @@ straight_join {{admitted}} a force index (primary) on a.gate = v.gate and a.id =
 -- name: leave_gates
 -- Gives back places.
 -- Inputs: {{rows}} of gate, id as JSON.
--- Output: none; the number of rows tells how many had one.
+-- Output: none; the number of rows is how many had a place.
 -- Locks: rows of admitted.
 delete a
 from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (gate bigint path '$[0]', id bigint path '$[1]')) v
 straight_join {{admitted}} a force index (primary) on a.gate = v.gate and a.id = v.id;
 
 -- name: post_news
--- Leaves word that gates may have somebody to admit. It waits for nobody.
+-- Records that gates may have a job to admit. It never waits.
 -- Inputs: {{rows}} of gate.
 -- Output: none.
 -- Locks: inserted rows.
 insert into {{gate_news}} (gate) values {{rows}};
 
 -- name: share_rules
--- Opens an admission: the rules stay as they are until it ends, so that the
--- number of places does.
+-- Opens an admission: the rules, and so the number of places, stay the same until it
+-- ends.
 -- Inputs: none.
 -- Output: version of the rules.
 -- Locks: the counter of rules, shared.
 select value from {{counter}} where name = 'pause' lock in share mode;
 
 -- name: lock_gates
--- Locks gates, and waits for who has them: whoever skipped one could not know
--- whether its holder has seen the news. Rows that are there already are locked
--- exclusively too; an insert that ignored them would share them, and two that
--- wait for one that is just removed would wait for each other.
+-- Locks gates, and waits for transactions that have locked them: an admission that
+--   skipped a gate could not know whether the other one has seen its gate_news row.
+--   Existing rows are locked exclusively too. An insert that ignored them would lock
+--   them shared, and two that wait for one that is just being removed would wait for
+--   each other.
 -- Inputs: {{rows}} of id, in order.
 -- Output: none.
 -- Locks: the gates.
 insert into {{gate}} (id) values {{rows}} on duplicate key update id = id;
 
 -- name: known_gates
--- Tells which gates have a row that can be locked.
+-- Reads which gates have a row that can be locked.
 -- Inputs: {{ids}}.
 -- Output: id.
 -- Locks: none.
@@ -85,15 +86,15 @@ from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
 straight_join {{gate}} g force index (primary) on g.id = v.id;
 
 -- name: lock_idle_gates
--- Locks gates that nobody has locked.
+-- Locks gates that no other transaction has locked.
 -- Inputs: {{ids}}.
 -- Output: id.
--- Locks: the gates, in order; skips what is locked.
+-- Locks: the gates, in order; skips locked rows.
 select id from {{gate}} force index (primary) where id in ({{ids}}) order by id for update skip locked;
 
 -- name: news_of
--- Lists the news of gates that are locked. It comes before gate_state, which so
--- sees all that these news are about.
+-- Lists the gate_news rows of locked gates. It comes before gate_state, which therefore
+-- sees everything that these rows are about.
 -- Inputs: {{ids}} of gates.
 -- Output: id, gate.
 -- Locks: none.
@@ -102,9 +103,8 @@ from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
 straight_join {{gate_news}} n force index (gate) on n.gate = v.id;
 
 -- name: gate_state
--- Tells how a gate stands. Several of these are joined by union all. What a
--- transaction has not committed does not count: a place is given back when that
--- is sure.
+-- Reads the state of a gate. Several of these are joined by union all. Uncommitted
+-- changes do not count: a place is free only once its return is committed.
 -- Inputs: {{gate_id}}.
 -- Output: gate, places taken, lane of the first parked job (null if there is none).
 -- Locks: none.
@@ -113,11 +113,11 @@ straight_join {{gate_news}} n force index (gate) on n.gate = v.id;
   (select lane from {{parked}} force index (primary) where gate = {{gate_id}} order by turn, start_by, id limit 1));
 
 -- name: lock_first_parked
--- Locks the first parked jobs of a gate that nobody else has locked. Several of
--- these are joined by union all.
+-- Locks the first parked jobs of a gate that no other transaction has locked. Several
+-- of these are joined by union all.
 -- Inputs: {{gate_id}}, {{limit}}.
 -- Output: gate, turn, start_by, id, lane, attempt, failures, crashes.
--- Locks: rows of parked; skips what is locked.
+-- Locks: rows of parked; skips locked rows.
 (select gate, turn, start_by, id, lane, attempt, failures, crashes
 from {{parked}} force index (primary)
 where gate = {{gate_id}}
@@ -133,14 +133,14 @@ for update skip locked);
 insert into {{admitted}} (gate, id) values {{rows}};
 
 -- name: drop_news
--- Removes news that the gates' locks covered.
+-- Removes gate_news rows that were read under the gates' locks.
 -- Inputs: {{among}}.
 -- Output: none.
 -- Locks: rows of gate_news.
 delete n from {{gate_news}} n force index (primary) where {{among}} and gate >= 0;
 
 -- name: drop_gates
--- Removes the rows of locked gates that nobody uses.
+-- Removes the rows of locked gates that no job uses.
 -- Inputs: {{ids}}.
 -- Output: none.
 -- Locks: the gates.
@@ -149,7 +149,7 @@ from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
 straight_join {{gate}} g force index (primary) on g.id = v.id;
 
 -- name: gates_with_news
--- Lists gates whose news nobody has taken off, in order.
+-- Lists gates that still have gate_news rows, in order.
 -- Inputs: gate from which on to look, gate before which to end, limit.
 -- Output: gate.
 -- Locks: none.

@@ -1,23 +1,24 @@
--- Statements about nodes whose process lives, though they lost their lease.
+-- Statements about nodes whose process is alive although they lost their lease.
 
 -- name: mark_lived
--- Notes that the process of a node lives. It commits by itself, before crashes are taken
--- back: from then on none is counted for the node, and those counted before are visible.
+-- Records that the process of a node is alive. It commits before crashes are taken
+-- back: from then on none is counted for the node, and those counted before are
+-- visible.
 -- Inputs: node.
 -- Output: none.
--- Locks: the node; waits for those who reap from it.
+-- Locks: the node; waits for transactions that reap from it.
 update {{node}} set lived = 1 where id = ?;
 
 -- name: share_lived
--- Tells which nodes said that they live. Who says so waits for the end of the
--- transaction, and then sees what was counted in it.
+-- Reads which nodes were recorded as alive. A transaction that records a node as alive
+-- waits until this one ends, and then sees what was counted in it.
 -- Inputs: {{ids}}.
 -- Output: id, lived.
 -- Locks: the nodes, shared.
 select id, lived from {{node}} force index (primary) where id in ({{ids}}) lock in share mode;
 
 -- name: add_reaped
--- Notes that crashes were counted for jobs.
+-- Records that crashes were counted for jobs.
 -- Inputs: {{rows}} of node, id, run, now.
 -- Output: none.
 -- Locks: inserted rows.
@@ -31,49 +32,49 @@ insert into {{reaped}} (node, id, run, at) values {{rows}};
 select id, run from {{reaped}} force index (primary) where node = ? order by id, run limit ? for update;
 
 -- name: forget_reaped
--- Forgets crashes of a node.
+-- Deletes crashes of a node.
 -- Inputs: {{rows}} of node, id, run.
 -- Output: none.
 -- Locks: the rows, locked before.
 delete r from {{reaped}} r force index (primary) where (node, id, run) in ({{rows}}) and at >= 0;
 
 -- name: prune_reaped
--- Forgets crashes of nodes that have not said for long that they lived.
+-- Deletes old crashes, whose nodes have not been recorded as alive for long.
 -- Inputs: microseconds since they were counted, limit.
 -- Output: none.
 -- Locks: the rows.
 delete from {{reaped}} where at < {{now}} - ? order by at limit ?;
 
 -- name: relabel
--- Changes why an attempt is recorded that was taken for a crash.
+-- Changes the reason of an attempt that was taken for a crash.
 -- Inputs: reason, error, id, run.
 -- Output: none.
 -- Locks: the attempt.
 update {{attempt}} set reason = ?, error = ? where id = ? and run = ?;
 
 -- name: uncrash_later
--- Takes a crash of a scheduled job back.
+-- Takes back a crash of a scheduled job.
 -- Inputs: id.
 -- Output: none.
 -- Locks: the row, locked before.
 update {{later}} set crashes = greatest(crashes - 1, 0) where id = ?;
 
 -- name: uncrash_parked
--- Takes a crash of a parked job back.
+-- Takes back a crash of a parked job.
 -- Inputs: gate, turn, start_by, id.
 -- Output: none.
 -- Locks: the row, locked before.
 update {{parked}} set crashes = greatest(crashes - 1, 0) where gate = ? and turn = ? and start_by = ? and id = ?;
 
 -- name: uncrash_running
--- Takes a crash of a running job back.
+-- Takes back a crash of a running job.
 -- Inputs: id.
 -- Output: none.
 -- Locks: the row, locked before.
 update {{running}} set crashes = greatest(crashes - 1, 0) where id = ?;
 
 -- name: uncrash_waiting
--- Takes a crash of a waiting job back.
+-- Takes back a crash of a waiting job.
 -- Inputs: id.
 -- Output: none.
 -- Locks: the row, locked before.

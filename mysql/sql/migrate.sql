@@ -1,16 +1,16 @@
--- Statements of the migrations. They run on one connection of their own.
+-- Statements of the migrations. They run on a separate connection.
 
 -- name: lock_migrations
 -- Waits for the right to migrate.
 -- Inputs: name of the lock, seconds to wait.
--- Output: 1 if it was got.
+-- Output: 1 if the lock was taken.
 -- Locks: the named lock, until the connection ends or gives it back.
 select get_lock(?, ?);
 
 -- name: unlock_migrations
 -- Gives back the right to migrate.
 -- Inputs: name of the lock.
--- Output: none of interest.
+-- Output: ignored.
 -- Locks: none.
 select release_lock(?);
 
@@ -23,7 +23,7 @@ select release_lock(?);
 set session time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
 
 -- name: create_migrations
--- Creates the record of what was applied.
+-- Creates the record of applied statements.
 -- Inputs: none.
 -- Output: none.
 -- Locks: the table's definition, for a moment.
@@ -36,14 +36,14 @@ create table if not exists {{migration}} (
 ) engine = InnoDB;
 
 -- name: migrations_exist
--- Tells whether there is a record of what was applied.
+-- Reports whether the record of applied statements exists.
 -- Inputs: database, table.
 -- Output: 1 or 0.
 -- Locks: none.
 select count(*) from information_schema.tables where table_schema = ? and table_name = ?;
 
 -- name: migrations_applied
--- Counts the statements that were applied.
+-- Counts the applied statements.
 -- Inputs: none.
 -- Output: version, number of statements.
 -- Locks: none.

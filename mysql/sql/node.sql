@@ -1,8 +1,8 @@
--- Statements of Join, Beat, Leave and Held. Each is a transaction of its own,
--- on connections that nothing else can hold up.
+-- Statements of Join, Beat, Leave and Held. Each is a separate transaction, on
+-- connections that no other call can block.
 
 -- name: join
--- Registers a node; its id is the insert id that the server answers.
+-- Registers a node; its id is the insert id that the server returns.
 -- Inputs: name, info, idle, queued, lease, draining, token.
 -- Output: none.
 -- Locks: the inserted row.
@@ -10,19 +10,20 @@ insert into {{node}} (name, info, idle, queued, joined_at, last_beat, lease_unti
 values (?, ?, ?, ?, {{now}}, {{now}}, {{now}} + ?, ?, 0, ?);
 
 -- name: beat
--- Extends the lease of a live node. Its condition is the opposite of bury's, and
--- that the row is the node's own and has what was acknowledged to it. A clock that was
--- set back leaves the last beat as it is: an earlier one would look like a lost commit.
--- The assignments are made in their order, so both times come of one look at the clock.
--- Inputs: idle, queued, lease, lease, node, its token, the beat that was last acknowledged.
+-- Extends the lease of a live node. Its condition is the opposite of mark_dead's; it
+-- also requires that the row is the node's own and has what was acknowledged to the
+-- node. A clock that was set back leaves the last beat as it is: an earlier one would
+-- look like a lost commit. The assignments are made in their order, so both times come
+-- from one reading of the clock.
+-- Inputs: idle, queued, lease, lease, node, its token, the last acknowledged beat.
 -- Output: none; no row is found if the lease was lost.
 -- Locks: the node.
 update {{node}} set idle = ?, queued = ?, lease_until = {{now}} + ?, last_beat = greatest(last_beat, lease_until - ?)
 where id = ? and dead = 0 and lease_until > {{now}} and token = ? and last_beat >= ?;
 
 -- name: beat_answer
--- Brings back the time of the beat, whether there may be new wishes, whether the
--- node is to drain, and at which server that was.
+-- Reads the time of the beat, whether there may be new wishes, whether the node should
+-- drain, and the server's number.
 -- Inputs: lease, node.
 -- Output: last beat, when the lease was extended, number of wishes so far, draining,
 --   number of the server; no row if the node is gone.
@@ -32,9 +33,9 @@ from {{node}} n join {{counter}} c join {{server}} s
 where n.id = ? and c.name = 'wish' and s.id = 1;
 
 -- name: node_left
--- Reads whose the row of a node is, and what it says.
+-- Reads which node a row belongs to, and its last beat.
 -- Inputs: node.
--- Output: token, last beat; no row if there is none.
+-- Output: token, last beat; no row if it is gone.
 -- Locks: none.
 select token, last_beat from {{node}} where id = ?;
 
@@ -46,21 +47,21 @@ select token, last_beat from {{node}} where id = ?;
 update {{node}} set dead = 1, lease_until = least(lease_until, {{now}}) where id = ? and token = ?;
 
 -- name: drain
--- Asks a live node to start nothing more, or to go on.
--- Inputs: whether to, node.
+-- Asks a live node to start no more jobs, or to continue.
+-- Inputs: whether to drain, node.
 -- Output: none; no row is found if it is not alive.
 -- Locks: the node.
 update {{node}} set draining = ? where id = ? and dead = 0 and lease_until > {{now}};
 
 -- name: wishes
--- Lists the running jobs of a node that are asked to stop.
+-- Lists the running jobs of a node that were asked to stop.
 -- Inputs: node.
 -- Output: id, fence.
 -- Locks: none.
 select id, fence from {{running}} where node = ? and wish is not null order by id;
 
 -- name: wishes_of
--- Lists those of some jobs that still run and are asked to stop.
+-- Lists those of some jobs that still run and were asked to stop.
 -- Inputs: {{ids}}.
 -- Output: id, fence.
 -- Locks: none.
@@ -74,7 +75,7 @@ select id, fence from {{running}} force index (primary) where id in ({{ids}}) an
 select id, fence from {{running}} where node = ? order by id;
 
 -- name: held_as
--- Lists the jobs that are leased to a node, unless its row is another's.
+-- Lists the jobs that are leased to a node, unless its row belongs to another node.
 -- Inputs: node, node, its token.
 -- Output: id, fence.
 -- Locks: none.
@@ -83,7 +84,7 @@ where node = ? and exists (select 1 from {{node}} n where n.id = ? and n.token =
 order by id;
 
 -- name: nodes
--- Lists all nodes. One whose lease has run out is dead, declared or not.
+-- Lists all nodes. A node whose lease has ended is dead, even if it is not marked.
 -- Inputs: none.
 -- Output: all columns; of the token whether there is none.
 -- Locks: none.

@@ -8,8 +8,8 @@
 select run, fence, node, started_at, finished_at, reason, error from {{attempt}} where id = ? order by run;
 
 -- name: ahead
--- Counts the ready jobs of a lane before a key, suspects aside. Several of these
--- are joined by union all.
+-- Counts the ready jobs of a lane before a key, without suspects. Several of these are
+-- joined by union all.
 -- Inputs: {{lane_id}}, {{turn}}, {{start_by}} and {{id}} of the key, {{limit}}.
 -- Output: their number.
 -- Locks: none.

@@ -1,11 +1,11 @@
--- Statements about tenants and limits, and of changes of the rules: whoever
--- makes one has the counter of rules locked, so that no claim is under way.
+-- Statements about tenants and limits, and of changes of the rules. A transaction that
+-- changes the rules has locked the counter of rules, so no claim is running.
 
 -- name: change_rules
--- Opens a change of what is paused, of tenants or of limits: waits for the
--- claims that go on, and makes later ones wait for the change.
+-- Opens a change of what is paused, of tenants or of limits: it waits for running
+-- claims, and makes later ones wait for the change.
 -- Inputs: by how much the version grows.
--- Output: none; the insert id that the server answers is the new version.
+-- Output: none; the insert id that the server returns is the new version.
 -- Locks: the counter of rules.
 update {{counter}} set value = last_insert_id(value + ?) where name = 'pause';
 
@@ -39,8 +39,7 @@ delete from {{pause}} where scope = ? and name = ?;
 
 -- name: tenants
 -- Lists declared tenants by name.
--- Inputs: name after which to look, {{named}}: a further condition or nothing,
---   limit.
+-- Inputs: name after which to look, {{named}}: a further condition or empty, limit.
 -- Output: what was declared.
 -- Locks: none.
 select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
@@ -54,14 +53,14 @@ order by t.name
 limit ?;
 
 -- name: tenant_version
--- Tells which version of a tenant is declared, and since when it is.
+-- Reads the version of a declared tenant, and when it was created.
 -- Inputs: name.
 -- Output: version, created_at.
 -- Locks: none.
 select version, created_at from {{tenant}} where name = ?;
 
 -- name: put_tenant
--- Stores what was declared of a tenant.
+-- Stores the declaration of a tenant.
 -- Inputs: all columns.
 -- Output: none.
 -- Locks: the row of tenant.
@@ -69,7 +68,7 @@ replace into {{tenant}} (name, parent, max_pending, weight, labels, start_url, f
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: delete_tenant
--- Forgets what was declared of a tenant.
+-- Deletes the declaration of a tenant.
 -- Inputs: name.
 -- Output: none.
 -- Locks: the row of tenant.
@@ -83,10 +82,10 @@ delete from {{tenant}} where name = ?;
 select name, parent from {{tenant}};
 
 -- name: quotas
--- Lists all limits there ever were, with their use.
+-- Lists all limits, including removed ones, with their use.
 -- Inputs: none.
--- Output: id, scope, name, cap, least, rate, burst, per_key, jobs that count, slots given
---   back that quota.used still has, tokens, refilled_at, now.
+-- Output: id, scope, name, cap, least, rate, burst, per_key, jobs that count, slots
+--   given back that quota.used still counts, tokens, refilled_at, now.
 -- Locks: none.
 select q.id, q.scope, q.name, q.cap, q.least, q.rate, q.burst, q.per_key, q.used - coalesce(d.n, 0), coalesce(d.n, 0), q.tokens, q.refilled_at, {{now}}
 from {{quota}} q
@@ -94,7 +93,7 @@ left join (select quota, sum(n) as n from {{quota_delta}} group by quota) d on d
 order by q.id;
 
 -- name: add_quota
--- Adds a limit. Its id is the insert id that the server answers.
+-- Adds a limit. Its id is the insert id that the server returns.
 -- Inputs: scope, name, cap, least, rate, burst, per_key, tokens, refilled_at.
 -- Output: none.
 -- Locks: the inserted row.
@@ -109,50 +108,51 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
 update {{quota}} set cap = ?, least = ?, rate = ?, burst = ?, per_key = ?, tokens = ?, refilled_at = ? where id = ?;
 
 -- name: lock_all_running
--- Locks all running jobs, and so waits for those who settle some of them.
+-- Locks all running jobs, and so waits for transactions that settle some of them.
 -- Inputs: none.
 -- Output: id, lane, held.
 -- Locks: all rows of running, in order of id.
 select id, lane, held from {{running}} force index (primary) order by id for update;
 
 -- name: lock_all_waiting
--- Locks all waiting jobs, after those that run: a job that moved on is found.
+-- Locks all waiting jobs, after the running ones: a job that moved in between is found
+--   here.
 -- Inputs: none.
 -- Output: id, lane, held.
 -- Locks: all rows of waiting, in order of id.
 select id, lane, held from {{waiting}} force index (primary) order by id for update;
 
 -- name: hold_running
--- Lets running jobs, whose rows are locked, count against another set.
+-- Makes running jobs, whose rows are locked, count against another set.
 -- Inputs: {{set}}, {{among}}.
 -- Output: none.
 -- Locks: rows of running.
 update {{running}} force index (primary) set held = {{set}} where {{among}} and lane >= 0;
 
 -- name: hold_waiting
--- Lets waiting jobs, whose rows are locked, count against another set.
+-- Makes waiting jobs, whose rows are locked, count against another set.
 -- Inputs: {{set}}, {{among}}.
 -- Output: none.
 -- Locks: rows of waiting.
 update {{waiting}} force index (primary) set held = {{set}} where {{among}} and lane >= 0;
 
 -- name: drop_deltas
--- Forgets all slots that were given back, once the jobs that are left were
--- counted anew. All of running and waiting is locked: nobody gives back any.
+-- Deletes all slots given back, after the remaining jobs were counted again. All rows
+-- of running and waiting are locked, so no transaction gives slots back.
 -- Inputs: none.
 -- Output: none.
 -- Locks: all rows of quota_delta.
 delete from {{quota_delta}};
 
 -- name: bounds
--- Lists the tenants that may not have any number of jobs pending.
+-- Lists the tenants whose number of pending jobs is bounded.
 -- Inputs: none.
 -- Output: name, how many.
 -- Locks: none.
 select name, max_pending from {{tenant}} where max_pending > 0;
 
 -- name: removed_quotas
--- Lists what is left of limits that were removed.
+-- Lists removed limits whose rows are left.
 -- Inputs: none.
 -- Output: id.
 -- Locks: none.
@@ -180,7 +180,7 @@ select id, members from {{holdset}};
 delete q from {{quota}} q force index (primary) where q.id in ({{ids}});
 
 -- name: drop_deltas_of
--- Removes what was given back to limits.
+-- Removes slots given back to limits.
 -- Inputs: {{ids}} of quotas.
 -- Output: none.
 -- Locks: the rows.

@@ -1,13 +1,12 @@
--- What every connection of the store starts with, and what does not belong to
--- one verb.
+-- Settings of every connection of the store, and statements that belong to no single
+-- call.
 
 -- name: session
--- Makes the store independent of the server's settings. READ COMMITTED locks
--- no gaps and shows every statement the newest facts. A transaction whose
--- client stands still is ended by the server, or its locks would hide rows from
--- everybody else; MySQL knows no such limit, so there the whole connection is
--- ended instead.
--- Inputs: {{idle}} seconds that a client may stand still.
+-- Makes the store independent of the server's settings. READ COMMITTED locks no gaps
+-- and shows every statement the newest commits. The server ends a transaction whose
+-- client is idle, because its locks would hide rows from other transactions. MySQL has
+-- no such limit, so there the server ends the whole connection instead.
+-- Inputs: {{idle}} seconds that a client may be idle.
 -- Output: none.
 -- Locks: none.
 set session
@@ -27,14 +26,15 @@ set session
 select {{now}};
 
 -- name: clock_at_lanes
--- Reads the database's clock for jobs that are about to be stored, if their lanes
--- are what this process takes them for: they were not given up, and the database
--- has not lost them, or given their ids to others. Until the transaction ends no
--- table of the database can be replaced by another.
--- Inputs: {{into}}, nothing or a variable of the session, {{count}} of lanes,
---   {{number}} of the server, {{chosen}}: condition on ids and names of lanes.
+-- Reads the database's clock for jobs that are about to be stored, if their lanes are
+-- as this process knows them: they were not retired, and the database has not lost them
+-- or given their ids to other lanes. Until the transaction ends no table of the
+-- database can be replaced by another.
+-- Inputs: {{into}}, empty or a variable of the session, {{count}} of lanes, {{number}}
+--   of the server, {{chosen}}: condition on ids and names of lanes.
 -- Output: microseconds, null if a lane or the server is another.
--- Locks: none: it is a plain read, also into a variable, which setting one is not.
+-- Locks: none: it is a plain read, even into a variable; setting a variable would not
+--   be.
 select if(count(*) = {{count}}, {{now}}, null) {{into}}
 from {{server}} s
 straight_join {{lane}} l force index (primary)
@@ -42,29 +42,29 @@ where s.id = 1 and s.number = {{number}}
   and {{chosen}} and l.retired_at = 0;
 
 -- name: savepoint
--- Marks where something began that may have to be undone by itself.
+-- Sets a savepoint, to roll back what follows without the rest.
 -- Inputs: {{mark}}, its name.
 -- Output: none.
 -- Locks: none.
 savepoint {{mark}};
 
 -- name: return_to_savepoint
--- Undoes what was done since a mark.
+-- Rolls back what was done since a savepoint.
 -- Inputs: {{mark}}.
 -- Output: none.
--- Locks: none are given back.
+-- Locks: gives none back.
 rollback to savepoint {{mark}};
 
 -- name: release_savepoint
--- Forgets a mark.
+-- Removes a savepoint.
 -- Inputs: {{mark}}.
 -- Output: none.
 -- Locks: none.
 release savepoint {{mark}};
 
 -- name: take_ids
--- Reserves job ids: those up to the last insert id that the server answers.
--- It commits by itself; ids are never given back.
+-- Reserves job ids: those up to the insert id that the server returns. It commits at
+-- once; ids are never given back.
 -- Inputs: number of ids.
 -- Output: none.
 -- Locks: the counter, until the statement ends.
@@ -78,23 +78,23 @@ update {{counter}} set value = last_insert_id(value + ?) where name = 'job';
 insert ignore into {{lane}} (queue, tenant, kind) values {{rows}};
 
 -- name: reopen_lanes
--- Takes lanes into use again that were given up. It runs before add_lanes, which
--- leaves them as they are.
+-- Takes retired lanes into use again. It runs before add_lanes, which leaves them as
+-- they are.
 -- Inputs: {{rows}} of queue, tenant, kind.
 -- Output: none.
--- Locks: lanes that were given up, until the statement ends.
+-- Locks: retired lanes, until the statement ends.
 update {{lane}} force index (names) set retired_at = 0, seen_at = 0
 where (queue, tenant, kind) in ({{rows}}) and retired_at <> 0;
 
 -- name: named_lanes
--- Looks lanes up by name that were not given up.
+-- Looks up lanes by name that are not retired.
 -- Inputs: {{rows}} of queue, tenant, kind.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
 select id, queue, tenant, kind from {{lane}} where (queue, tenant, kind) in ({{rows}}) and retired_at = 0;
 
 -- name: numbered_lanes
--- Looks lanes up by id that were not given up.
+-- Looks up lanes by id that are not retired.
 -- Inputs: {{ids}}.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
@@ -102,7 +102,7 @@ select id, queue, tenant, kind from {{lane}} where id in ({{ids}}) and retired_a
 
 -- name: lanes_above
 -- Lists lanes that may be new.
--- Inputs: id up to which all lanes are known, but for {{ids}}.
+-- Inputs: id up to which all lanes are known, except {{ids}}.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
 select id, queue, tenant, kind from {{lane}} force index (primary) where id > ? or id in ({{ids}}) order by id;

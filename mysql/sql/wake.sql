@@ -1,8 +1,8 @@
--- Statements of wakes between processes. They go by the real clock, also in
--- tests: ports are real.
+-- Statements of wakes between processes. They use the real clock, even in tests,
+-- because ports are real.
 
 -- name: listeners
--- Lists the ports that hear.
+-- Lists the ports that listen.
 -- Inputs: none.
 -- Output: address, host.
 -- Locks: none.
@@ -10,14 +10,14 @@ select address, host from {{listener}} where expires > {{realtime}};
 
 -- name: register
 -- Makes a port known, or keeps it known.
--- Inputs: address, host, time until it is forgotten.
+-- Inputs: address, host, time until it expires.
 -- Output: none.
 -- Locks: the row of the address.
 replace into {{listener}} (address, host, expires) values (?, ?, {{realtime}} + ?);
 
 -- name: forget_listeners
--- Forgets ports that have not been confirmed.
+-- Deletes ports that have not been confirmed.
 -- Inputs: none.
 -- Output: none.
--- Locks: the forgotten rows.
+-- Locks: the deleted rows.
 delete from {{listener}} where expires < {{realtime}};

@@ -1,37 +1,38 @@
 -- name: share_rules
--- Begins a claim, as the end of the list of pin: it keeps a change of the rules,
--- such as Pause, from returning until the claim is over, and the claim from
--- looking until a change is over. It comes before the statement that claims,
--- whose snapshot is then younger than the lock. Whatever else the claim waits
--- for it does not wait for long.
+-- Begins a claim, appended to the list of pin. It keeps a change of the rules, such as
+-- Pause, from returning until the claim has ended, and the claim from reading until a
+-- change has ended. It comes before the statement that claims, so that statement's
+-- snapshot is younger than the lock. The claim waits only briefly for any other lock.
 -- Inputs: $1 key of the rules' lock.
--- Output: to be ignored.
+-- Output: ignored.
 -- Locks: the rules, shared.
 , pg_advisory_xact_lock_shared($1::bigint), set_config('lock_timeout', '100ms', true);
 
 -- name: claim_lane
--- Leases the first ready jobs of one lane to a node, if the node is alive and
--- the rules are those that the caller knows.
+-- Leases the first ready jobs of one lane to a node, if the node is alive and the rules
+-- are those that the caller knows.
 --
--- The fence is larger than any that these jobs had: an earlier fence was drawn
--- by a claim whose lease had ended, and its end been committed, before the
--- snapshot of this statement could show the job as ready; this one is drawn
--- after the snapshot was taken, and the sequence only grows.
+-- The fence is larger than any earlier fence of these jobs. An earlier fence was drawn
+-- by a claim whose lease had ended, with its end committed, before the snapshot of this
+-- statement could show the job as ready. This fence is drawn after the snapshot was
+-- taken, and the sequence only grows.
 --
--- Locking rows before they are deleted costs as much log as deleting them. If
--- no row was ever touched by another (xmax) and no other claim is in the lane
--- they are deleted at once. Should another touch one just now it is waited for.
+-- Locking rows before deleting them costs as much WAL as deleting them. If no other
+-- transaction ever touched a row (xmax) and no other claim is in the lane, the rows are
+-- deleted at once. If another transaction touches a row at this moment, the statement
+-- waits for it.
 --
--- It fails, and so leases nothing, if the lane has other names than the caller knows:
--- the database may have lost the commit that made it, and given its id to another.
--- Inputs: $1 at most so many, $2 solo, $3 node, $4 version of the known rules,
---   $5 lane, $6 $7 $8 key (turn, start_by, id) to begin with, $9 first key of
---   the lanes' locks, $10 token of the node, $11 $12 $13 $14 lane and its names
---   (queue, tenant, kind), as arrays of one.
+-- The statement fails, and so leases nothing, if the lane has other names than the
+-- caller knows: the database may have lost the commit that created the lane, and given
+-- its id to another lane.
+-- Inputs: $1 limit, $2 solo, $3 node, $4 version of the known rules, $5 lane, $6 $7 $8
+--   key (turn, start_by, id) to begin with, $9 first key of the lanes' locks, $10 token
+--   of the node, $11 $12 $13 $14 lane and its names (queue, tenant, kind), as arrays of
+--   one.
 -- Output: the leased jobs, in no order; none if there are jobs of a higher
 --   priority than the key's.
--- Locks: the lane, or else nothing; the leased jobs and no others; passes over
---   jobs locked by others.
+-- Locks: the lane if it is free; the leased jobs and no others; passes over jobs that
+--   other transactions have locked.
 with fit as materialized (
     select exists (select from {{node}} where id = $3::bigint and token = $10::text and not dead and lease_until > {{now}})
        and (select version from {{rules}} where id = 1) = $4::bigint
@@ -82,21 +83,21 @@ left join {{job}} j on j.id = any (array[p.id])
 left join {{memo}} m on m.id = any (array[p.id]);
 
 -- name: claim_merged
--- Leases the first ready jobs of several spans, parts of lanes, in their common
--- order, as claim does for one lane. It chooses without locks and then locks in
--- order what it takes: locking per span would hide jobs from others that are
--- not taken here.
+-- Leases the first ready jobs of several spans, sections of lanes, in their common
+-- order, as claim_lane does for one lane. It chooses without locks and then locks in
+-- order what it takes: locking per span would hide jobs from other claims that this one
+-- does not take.
 --
--- It looks at a few jobs of every span first. Only a span whose last job seen
--- comes before the cut, behind which nothing will be taken, can hold more that
--- belongs here, and is read on.
--- Inputs: $1 to $4 as claim; per span: $5 lanes, $6 $7 $8 key (turn, start_by,
---   id) to begin with, $9 last turn, $10 at most so many, $11 number of its room;
---   $12 how many of each span to look at first, $13 how many to choose, $14 token of
---   the node, $15 to $18 names of the lanes as in claim, $19 rooms.
--- Output: how many were chosen, then as claim; one row of nulls if none was
+-- It first reads a few jobs of every span. The cut is the key behind which nothing will
+-- be taken. Only a span whose last job read comes before the cut can hold more jobs to
+-- take, so only such a span is read further.
+-- Inputs: $1 to $4 as claim_lane; per span: $5 lanes, $6 $7 $8 key (turn, start_by, id)
+--   to begin with, $9 last turn, $10 limit, $11 number of its room; $12 how many jobs
+--   of each span to read first, $13 how many to choose, $14 token of the node, $15 to
+--   $18 names of the lanes as in claim_lane, $19 rooms.
+-- Output: how many were chosen, then as claim_lane; one row of nulls if none was
 --   leased.
--- Locks: as claim.
+-- Locks: as claim_lane.
 with fit as materialized (
     select exists (select from {{node}} where id = $3::bigint and token = $14::text and not dead and lease_until > {{now}})
        and (select version from {{rules}} where id = 1) = $4::bigint as ok
@@ -176,9 +177,9 @@ order by turn, start_by, id
 limit $13::int;
 
 -- name: choose_by_room
--- The choice of claim_merged if rooms must be counted over several lanes.
--- Passing over jobs without room may lead behind the cut, where a span that was
--- not read on may hide something: nothing is chosen from there on.
+-- The choice of claim_merged if rooms must be counted over several lanes. Passing over
+-- jobs without room may lead behind the cut, where a span that was not read further may
+-- hold earlier jobs: nothing is chosen from there on.
 select spot, turn, start_by, id
 from (
     select spot, turn, start_by, id, room, row_number() over (partition by room order by turn, start_by, id) as place
@@ -194,7 +195,8 @@ order by turn, start_by, id
 limit $13::int;
 
 -- name: claim_check
--- Why a claim came back empty: whether the node is alive and which rules hold.
+-- Explains why a claim returned no jobs: whether the node is alive, and the version of
+-- the rules.
 -- Inputs: $1 node, $2 its token.
 -- Output: alive, version of the rules.
 -- Locks: none.

@@ -1,12 +1,12 @@
 -- name: linger
--- Follows share_rules where a claim takes several round trips: bounds how long
--- the server lets it sit idle, and how long it waits for another claim.
--- Output: to be ignored.
+-- Follows share_rules where a claim takes several round trips. It bounds how long the
+-- server lets the claim sit idle, and how long the claim waits for another one.
+-- Output: ignored.
 -- Locks: none.
 , set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true), set_config('lock_timeout', '1s', true);
 
 -- name: lane_keys
--- Reads where the first ready jobs of spans, parts of lanes, stand.
+-- Reads the keys of the first ready jobs of spans, sections of lanes.
 -- Inputs: $1 solo; per span: $2 lanes, $3 $4 $5 key (turn, start_by, id) to begin
 --   with, $6 last turn; $7 how many of each.
 -- Output: number of the span from 1, turn, start_by, id; in order within a span.
@@ -24,8 +24,8 @@ cross join lateral (
 ) k;
 
 -- name: busy_lanes
--- Lists the lanes that hold ready jobs, in about one index look-up for each of them,
--- however many lanes there are that hold none.
+-- Lists the lanes that hold ready jobs. It takes about one index look-up for each of
+-- them, however many lanes hold none.
 -- Output: lane.
 -- Locks: none.
 with recursive busy (lane) as (
@@ -36,7 +36,7 @@ with recursive busy (lane) as (
 select lane from busy where lane is not null;
 
 -- name: suspect_lanes
--- As busy_lanes, for lanes that hold crash suspects.
+-- Lists the lanes that hold crash suspects, as busy_lanes does.
 -- Output: lane.
 -- Locks: none.
 with recursive busy (lane) as (
@@ -48,27 +48,27 @@ select lane from busy b
 where lane is not null and (select true from {{ready}} r where r.lane = b.lane and r.solo = 1 limit 1);
 
 -- name: lock_quotas
--- Locks quotas, in order, unless they are full: then nothing starts under them.
+-- Locks quotas, in order, unless they are full: nothing starts under a full one.
 -- Inputs: $1 ids.
--- Locks: the quotas; waits for claims that have them.
+-- Locks: the quotas; waits for claims that have locked them.
 select id from {{quota}} q
 where id = any ($1::int[]) and (cap = 0 or used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0) < cap)
 order by id
 for update;
 
 -- name: fold_quotas
--- Locks quotas that are not full and reads them, with the slots that were given
--- back since they were last written. It is a statement of its own after
--- lock_quotas: its snapshot shows all that was done under the locks before.
+-- Locks quotas that are not full and reads them, with the slots given back since they
+-- were last written. It is a separate statement after lock_quotas, so its snapshot
+-- shows everything that was done under the locks before.
 --
--- A quota that another claim let go just now, after the snapshot, is right too:
--- its row is read as it stands, and a delta that was folded there is not found
--- any more. One that is missed leaves the count too high, never too low.
+-- A quota that another claim released after the snapshot is read correctly too: its row
+-- is read as it stands, and a delta that the other claim folded is not found any more.
+-- A missed delta leaves the count too high, never too low.
 -- Inputs: $1 ids.
--- Output, in no order: 'open' and the id of a quota that is not full; 'locked',
---   id, used, tokens, when these were refilled and the time, of those that could
---   be had; 'folded', id and how many slots were given back.
--- Locks: the quotas; passes over those locked by others.
+-- Output, in no order: 'open' and the id of a quota that is not full; 'locked', id,
+--   used, tokens, when these were refilled and the time, of those that could be locked;
+--   'folded', id and how many slots were given back.
+-- Locks: the quotas; passes over those that other transactions have locked.
 with open as materialized (
     select id from {{quota}} q
     where id = any ($1::int[]) and (cap = 0 or used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0) < cap)
@@ -86,14 +86,15 @@ union all
 select 'folded', quota, sum(n)::int, 0::float8, 0::bigint, 0::bigint from folded group by quota;
 
 -- name: claim_chosen
--- Leases jobs that were chosen under the locks of their quotas to a node, if the
--- node is alive, and counts them there. Fences are as in claim.
--- Inputs: $1 solo, $2 node; per job: $3 lanes, $4 $5 $6 keys (turn, start_by, id),
---   $7 held or null; per quota: $8 ids, $9 slots folded, $10 tokens, $11 when
---   these were refilled; $12 at most so many jobs, the first of those given; $13 token
---   of the node; per lane: $14 ids, $15 queues, $16 tenants, $17 kinds, as in claim.
--- Output: as claim.
--- Locks: the leased jobs and no others; passes over jobs locked by others.
+-- Leases jobs that were chosen under the locks of their quotas to a node, if the node
+-- is alive, and counts them in the quotas. Fences are as in claim_lane.
+-- Inputs: $1 solo, $2 node; per job: $3 lanes, $4 $5 $6 keys (turn, start_by, id), $7
+--   held or null; per quota: $8 ids, $9 slots folded, $10 tokens, $11 when these were
+--   refilled; $12 limit: it takes the first of the given jobs; $13 token of the node;
+--   per lane: $14 ids, $15 queues, $16 tenants, $17 kinds, as in claim_lane.
+-- Output: as claim_lane.
+-- Locks: the leased jobs and no others; passes over jobs that other transactions have
+--   locked.
 with fit as materialized (
     select exists (select from {{node}} where id = $2::bigint and token = $13::text and not dead and lease_until > {{now}}) as ok
 ),

@@ -1,13 +1,13 @@
 -- name: changed
--- A part of statements that store jobs: finds out whether the lanes and the server are
--- those that the caller knows. The database may have lost the commit that made a lane,
--- and have given its id to another; a lane that was given up takes no more jobs. The
--- arrays are hidden in queries of their own: a plan for just so many lanes looks cheaper
--- than the general one, and would be made anew each time.
+-- A part of statements that store jobs. It finds out whether the lanes and the server
+-- are those that the caller knows. The database may have lost the commit that created a
+-- lane, and have given its id to another lane; a retired lane takes no more jobs. The
+-- arrays are read in subqueries: a plan for exactly so many lanes looks cheaper than
+-- the general one, and would be made again each time.
 -- Inputs: $1 since when the server has its memory; per lane: $2 ids, $3 queues,
 --   $4 tenants, $5 kinds.
--- Output: the lanes of which one is not as it is known, 0 among them if the server is
---   another; null if all is well.
+-- Output: the lanes, if one of them differs from what the caller knows, with 0 among
+--   them if the server is another one; null if everything matches.
 -- Locks: none.
 changed as materialized (
     select string_agg(id::text, ' ') as lanes
@@ -21,19 +21,19 @@ changed as materialized (
 );
 
 -- name: verdict
--- A part of statements that store jobs: tells of lanes that are not as they are known.
--- Nothing was stored then. It fails, so that the transaction is undone, unless that is
--- a caller's own.
--- Inputs: $6 whether to return them instead.
+-- A part of statements that store jobs. It reports lanes that differ from what the
+-- caller knows; nothing was stored then. It fails, so that the transaction is rolled
+-- back, unless the transaction is a caller's own.
+-- Inputs: $6 whether to return the lanes instead of failing.
 -- Output: the lanes.
 -- Locks: none.
 case when $6::boolean then lanes else ('changed lanes ' || lanes)::int::text end;
 
 -- name: known_one
--- A part of statements that store jobs of one lane, which most calls do: changed and the
--- time in one row, which costs less than one row each.
--- Inputs: $1 as changed, $2 lane or 0 if it is not to be compared, $3 queue, $4 tenant,
---   $5 kind, $6 as verdict.
+-- A part of statements that store jobs of one lane, which most calls do. It returns
+-- changed and the time in one row, which costs less than a row each.
+-- Inputs: $1 as changed, $2 lane or 0 if it is not compared, $3 queue, $4 tenant, $5
+--   kind, $6 as verdict.
 -- Output: lanes as changed; now, null if the lanes are to be returned.
 -- Locks: none.
 known as materialized (
@@ -68,17 +68,18 @@ from known, unnest($7::bigint[]) as u (id)
 where now is not null;
 
 -- name: enqueue
--- Stores jobs that differ in nothing but id and args, and are due at once, in a
--- transaction of the store's own. It returns no rows: the server would have to keep
--- them until all is stored, which costs a quarter more.
--- Inputs: $1 to $6 as known_one, of which $6 is false; $7 ids, $8 args, in step; of all of
---   them: $9 start_by or 0, $10 lane, $11 turn, $12 flags, $13 policy, $14 trace.
+-- Stores jobs that differ only in id and args, and are due at once, in a transaction of
+-- the store. It returns no rows: the server would have to keep them until everything is
+-- stored, which costs a quarter more.
+-- Inputs: $1 to $6 as known_one, of which $6 is false; $7 ids, $8 args, in the same
+--   order; for all of them: $9 start_by or 0, $10 lane, $11 turn, $12 flags, $13
+--   policy, $14 trace.
 -- Locks: inserted rows.
 with {{known_one}}, {{stored_alike}}
 {{due_alike}};
 
 -- name: enqueue_within
--- The same in a transaction of a caller.
+-- Does what enqueue does, in a transaction of a caller.
 -- Inputs: as enqueue, but $6 is true.
 -- Output: as verdict.
 -- Locks: inserted rows.
@@ -87,9 +88,9 @@ select lanes from known where lanes is not null;
 
 -- name: enqueue_mixed
 -- Stores any jobs without keys.
--- Inputs: $1 to $6 as changed and verdict; in step: $7 ids, $8 args, $9 start_by or 0,
---   $10 not_before or 0, $11 lanes, $12 turns, $13 flags, $14 policies, $15 traces,
---   $16 gates or 0.
+-- Inputs: $1 to $6 as changed and verdict; in the same order: $7 ids, $8 args, $9
+--   start_by or 0, $10 not_before or 0, $11 lanes, $12 turns, $13 flags, $14 policies,
+--   $15 traces, $16 gates or 0.
 -- Output: as verdict.
 -- Locks: inserted rows.
 with {{changed}},
@@ -121,11 +122,11 @@ due as (
 select {{verdict}} from changed where lanes is not null;
 
 -- name: enqueue_keyed
--- Stores those of the jobs whose keys are free. Waits for transactions that
--- are about to take or give back the same keys.
--- Inputs: $1 to $16 as enqueue_mixed; in step with its jobs: $17 keys, distinct per
+-- Stores those of the jobs whose keys are free. It waits for transactions that are
+-- about to take or give back the same keys.
+-- Inputs: $1 to $16 as enqueue_mixed; in the order of its jobs: $17 keys, distinct per
 --   tenant, $18 tenants.
--- Output: ids of the stored jobs, and nothing or as verdict.
+-- Output: id and null per stored job; or null and as verdict.
 -- Locks: inserted rows, keys in order.
 with {{changed}},
 asked as materialized (
@@ -167,9 +168,9 @@ union all
 select null, {{verdict}} from changed where lanes is not null;
 
 -- name: key_holders
--- Reads who holds keys. It is a statement of its own after enqueue_keyed,
--- whose snapshot cannot see a holder that it waited for.
--- Inputs, in step: $1 tenants, $2 keys.
+-- Reads which jobs hold keys. It is a separate statement after enqueue_keyed, whose
+-- snapshot cannot see a holder that it waited for.
+-- Inputs, in the same order: $1 tenants, $2 keys.
 -- Output: tenant, key, id of the holder.
 -- Locks: none.
 select k.tenant, k.job_key, k.id

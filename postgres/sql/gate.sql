@@ -1,26 +1,26 @@
 -- name: gates_with_news
--- Gates where there may be somebody to admit.
--- Inputs: $1 gate after which to begin, $2 at most so many.
+-- Lists gates that may have a job to admit.
+-- Inputs: $1 gate after which to begin, $2 limit.
 -- Output: gates, in order.
 -- Locks: none.
 select distinct gate from {{gate_news}} where gate > $1::bigint order by gate limit $2::int;
 
 -- name: lock_gates
--- Lets nobody else admit at these gates.
+-- Keeps other transactions from admitting at these gates.
 -- Inputs: $1 gates.
--- Output: to be ignored.
--- Locks: the gates, in order; waits for whoever admits there.
+-- Output: ignored.
+-- Locks: the gates, in order; waits for transactions that admit there.
 select pg_advisory_xact_lock(gate) from (select distinct gate from unnest($1::bigint[]) as g (gate) order by gate) in_order;
 
 -- name: admit
--- Gives free places of gates to the first of those who are parked there. It is a
--- statement of its own after lock_gates: its snapshot shows all that was admitted
--- under the locks before. News that is not in that snapshot stays. So does that
--- of a gate where a parked job was passed over because another transaction has
--- it: should that be rolled back, nobody else would tell.
+-- Gives free places of gates to the first jobs parked there. It is a separate statement
+-- after lock_gates, so its snapshot shows everything that was admitted under the locks
+-- before. Rows of gate_news that are not in that snapshot stay. So do those of a gate
+-- where a parked job was passed over because another transaction has locked it: if that
+-- transaction is rolled back, it leaves no row itself.
 -- Inputs: $1 gates, distinct.
 -- Output: lane, count.
--- Locks: the moved jobs; passes over jobs locked by others.
+-- Locks: the moved jobs; passes over jobs that other transactions have locked.
 with gate as materialized (
     select g.gate, greatest(coalesce(nullif(q.per_key, 0), 1) - taken.n, 0) as free
     from unnest($1::bigint[]) as g (gate)
@@ -57,13 +57,13 @@ heard as (
 select lane, count(*) from moved group by lane;
 
 -- name: leave_gates
--- Gives back the places of jobs that were moved in the same transaction, and
--- tells of it.
--- Inputs: $1 ids, $2 'ended', 'put off' or 'deleted': only those to which that
---   has happened give it back. That a job is to run later can have other reasons,
---   so that it must be this transaction which has put it there.
+-- Gives back the places of jobs that were moved in the same transaction, and records
+-- their gates in gate_news.
+-- Inputs: $1 ids, $2 'ended', 'put off' or 'deleted': only jobs to which that has
+--   happened give their place back. A job may be scheduled for other reasons, so this
+--   transaction must be the one that put it off.
 -- Output: gates.
--- Locks: the given back places.
+-- Locks: the places given back.
 with given as materialized (
     delete from {{admitted}} a
     using unnest($1::bigint[]) as d (id)
@@ -78,10 +78,10 @@ with given as materialized (
 insert into {{gate_news}} (gate) select distinct gate from given returning gate;
 
 -- name: depart
--- A part of statements that end jobs which they find themselves: gives back the
--- places of those that are leaving, and tells of it.
+-- A part of statements that end jobs which they find themselves. It gives back the
+-- places of leaving jobs, and records their gates in gate_news.
 -- Inputs: id of leaving.
--- Locks: the given back places.
+-- Locks: the places given back.
 given as (
     delete from {{admitted}} a
     using leaving d
@@ -94,7 +94,7 @@ told as (
 );
 
 -- name: due
--- A part of statements that make a scheduled job due: it becomes ready, or is
+-- A part of statements that make a scheduled job due: the job becomes ready, or is
 -- parked if it has a gate and no place.
 -- Inputs: moved, changed, due and now of clock.
 -- Locks: inserted rows.
@@ -117,7 +117,7 @@ returned as (
 );
 
 -- name: stir_gates
--- Tells of all gates of a kind where jobs are parked.
+-- Records all gates of a kind where jobs are parked in gate_news.
 -- Inputs: $1 kind.
 -- Locks: none.
 with recursive gate as (
@@ -130,15 +130,15 @@ insert into {{gate_news}} (gate)
 select g.gate from gate g cross join lateral (select kind from {{lane}} where id = g.lane offset 0) l where l.kind = $1::text;
 
 -- name: gate_holders
--- How many places of a gate are taken, and by whom.
--- Inputs: $1 gate, $2 at most so many.
+-- Reads how many places of a gate are taken, and which jobs hold them.
+-- Inputs: $1 gate, $2 limit.
 -- Output: how many in all, id; in order.
 -- Locks: none.
 select count(*) over (), id from {{admitted}} where gate = $1::bigint order by id limit $2::int;
 
 -- name: gate_ahead
 -- Counts the jobs that are parked before a key.
--- Inputs: $1 gate, $2 $3 $4 key (turn, start_by, id), $5 at most so many.
+-- Inputs: $1 gate, $2 $3 $4 key (turn, start_by, id), $5 limit.
 -- Output: their number.
 -- Locks: none.
 select count(*)
@@ -230,7 +230,7 @@ select gate, $2::smallint, start_by, id, lane, attempt, failures, crashes from m
 returning lane;
 
 -- name: delete_parked
--- Takes a parked job out of its place, to be forgotten.
+-- Removes a parked job from its place, before the job is deleted.
 -- Inputs, output, locks: as delete_later.
 delete from {{parked}} p
 using {{job}} j

@@ -1,17 +1,17 @@
--- Statements that give up and remove lanes: see LaneWalk in internal/sqlstore. They run
+-- Statements that retire and remove lanes: see LaneWalk in internal/sqlstore. They run
 -- in one transaction, under the lock of the walk.
 
 -- name: lane_walk
 -- Locks the walk and reads how far it has come.
--- Output: begun_at, after_job, ended_at, settled, removed, the clock; no row if
---   another process has it.
--- Locks: the row of the walk; passes over it if another has it.
+-- Output: begun_at, after_job, ended_at, settled, removed, the clock; no row if another
+--   process has locked it.
+-- Locks: the row of the walk; passes over it if another process has locked it.
 select begun_at, after_job, ended_at, settled, removed, {{now}} from {{lane_walk}} where id = 1 for update skip locked;
 
 -- name: lanes_settled
--- Whether no transaction is open that is older than the last that gave up lanes: such a
--- one may have looked at a lane before, and store a job in it yet. One that has not
--- written anything shows only in the activity of its session.
+-- Reports whether no transaction is open that is older than the last one that retired
+-- lanes. Such a transaction may have read a lane before, and may still store a job in
+-- it. A transaction that has written nothing shows only in the activity of its session.
 -- Output: one row.
 -- Locks: none.
 select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > w.retired_by
@@ -22,9 +22,9 @@ select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > w.retired_by
 from {{lane_walk}} w where w.id = 1;
 
 -- name: keep_lane_walk
--- Notes how far the walk has come.
+-- Records how far the walk has come.
 -- Inputs: $1 begun_at, $2 after_job, $3 ended_at, $4 settled, $5 removed, $6 whether
---   this transaction has given up lanes.
+--   this transaction has retired lanes.
 -- Locks: the row of the walk, locked before.
 update {{lane_walk}}
 set begun_at = $1::bigint, after_job = $2::bigint, ended_at = $3::bigint, settled = $4::boolean, removed = $5::bigint,
@@ -32,21 +32,21 @@ set begun_at = $1::bigint, after_job = $2::bigint, ended_at = $3::bigint, settle
 where id = 1;
 
 -- name: stamp_lanes
--- Begins to count for lanes that no walk has met yet.
+-- Starts the clock of lanes that no walk has met yet.
 -- Inputs: $1 now.
--- Locks: those lanes; passes over lanes locked by others.
+-- Locks: those lanes; passes over lanes that other transactions have locked.
 update {{lane}} set seen_at = $1::bigint
 where id = any (array(select id from {{lane}} where seen_at = 0 for update skip locked));
 
 -- name: lanes_of_window
 -- Finds the lanes of the next jobs in the order of their ids.
--- Inputs: $1 id after which to begin, $2 at most so many.
--- Output: lane, how many of them are in it, the last of their ids.
+-- Inputs: $1 id after which to begin, $2 limit.
+-- Output: lane, how many of the jobs are in it, the last of their ids.
 -- Locks: none.
 select lane, count(*), max(id) from (select id, lane from {{job}} where id > $1::bigint order by id limit $2::int) w group by lane;
 
 -- name: see_lanes
--- Notes that lanes have jobs, and takes them into use again if they were given up.
+-- Records that lanes have jobs, and takes retired ones into use again.
 -- Inputs: $1 lanes, $2 begin of the walk, $3 now.
 -- Locks: those of the lanes that this walk has not seen yet, in order.
 with chosen as materialized (
@@ -55,16 +55,16 @@ with chosen as materialized (
 update {{lane}} set seen_at = $3::bigint, retired_at = 0 where id = any (array(select id from chosen));
 
 -- name: lanes_of_schedules
--- Finds the lanes that schedules make their runs in, deleted ones too.
+-- Finds the lanes of schedules' runs, including those of deleted schedules.
 -- Output: lane.
 -- Locks: none.
 select distinct lane from {{schedule}};
 
 -- name: retire_lanes
--- Gives lanes up that were not seen for long.
--- Inputs: $1 seen before, $2 now, $3 at most so many.
+-- Retires lanes that were not seen for long.
+-- Inputs: $1 seen before, $2 now, $3 limit.
 -- Output: how many.
--- Locks: those lanes; passes over lanes locked by others.
+-- Locks: those lanes; passes over lanes that other transactions have locked.
 with retired as (
     update {{lane}} set retired_at = $2::bigint
     where id = any (array(
@@ -75,11 +75,11 @@ with retired as (
 select count(*) from retired;
 
 -- name: remove_lanes
--- Removes lanes that were given up and not seen since. The last of all stays, so that no
--- store can take a new lane's id for an old one.
--- Inputs: $1 given up before, $2 begin of the walk, $3 at most so many.
+-- Removes lanes that were retired and not seen since. The last lane of all stays, so
+-- that no store can take a new lane's id for an old one.
+-- Inputs: $1 retired before, $2 begin of the walk, $3 limit.
 -- Output: id.
--- Locks: those lanes; passes over lanes locked by others.
+-- Locks: those lanes; passes over lanes that other transactions have locked.
 delete from {{lane}}
 where id = any (array(
     select id from {{lane}}
@@ -95,8 +95,8 @@ returning id;
 select id from {{lane}};
 
 -- name: settled_lane
--- Finds the last lane that was made a while ago, among the last of all: none with a
--- smaller id is still to be committed.
+-- Finds the last lane that was created a while ago, among the last of all: no lane with
+-- a smaller id can still be committed.
 -- Inputs: $1 microseconds.
 -- Output: its id, or 0.
 -- Locks: none.

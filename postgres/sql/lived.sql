@@ -1,15 +1,16 @@
 -- name: mark_lived
--- Notes that the process of a node lives. It commits before crashes are taken back:
--- reap counts none for the node from then on, and what it counted before is visible.
+-- Records that the process of a node is alive. It commits before crashes are taken
+-- back: from then on reap counts none for the node, and what it counted before is
+-- visible.
 -- Inputs: $1 node.
--- Locks: the node; waits for those who reap from it.
+-- Locks: the node; waits for transactions that reap from it.
 update {{node}} set lived = true where id = $1::bigint;
 
 -- name: uncrash
--- Takes back crashes that were counted for a node. A job that moves at this instant is
--- missed and its row of reaped stays, so that another call finds it.
+-- Takes back crashes that were counted for a node. A job that moves at this moment is
+-- missed and its row of reaped stays, so another call finds it.
 -- Inputs: $1 node, $2 how the attempts are described.
--- Output: lanes of ready jobs that are no suspects any more.
+-- Output: lanes of ready jobs that are no longer suspects.
 -- Locks: those rows of reaped, the attempts and the jobs in their places.
 with counted as materialized (
     select id, run from {{reaped}} where node = $1::bigint for update
@@ -52,7 +53,7 @@ settled as (
 select distinct lane from in_ready;
 
 -- name: forget_reaped
--- Forgets crashes of a node: the jobs for which they were counted have ended.
+-- Deletes crashes of a node: the jobs for which they were counted have ended.
 -- Inputs: $1 node.
 -- Locks: the deleted rows.
 delete from {{reaped}} where node = $1::bigint;

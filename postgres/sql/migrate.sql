@@ -1,5 +1,5 @@
 -- name: schema_exists
--- Whether the schema of the tables exists.
+-- Reports whether the schema of the tables exists.
 -- Inputs: $1 name.
 -- Output: one row if so.
 -- Locks: none.
@@ -11,7 +11,7 @@ select 1 from pg_namespace where nspname = $1::text;
 create schema {{schema}};
 
 -- name: migrations_exist
--- Whether any migration was ever begun.
+-- Reports whether any migration was ever begun.
 -- Output: true or false.
 -- Locks: none.
 select to_regclass('{{migration}}') is not null;
@@ -28,7 +28,7 @@ create table if not exists {{migration}} (
 );
 
 -- name: migrations_applied
--- How far migrations have been applied.
+-- Reads how far migrations have been applied.
 -- Output: version, number of applied statements.
 -- Locks: none.
 select version, count(*) from {{migration}} group by version;
@@ -41,17 +41,16 @@ insert into {{migration}} (version, step, name, applied_at)
 values ($1::int, $2::int, $3::text, (extract(epoch from clock_timestamp()) * 1000000)::bigint);
 
 -- name: lock_migrations
--- Lets one process at a time migrate.
+-- Allows one process at a time to migrate.
 -- Inputs: $1 key of the lock.
 -- Output: one row to be ignored.
 -- Locks: the migrations.
 select pg_advisory_xact_lock($1::bigint);
 
 -- name: find_index
--- Looks an index up.
+-- Looks up an index.
 -- Inputs: $1 schema, $2 name.
--- Output: whether it is whole, and whether it is just being built; no row if there
---   is none.
+-- Output: whether it is valid, and whether it is being built; no row if there is none.
 -- Locks: none.
 select i.indisvalid, exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)
 from pg_index i
@@ -60,24 +59,24 @@ join pg_namespace n on n.oid = c.relnamespace
 where n.nspname = $1::text and c.relname = $2::text;
 
 -- name: drop_index
--- Removes an index that was not finished. It is run outside of a transaction.
+-- Removes an unfinished index. It runs outside of a transaction.
 -- Locks: nothing that jobs need.
 drop index concurrently if exists {{schema}}."{{index}}";
 
 -- name: builds_index
--- Whether the server builds an index in this database.
--- Output: a row for each.
+-- Reports whether the server is building an index in this database.
+-- Output: a row for each index.
 -- Locks: none.
 select 1 from pg_stat_progress_create_index where datname = current_database();
 
 -- name: stay_idle
--- Lets the transaction that holds the migrations' lock be idle while an index is
+-- Allows the transaction that holds the migrations' lock to be idle while an index is
 -- built.
 -- Locks: none.
 set local idle_in_transaction_session_timeout = 0;
 
 -- name: take_your_time
--- Lets a session that does nothing but build an index take as long as that takes.
--- Never through a pooler: the session may be another's before.
+-- Lifts the time limits of a session that only builds an index. It is never sent
+-- through a pooler, where the session may serve another client next.
 -- Locks: none.
 set statement_timeout = 0; set lock_timeout = 0;

@@ -9,14 +9,14 @@ select now, now, now + $5::bigint, $3::int, $4::int, $6::boolean, false, $1::tex
 returning id, joined_at;
 
 -- name: beat
--- Extends the lease of a node that is alive: the opposite of what mark_dead
--- asks, on the same row, so that exactly one of them wins. The clock is read
--- again if the row had to be waited for. A row with an earlier beat than the node knows
+-- Extends the lease of a node that is alive. The condition is the opposite of
+-- mark_dead's, on the same row, so exactly one of them wins. The clock is read again if
+-- the statement had to wait for the row. A row with an earlier beat than the node knows
 -- has lost one; a clock that was set back leaves the last beat as it is.
--- Inputs: $1 node, $2 lease in microseconds, $3 idle, $4 queued, $5 token, $6 the beat
---   that was last acknowledged.
--- Output: last beat, when the lease was extended, whether the node is to drain; no row if
---   the node is not alive.
+-- Inputs: $1 node, $2 lease in microseconds, $3 idle, $4 queued, $5 token, $6 the last
+--   acknowledged beat.
+-- Output: last beat, when the lease was extended, whether the node should drain; no row
+--   if the node is not alive.
 -- Locks: the node.
 update {{node}}
 set lease_until = {{now}} + $2::bigint, last_beat = greatest(last_beat, {{now}}), idle = $3::int, queued = $4::int
@@ -24,14 +24,14 @@ where id = $1::bigint and token = $5::text and not dead and lease_until > {{now}
 returning last_beat, lease_until - $2::bigint, draining;
 
 -- name: drain
--- Asks a live node to start nothing more, or to go on.
--- Inputs: $1 node, $2 whether to.
+-- Asks a live node to start no more jobs, or to continue.
+-- Inputs: $1 node, $2 whether to drain.
 -- Output: its id; no row if it is not alive.
 -- Locks: the node.
 update {{node}} set draining = $2::boolean where id = $1::bigint and not dead and lease_until > {{now}} returning id;
 
 -- name: wishes
--- The running jobs of a node that somebody asked to stop.
+-- Lists the running jobs of a node that were asked to stop.
 -- Inputs: $1 node.
 -- Output: id, fence.
 -- Locks: none.
@@ -44,17 +44,17 @@ select id, fence from {{running}} where node = $1::bigint and wish is not null;
 update {{node}} set dead = true where id = $1::bigint and token = $2::text;
 
 -- name: held
--- The jobs leased to a node. It reads all of running, which is as small as the
+-- Lists the jobs leased to a node. It reads all of running, which is as small as the
 -- nodes' slots together: an index would cost every claim and settle.
--- Inputs: $1 node, $2 token, or null if another asks for it.
--- Output: id, fence; none if the node's row is another's.
+-- Inputs: $1 node, $2 token, or null if another process asks.
+-- Output: id, fence; none if the row belongs to another node.
 -- Locks: none.
 select id, fence from {{running}}
 where node = $1::bigint and ($2::text is null or exists (select from {{node}} where id = $1::bigint and token = $2::text));
 
 -- name: node_left
--- What is left of a node that cannot beat.
+-- Reads the row of a node that cannot beat.
 -- Inputs: $1 node, $2 token.
--- Output: whether the row is its own, its last beat; no row if there is none.
+-- Output: whether the row is its own, its last beat; no row if it is gone.
 -- Locks: none.
 select token = $2::text, last_beat from {{node}} where id = $1::bigint;

@@ -1,26 +1,26 @@
 -- name: attempts
--- The recorded runs of a job.
+-- Lists the recorded runs of a job.
 -- Inputs: $1 id.
 -- Output: run, fence, node, started_at, finished_at, reason, error; oldest first.
 -- Locks: none.
 select run, fence, node, started_at, finished_at, reason, error from {{attempt}} where id = $1::bigint order by run;
 
 -- name: nodes
--- All nodes.
+-- Lists all nodes.
 -- Output: id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead,
 --   whether it has no token.
 -- Locks: none.
 select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead or lease_until <= (select {{now}}), token = '' from {{node}} order by id;
 
 -- name: pauses
--- What is paused.
+-- Lists what is paused.
 -- Output: scope, name.
 -- Locks: none.
 select scope, name from {{pause}} order by scope, name;
 
 -- name: ahead
--- Counts the ready jobs of lanes before a key, suspects aside.
--- Inputs: $1 lanes, $2 $3 $4 key (turn, start_by, id), $5 at most so many.
+-- Counts the ready jobs of lanes before a key, without suspects.
+-- Inputs: $1 lanes, $2 $3 $4 key (turn, start_by, id), $5 limit.
 -- Output: their number.
 -- Locks: none.
 select count(*)

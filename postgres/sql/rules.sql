@@ -1,8 +1,8 @@
 -- name: exclude_claims
--- Waits for the claims in flight and keeps new ones waiting, so that they see
--- what this transaction changes.
+-- Waits for the claims in flight and keeps new ones waiting, so that they see what this
+-- transaction changes.
 -- Inputs: $1 key of the rules' lock.
--- Output: one row to be ignored.
+-- Output: one row, ignored.
 -- Locks: the rules.
 select pg_advisory_xact_lock($1::bigint);
 
@@ -14,7 +14,7 @@ select pg_advisory_xact_lock($1::bigint);
 update {{rules}} set version = version + $1::bigint where id = 1 returning version;
 
 -- name: rules_version
--- Which rules hold.
+-- Reads the version of the current rules.
 -- Output: their version.
 -- Locks: none.
 select version from {{rules}} where id = 1;
@@ -26,33 +26,33 @@ select version from {{rules}} where id = 1;
 insert into {{pause}} (scope, name) values ($1::text, $2::text) on conflict do nothing;
 
 -- name: resume
--- Undoes pause.
+-- Reverts pause.
 -- Inputs: $1 scope, $2 name.
 -- Locks: the deleted row.
 delete from {{pause}} where scope = $1::text and name = $2::text;
 
 -- name: parents
--- All declared tenants.
--- Output: name, parent or nothing.
+-- Lists all declared tenants.
+-- Output: name, parent or null.
 -- Locks: none.
 select name, parent from {{tenant}};
 
 -- name: quotas
--- The limits that are set.
+-- Lists the limits that are set.
 -- Output: id, scope, name, cap, minimum, rate, burst, places per key.
 -- Locks: none.
 select id, scope, name, cap, minimum, rate, burst, per_key from {{quota}} where cap > 0 or minimum > 0 or rate > 0 or per_key > 0;
 
 -- name: quota_active
--- Whether a limit is set.
+-- Reports whether a limit is set.
 -- Inputs: $1 scope, $2 name.
 -- Output: one row if so.
 -- Locks: none.
 select 1 from {{quota}} where scope = $1::text and name = $2::text and (cap > 0 or minimum > 0 or rate > 0);
 
 -- name: put_quota
--- Sets a limit, or removes it if it says nothing. A rate that differs starts
--- with its burst.
+-- Sets a limit, or removes it if all its values are empty. A changed rate starts with a
+-- full burst.
 -- Inputs: $1 scope, $2 name, $3 cap, $4 minimum, $5 rate, $6 burst, $7 places
 --   per key.
 -- Locks: the row.
@@ -65,9 +65,9 @@ on conflict (scope, name) do update set
     refilled_at = case when q.rate = excluded.rate and q.burst = excluded.burst then q.refilled_at else excluded.refilled_at end;
 
 -- name: limits
--- The limits that are set, with their use.
--- Output: scope, name, cap, minimum, rate, burst, places per key, jobs that count, tokens, and
---   for how many microseconds these were not refilled.
+-- Lists the limits that are set, with their use.
+-- Output: scope, name, cap, minimum, rate, burst, places per key, jobs that count,
+--   tokens, and how many microseconds ago these were refilled.
 -- Locks: none.
 select scope, name, cap, minimum, rate, burst, per_key, used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0)::int, tokens, (select {{now}}) - refilled_at
 from {{quota}} q

@@ -1,17 +1,17 @@
 -- name: pin
--- Bounds and pins the statements that follow in the same transaction. Every
--- table is reached through an index from a known set of keys, so the one right
--- plan is known; without this a plan made while a table was still empty, or
--- had no statistics, can scan it for as long as the session lives. With
--- sequential scans made expensive, costs would also call for jit.
+-- Bounds and pins the statements that follow in the same transaction. Every table is
+-- reached through an index from a known set of keys, so the right plan is known.
+-- Without this, a plan made while a table was empty, or had no statistics, may scan the
+-- table for as long as the session lives. With sequential scans made expensive, costs
+-- would also trigger jit.
 --
--- That leaves the planner one way to go wrong: to read an index from end to end,
--- in the order of a join. It looks like a single row to it when the statistics
--- were gathered while the table had none alive, and is millions of dead ones
--- beside a long transaction. So joins are not written with = on the first column
--- of an index, which promises an order, but with any (array[...]), which does
--- not, or as a lateral query of their own.
--- Output: one row to be ignored.
+-- The planner can still go wrong in one way: it may read an index from end to end, in
+-- the order of a join. This looks like a single row to the planner if the statistics
+-- were gathered while no row was alive, and is millions of dead rows beside a long
+-- transaction. So joins are not written with = on the first column of an index, which
+-- promises an order, but with any (array[...]), which does not, or as a separate
+-- lateral query.
+-- Output: one row, ignored.
 -- Locks: none.
 select set_config('statement_timeout', '{{timeout}}', true),
        set_config('plan_cache_mode', 'force_generic_plan', true),
@@ -22,10 +22,10 @@ select set_config('statement_timeout', '{{timeout}}', true),
        set_config('enable_mergejoin', 'off', true);
 
 -- name: same_server
--- Follows the list of pin: fails, so that nothing is done, if the server is not the one
--- that this process knows. It was started at another time, or crashed since: the database
--- may have lost its last commits then.
--- Output: to be ignored.
+-- Follows the list of pin. It fails, so that nothing is done, if the server is not the
+-- one that this process knows: if it was started at another time, or crashed since, the
+-- database may have lost its last commits.
+-- Output: ignored.
 -- Locks: none.
 , case when {{since}} = '{{started}}'::timestamptz then 0
        else ('another server since ' || {{since}})::int end;
@@ -38,7 +38,7 @@ select set_config('statement_timeout', '{{timeout}}', true),
 , set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true);
 
 -- name: is_server
--- Tells whether the server is the one that this process knows, in a transaction of a
+-- Reports whether the server is the one that this process knows, in a transaction of a
 -- caller, which must not fail.
 -- Inputs: $1 when it was started.
 -- Output: whether it is.
@@ -46,24 +46,24 @@ select set_config('statement_timeout', '{{timeout}}', true),
 select {{since}} = $1::timestamptz;
 
 -- name: now
--- The database's clock.
+-- Reads the database's clock.
 -- Output: microseconds.
 -- Locks: none.
 select {{now}};
 
 -- name: notify
--- Tells the other processes. Never part of a transaction that does work: the
--- commit of a notification is serialized over the whole server.
+-- Notifies the other processes. It is never part of a transaction that does work,
+-- because the server serializes the commits of notifications.
 -- Inputs: $1 channel, $2 message.
--- Output: one row to be ignored.
+-- Output: one row, ignored.
 -- Locks: none.
 select pg_notify($1, $2);
 
 -- name: add_lanes
--- Creates lanes that do not exist yet, and takes those into use again that were given
--- up. It looks before: an insert that meets another uses up an id.
--- Inputs: $1 queues, $2 tenants, $3 kinds; in step.
--- Locks: inserted rows, and those of lanes that were given up.
+-- Creates lanes that do not exist yet, and takes retired ones into use again. It looks
+-- first, because an insert that conflicts uses up an id.
+-- Inputs: $1 queues, $2 tenants, $3 kinds; in the same order.
+-- Locks: inserted rows, and those of retired lanes.
 insert into {{lane}} (queue, tenant, kind)
 select queue, tenant, kind
 from unnest($1::text[], $2::text[], $3::text[]) as n (queue, tenant, kind)
@@ -72,9 +72,9 @@ order by 1, 2, 3
 on conflict (queue, tenant, kind) do update set retired_at = 0, seen_at = 0;
 
 -- name: named_lanes
--- Looks lanes up by name. It is a statement of its own after add_lanes, whose
--- snapshot cannot see the lanes that another process won.
--- Inputs: $1 queues, $2 tenants, $3 kinds; in step.
+-- Looks up lanes by name. It is a separate statement after add_lanes, whose snapshot
+-- cannot see the lanes that another process created first.
+-- Inputs: $1 queues, $2 tenants, $3 kinds; in the same order.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
 select l.id, l.queue, l.tenant, l.kind
@@ -83,7 +83,7 @@ join {{lane}} l on l.queue = n.queue and l.tenant = n.tenant and l.kind = n.kind
 
 -- name: lanes_above
 -- Lists lanes that may be new.
--- Inputs: $1 id up to which all lanes are known, but for $2.
+-- Inputs: $1 id up to which all lanes are known, except those of $2.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
 select id, queue, tenant, kind from {{lane}} where id > $1::int
@@ -91,14 +91,14 @@ union all
 select id, queue, tenant, kind from {{lane}} where id = any ($2::int[]);
 
 -- name: take_ids
--- Reserves blocks of job ids. Sequences never give back what a rollback undid.
+-- Reserves blocks of job ids. A rollback does not return values to a sequence.
 -- Inputs: $1 number of blocks.
 -- Output: first id of each block.
 -- Locks: none.
 select nextval('{{jobid}}') from generate_series(1, $1::int);
 
 -- name: savepoint
--- Marks where to return to if what follows cannot be done.
+-- Sets a point to return to if what follows cannot be done.
 -- Locks: none.
 savepoint fairlead;
 
@@ -108,6 +108,6 @@ savepoint fairlead;
 rollback to savepoint fairlead;
 
 -- name: release_savepoint
--- Forgets the mark; what was done since stays.
+-- Removes the savepoint; what was done since stays.
 -- Locks: none.
 release savepoint fairlead;

@@ -1,18 +1,18 @@
--- Statements of Claim. They run in one transaction that has the write lock:
--- nothing is claimed twice, and a pause that was committed before is seen.
+-- Statements of Claim. They run in one transaction that has the write lock: nothing is
+-- claimed twice, and every pause committed before is seen.
 --
--- SQLite plans a statement anew for every value of an argument that may change
--- the plan. That is why limits are written as sums here and elsewhere, and why
--- it is part of the text whether jobs are suspects, who have an index.
+-- SQLite plans a statement again for every value of an argument that may change the
+-- plan. So limits are written as sums here and elsewhere, and the text itself contains
+-- whether jobs are suspects, for which there is an index.
 
 -- name: claim_check
--- Tells whether a node may claim.
+-- Reports whether a node may claim.
 -- Inputs: node, token, now.  Output: a row if it may.  Locks: none.
 select 1 from {{node}} where id = ? and token = ? and dead = 0 and lease_until > ?;
 
 -- name: changed_lanes
--- Finds lanes that have not the names which the caller knows: another process has given
--- them up, or the file was restored.
+-- Finds lanes whose names differ from those that the caller knows: another process has
+-- retired them, or the file was restored.
 -- Inputs: id, queue, tenant and kind of lanes as a JSON array of arrays.
 -- Output: ids.  Locks: none.
 select v.value ->> 0 from json_each(?) v
@@ -25,8 +25,8 @@ where l.id is null;
 select scope, name from {{pause}} order by scope, name;
 
 -- name: lane_heads
--- Finds the first ready job of every lane that has one, suspects aside, without
--- a look at the rest of them.
+-- Finds the first ready job of every lane that has one, without suspects, and without
+-- reading the rest.
 -- Inputs: none.  Output: lane, turn, start_by, id.  Locks: none.
 with recursive busy (lane) as (
   select min(lane) from {{ready}}
@@ -45,7 +45,7 @@ cross join {{ready}} r on r.lane = b.lane and r.solo = 0 and (r.turn, r.start_by
 select lane, turn, start_by, id from {{ready}} where solo = 1 order by turn, start_by, id;
 
 -- name: lane_keys
--- Lists the ready jobs of a lane from a key on, suspects aside.
+-- Lists the ready jobs of a lane from a key on, without suspects.
 -- Inputs: lane, turn, start_by and id of the key, limit.
 -- Output: turn, start_by, id, in order.  Locks: none.
 select turn, start_by, id
@@ -55,9 +55,9 @@ order by turn, start_by, id
 limit 0 + ?;
 
 -- name: claim_lane
--- Reads the first ready jobs of a lane, suspects aside.
+-- Reads the first ready jobs of a lane, without suspects.
 -- Inputs: lane, limit.
--- Output: lane, then how the jobs stand and what they are, in order.
+-- Output: lane, then the state and the columns of the jobs, in order.
 -- Locks: none.
 select r.lane, r.attempt, r.failures, r.crashes,
        j.id, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags, j.policy, coalesce(j.trace, ''), j.args, m.memo, m.progress
@@ -80,7 +80,7 @@ cross join {{job}} j on j.id = v.value
 left join {{memo}} m on m.id = v.value;
 
 -- name: to_running_range
--- Leases the ready jobs of a lane up to a key, suspects aside.
+-- Leases the ready jobs of a lane up to a key, without suspects.
 -- Inputs: fence, node, now, lane, turn, start_by and id of the key.
 -- Output: none.  Locks: the writer's.
 insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
@@ -89,14 +89,14 @@ from {{ready}}
 where lane = ? and solo = 0 and (turn, start_by, id) <= (?, ?, ?);
 
 -- name: leave_ready_range
--- Takes the ready jobs of a lane up to a key out of ready, suspects aside.
+-- Removes the ready jobs of a lane up to a key from ready, without suspects.
 -- Inputs: lane, turn, start_by and id of the key.  Output: none.
 -- Locks: the writer's.
 delete from {{ready}}
 where lane = ? and solo = 0 and (turn, start_by, id) <= (?, ?, ?);
 
 -- name: claim_chosen
--- Leases ready jobs, wherever they stand, suspects aside.
+-- Leases ready jobs, wherever they are, without suspects.
 -- Inputs: fence, node, now, ids as a JSON array.  Output: none.
 -- Locks: the writer's.
 insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
@@ -106,7 +106,7 @@ cross join {{job}} j on j.id = v.value
 cross join {{ready}} r on r.lane = j.lane and r.solo = 0 and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id;
 
 -- name: leave_ready_chosen
--- Takes jobs out of ready, wherever they stand, suspects aside.
+-- Removes jobs from ready, wherever they are, without suspects.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{ready}}
 where (lane, solo, turn, start_by, id) in (

@@ -2,9 +2,9 @@
 -- places counted by one of them are still free for the next.
 
 -- name: admissible
--- Finds the jobs that gates have places for: of each gate the first parked one,
--- and from each the next as long as places are left. Without the signs SQLite
--- would compare numbers with numbers of another kind, and not by the index.
+-- Finds the jobs that gates have places for: of each gate the first parked one, and
+-- from each the next as long as places are left. Without the signs SQLite would compare
+-- numbers of different types, and not use the index.
 -- Inputs: gates as a JSON array.  Output: id, lane.  Locks: none.
 with recursive passing (gate, turn, start_by, id, lane, free) as (
   select v.value, j.turn, j.start_by, j.id, j.lane,
@@ -36,14 +36,14 @@ cross join {{job}} j on j.id = v.value
 cross join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id;
 
 -- name: leave_parked_many
--- Takes many jobs out of parked: the second half of pass_gate.
+-- Removes many jobs from parked: the second half of pass_gate.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{parked}}
 where (gate, turn, start_by, id) in (
   select j.gate, j.turn, j.start_by, j.id from json_each(?) v cross join {{job}} j on j.id = v.value);
 
 -- name: take_places
--- Gives places at their gates to jobs.
+-- Gives jobs places at their gates.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 insert into {{admitted}} (gate, id)
 select j.gate, j.id from json_each(?) v cross join {{job}} j on j.id = v.value;
@@ -65,8 +65,8 @@ select distinct j.gate from json_each(?) v cross join {{job}} j on j.id = v.valu
 select distinct p.gate from {{lane}} l cross join {{parked}} p on p.lane = l.id where l.kind = ?;
 
 -- name: gate_state
--- Tells how a gate stands for one of its parked jobs.
--- Inputs: gate, turn, start_by and id of the job, how many to count at most.
+-- Reads the state of a gate for one of its parked jobs.
+-- Inputs: gate, turn, start_by and id of the job, limit of the count.
 -- Output: places taken, jobs parked before it.  Locks: none.
 select (select count(*) from {{admitted}} where gate = ?1),
        (select count(*) from (

@@ -1,5 +1,6 @@
--- Statements that give up and remove lanes: see LaneWalk in internal/sqlstore. They run
--- in one transaction that has the write lock: no other stores a job meanwhile.
+-- Statements that retire and remove lanes: see LaneWalk in internal/sqlstore. They run
+-- in one transaction that has the write lock: no other transaction stores a job
+-- meanwhile.
 
 -- name: lane_walk
 -- Reads how far the walk has come.
@@ -7,12 +8,12 @@
 select begun_at, after_job, ended_at from {{lane_walk}} where id = 1;
 
 -- name: keep_lane_walk
--- Notes how far the walk has come.
+-- Records how far the walk has come.
 -- Inputs: begun_at, after_job, ended_at.  Output: none.  Locks: the writer's.
 update {{lane_walk}} set begun_at = ?, after_job = ?, ended_at = ? where id = 1;
 
 -- name: stamp_lanes
--- Begins to count for lanes that no walk has met yet.
+-- Starts the clock of lanes that no walk has met yet.
 -- Inputs: now.  Output: none.  Locks: the writer's.
 update {{lane}} set seen_at = ? where seen_at = 0;
 
@@ -25,26 +26,26 @@ from (select id, lane from {{job}} where id > ? order by id limit 0 + ?)
 group by lane;
 
 -- name: see_lanes
--- Notes that lanes have jobs.
+-- Records that lanes have jobs.
 -- Inputs: now, ids as a JSON array, begin of the walk.  Output: none.
 -- Locks: the writer's.
 update {{lane}} set seen_at = ? where id in (select value from json_each(?)) and seen_at < ?;
 
 -- name: reopen_lanes
--- Takes lanes into use again that were given up.
+-- Takes retired lanes into use again.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 update {{lane}} set retired_at = 0 where id in (select value from json_each(?)) and retired_at <> 0;
 
 -- name: retire_lanes
--- Gives lanes up that were not seen for long.
+-- Retires lanes that were not seen for long.
 -- Inputs: now, time of the last sight, limit.  Output: none.  Locks: the writer's.
 update {{lane}} set retired_at = ?
 where id in (select id from {{lane}} where retired_at = 0 and seen_at <> 0 and seen_at < ? order by id limit 0 + ?);
 
 -- name: remove_lanes
--- Removes lanes that were given up and not seen since. The last of all stays: its id
--- would be given to the next.
--- Inputs: given up before, begin of the walk, limit.  Output: none.
+-- Removes lanes that were retired and not seen since. The last lane of all stays: the
+-- next lane would get its id.
+-- Inputs: retired before, begin of the walk, limit.  Output: none.
 -- Locks: the writer's.
 delete from {{lane}}
 where id in (

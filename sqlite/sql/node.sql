@@ -8,22 +8,22 @@ insert into {{node}} (id, name, info, idle, queued, joined_at, last_beat, lease_
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
 
 -- name: beat
--- Extends the lease of a live node. Its condition is the opposite of bury's.
+-- Extends the lease of a live node. Its condition is the opposite of mark_dead's.
 -- Inputs: idle, queued, now, end of the lease, node, token, now.
--- Output: whether it is to drain; no row if the lease was lost.
+-- Output: whether it should drain; no row if the lease was lost.
 -- Locks: the writer's.
 update {{node}} set idle = ?, queued = ?, last_beat = ?, lease_until = ?
 where id = ? and token = ? and dead = 0 and lease_until > ?
 returning draining;
 
 -- name: drain
--- Asks a live node to start nothing more, or to go on.
--- Inputs: whether to, node, now.  Output: none; no row is hit if it is not alive.
+-- Asks a live node to start no more jobs, or to continue.
+-- Inputs: whether to drain, node, now.  Output: none; no row is hit if it is not alive.
 -- Locks: the writer's.
 update {{node}} set draining = ? where id = ? and dead = 0 and lease_until > ?;
 
 -- name: wishes
--- Lists the running jobs of a node that are asked to stop.
+-- Lists the running jobs of a node that were asked to stop.
 -- Inputs: node.  Output: id, fence.  Locks: none.
 select id, fence from {{running}} where node = ? and wish is not null order by id;
 
@@ -33,8 +33,8 @@ select id, fence from {{running}} where node = ? and wish is not null order by i
 update {{node}} set dead = 1, lease_until = min(lease_until, ?) where id = ? and token = ?;
 
 -- name: held
--- Lists the jobs that are leased to a node; none if its row is another's.
--- Inputs: node, token or null if another asks for it.  Output: id, fence.
+-- Lists the jobs that are leased to a node; none if its row belongs to another node.
+-- Inputs: node, token or null if another process asks.  Output: id, fence.
 -- Locks: none.
 select id, fence from {{running}}
 where node = ?1 and (?2 is null or (select token from {{node}} where id = ?1) = ?2) order by id;

@@ -8,8 +8,8 @@ select run, fence, node, started_at, finished_at, reason, error from {{attempt}}
 
 -- name: nodes
 -- Lists all nodes.
--- Inputs: now.  Output: the columns; dead is true once the lease has run out;
---   of the token whether there is none.
+-- Inputs: now.  Output: the columns; dead is true once the lease has ended; instead of
+--   the token, whether there is none.
 -- Locks: none.
 select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead = 1 or lease_until <= ?, token = '' from {{node}} order by id;
 

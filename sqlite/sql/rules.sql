@@ -15,12 +15,12 @@ order by t.name
 limit 0 + ?3;
 
 -- name: tenant_version
--- Tells when a tenant was declared and which version it is.
+-- Reads the version of a declared tenant, and when it was created.
 -- Inputs: name.  Output: version, created_at.  Locks: none.
 select version, created_at from {{tenant}} where name = ?;
 
 -- name: put_tenant
--- Stores what was declared of a tenant.
+-- Stores the declaration of a tenant.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
 insert into {{tenant}} (name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -30,7 +30,7 @@ on conflict (name) do update set
   version = excluded.version, updated_at = excluded.updated_at;
 
 -- name: delete_tenant
--- Forgets what was declared of a tenant.
+-- Deletes the declaration of a tenant.
 -- Inputs: name.  Output: none.  Locks: the writer's.
 delete from {{tenant}} where name = ?;
 
@@ -40,7 +40,7 @@ delete from {{tenant}} where name = ?;
 select name, parent from {{tenant}};
 
 -- name: put_quota
--- Sets a limit. A rate that differs starts with its burst.
+-- Sets a limit. A changed rate starts with a full burst.
 -- Inputs: scope, name, cap, least, rate, burst, per_key, now.  Output: none.
 -- Locks: the writer's.
 insert into {{quota}} (scope, name, cap, least, rate, burst, per_key, tokens, refilled_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?8)
@@ -59,12 +59,12 @@ from {{quota}}
 where cap > 0 or least > 0 or rate > 0 or per_key > 0;
 
 -- name: saved_starts
--- Tells how many starts are saved up where there is a rate.
+-- Reads how many starts are saved by limits with a rate.
 -- Inputs: none.  Output: id, tokens, refilled_at.  Locks: none.
 select id, tokens, refilled_at from {{quota}} where rate > 0;
 
 -- name: set_tokens
--- Keeps how many starts are saved up.
+-- Writes how many starts are saved.
 -- Inputs: tokens, now, id.  Output: none.  Locks: the writer's.
 update {{quota}} set tokens = ?, refilled_at = ? where id = ?;
 
@@ -76,14 +76,14 @@ from (select lane from {{running}} union all select lane from {{waiting}})
 group by lane;
 
 -- name: ahead
--- Counts the ready jobs of a lane before a key, suspects aside.
--- Inputs: lane, turn, start_by and id of the key, at most so many.
+-- Counts the ready jobs of a lane before a key, without suspects.
+-- Inputs: lane, turn, start_by and id of the key, limit.
 -- Output: their number.  Locks: none.
 select count(*) from (
   select 1 from {{ready}} where lane = ? and solo = 0 and (turn, start_by, id) < (?, ?, ?) limit 0 + ?);
 
 -- name: bound
--- Tells how many jobs of a tenant may be pending, and how many are.
+-- Reads how many jobs of a tenant may be pending, and how many are.
 -- Inputs: tenant.
 -- Output: both; no row if it may have any number.  Locks: none.
 select t.max_pending,

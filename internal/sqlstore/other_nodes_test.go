@@ -16,7 +16,7 @@ func TestStrangers(t *testing.T) {
 	dead, late, draining := node(7, 9, nil, "b"), node(8, 9, nil, "b"), node(9, 9, nil, "b")
 	dead.Dead, late.Until, draining.Draining = true, now, true
 	scope := &driver.Scope{Kinds: []string{"a"}}
-	s := NewStrangers(1, scope, []fairlead.Node{
+	s := NewOtherNodes(1, scope, []fairlead.Node{
 		node(1, 9, nil, "b"),           // itself
 		node(2, 9, []string{"q"}, "a"), // serves less than it
 		node(3, 2, nil, "a", "b"),
@@ -42,7 +42,7 @@ func TestStrangers(t *testing.T) {
 	if first, second := s.Of(lane("q", "b")), s.Of(lane("q", "b")); first != second {
 		t.Error("lanes of the same nodes do not share their slots")
 	}
-	alike := NewStrangers(1, scope, []fairlead.Node{node(2, 9, nil, "a"), node(3, 9, []string{"q"}, "a")}, now)
+	alike := NewOtherNodes(1, scope, []fairlead.Node{node(2, 9, nil, "a"), node(3, 9, []string{"q"}, "a")}, now)
 	if alike.Any() {
 		t.Error("nodes that serve nothing else are strangers")
 	}

@@ -10,22 +10,22 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Strangers are the lanes that a node does not serve but others do that have
-// free slots. If a limit is tight, a claim leaves to their jobs what these are
-// entitled to: else a busy node with late work would take every slot that
-// becomes free, and earlier work of others would wait.
+// OtherNodes are the nodes with free slots that serve foreign lanes: lanes that the
+// claiming node does not serve. If a limit is tight, a claim leaves to the jobs of
+// these lanes what the limit entitles them to. Otherwise a busy node with late work
+// would take every slot that becomes free, and earlier work of other nodes would wait.
 //
-// How many slots are free is known from the nodes' beats, a few seconds late:
-// what is left in vain is left for that long.
-type Strangers struct {
+// The nodes' beats report how many slots are free, a few seconds late: a slot that no
+// other node can use stays unused for that long.
+type OtherNodes struct {
 	scope *driver.Scope
-	nodes []fairlead.Node // with free slots, that serve what this one does not
+	nodes []fairlead.Node // with free slots, and serving lanes that this node does not
 	known map[string]*dispatch.Others
 }
 
-// NewStrangers looks at the nodes as of now.
-func NewStrangers(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.Node, now time.Time) *Strangers {
-	s := &Strangers{scope: scope, known: map[string]*dispatch.Others{}}
+// NewOtherNodes chooses among the nodes as of now.
+func NewOtherNodes(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.Node, now time.Time) *OtherNodes {
+	s := &OtherNodes{scope: scope, known: map[string]*dispatch.Others{}}
 	for _, node := range nodes {
 		if node.ID != self && !node.Dead && !node.Draining && node.Until.After(now) && node.Idle > 0 && !covers(scope, driver.ScopeOf(&node)) {
 			s.nodes = append(s.nodes, node)
@@ -35,10 +35,10 @@ func NewStrangers(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.No
 }
 
 // Any reports whether there are such nodes.
-func (s *Strangers) Any() bool { return len(s.nodes) > 0 }
+func (s *OtherNodes) Any() bool { return len(s.nodes) > 0 }
 
-// Of are the nodes that run jobs of a lane; nil if this one does, or nobody.
-func (s *Strangers) Of(lane LaneKey) *dispatch.Others {
+// Of returns the nodes that run jobs of a lane, or nil if this node does or none can.
+func (s *OtherNodes) Of(lane LaneKey) *dispatch.Others {
 	if Serves(s.scope, lane) {
 		return nil
 	}
