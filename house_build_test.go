@@ -18,6 +18,7 @@ var tooHeavy = []struct{ path, instead string }{
 	{"github.com/grpc-ecosystem/", "internal/rest makes routes of the schema"},
 	{"go.opentelemetry.io/otel/exporters/", "internal/otlp sends traces, without gRPC"},
 	{"go.opentelemetry.io/proto/", "internal/otlp writes the one message that it sends"},
+	{"charm.land/", "internal/top draws its lines itself"},
 	{"golang.org/x/net/http2", "net/http speaks HTTP/2"},
 	{module + "/internal/testdb", "only tests start database servers"},
 	{"testing", "only tests are tested"},

@@ -1,19 +1,14 @@
 package top
 
 import (
-	"context"
 	"time"
-
-	tea "charm.land/bubbletea/v2"
 
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Model is the view and what the user has done to it. It is a tea.Model.
+// Model is the view and what a person has done to it. It changes only by its methods, which
+// return the changed one.
 type Model struct {
-	look   func(context.Context) (Snapshot, error)
-	ctx    context.Context // a model's commands have no other way to learn that the program ends
-	every  time.Duration
 	source string
 	colors *screen.Screen
 
@@ -26,6 +21,7 @@ type Model struct {
 	scroll        [panes]int
 	filter        string
 	typing        bool // the filter
+	quit          bool
 }
 
 // pane is one of the tables.
@@ -42,22 +38,9 @@ const (
 // remembered is how many figures the curve of starts is made of, at most.
 const remembered = 600
 
-// looked is what a look saw.
-type looked struct {
-	snapshot Snapshot
-	err      error
-}
-
-// due says that it is time to look again.
-type due struct{}
-
-// NewModel shows a source, beginning with a snapshot of it, and looks again every
-// so often until ctx ends.
-func NewModel(ctx context.Context, source Source, begin Snapshot, every time.Duration, color bool) Model {
-	m := Model{
-		look: source.Look, ctx: ctx, every: every, source: source.URL, colors: &screen.Screen{Terminal: true, Color: color, Now: time.Now},
-		width: 80, height: 24,
-	}
+// NewModel shows a source, beginning with a snapshot of it.
+func NewModel(source string, begin Snapshot, color bool) Model {
+	m := Model{source: source, colors: &screen.Screen{Terminal: true, Color: color, Now: time.Now}, width: 80, height: 24}
 	return m.saw(begin)
 }
 
@@ -68,49 +51,25 @@ func (m Model) saw(s Snapshot) Model {
 	return m
 }
 
-// Init is part of tea.Model.
-func (m Model) Init() tea.Cmd { return m.later() }
-
-func (m Model) later() tea.Cmd {
-	return tea.Tick(m.every, func(time.Time) tea.Msg { return due{} })
-}
-
-func (m Model) lookAgain() tea.Msg {
-	snapshot, err := m.look(m.ctx)
-	return looked{snapshot, err}
-}
-
-// Update is part of tea.Model.
-func (m Model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
-	switch message := message.(type) {
-	case tea.WindowSizeMsg:
-		m.width, m.height = message.Width, message.Height
-	case due:
-		if m.paused {
-			return m, m.later()
-		}
-		return m, m.lookAgain
-	case looked:
-		if message.err != nil {
-			m.err = message.err // what was seen before stays
-		} else if !m.paused {
-			m = m.saw(message.snapshot)
-		}
-		return m, m.later()
-	case tea.KeyPressMsg:
-		if m.typing {
-			return m.typed(message), nil
-		}
-		return m.pressed(message.String())
+// looked is the model after another look. What was seen before stays if there is no answer.
+func (m Model) looked(seen looked) Model {
+	switch {
+	case seen.err != nil:
+		m.err = seen.err
+	case !m.paused:
+		m = m.saw(seen.snapshot)
 	}
-	return m, nil
+	return m
 }
 
 // pressed does what a key means.
-func (m Model) pressed(key string) (tea.Model, tea.Cmd) {
-	switch key {
+func (m Model) pressed(key key) Model {
+	if m.typing {
+		return m.typed(key)
+	}
+	switch key.name {
 	case "q", "ctrl+c":
-		return m, tea.Quit
+		m.quit = true
 	case "p", "space":
 		m.paused = !m.paused
 	case "tab", "right", "l":
@@ -128,12 +87,12 @@ func (m Model) pressed(key string) (tea.Model, tea.Cmd) {
 	case "esc":
 		m = m.filtered("")
 	}
-	return m, nil
+	return m
 }
 
 // typed changes the filter by a key.
-func (m Model) typed(key tea.KeyPressMsg) Model {
-	switch key.String() {
+func (m Model) typed(key key) Model {
+	switch key.name {
 	case "enter":
 		m.typing = false
 	case "esc", "ctrl+c":
@@ -144,7 +103,7 @@ func (m Model) typed(key tea.KeyPressMsg) Model {
 			return m.filtered(string(letters[:len(letters)-1]))
 		}
 	default:
-		return m.filtered(m.filter + key.Text)
+		return m.filtered(m.filter + key.text)
 	}
 	return m
 }

@@ -1,14 +1,12 @@
 package top
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -36,49 +34,50 @@ func busy() Snapshot {
 }
 
 func newModel(color bool) Model {
-	return NewModel(context.Background(), Source{URL: "http://here"}, busy(), time.Second, color)
+	return NewModel("http://here", busy(), color)
 }
 
-// after is a model after some messages; texts are keys.
-func after(t *testing.T, m Model, messages ...any) Model {
-	t.Helper()
-	for _, message := range messages {
-		if key, ok := message.(string); ok {
-			message = pressed(key)
+// after is a model after some keys and looks.
+func after(m Model, events ...any) Model {
+	for _, event := range events {
+		switch event := event.(type) {
+		case string:
+			text := event
+			if len(text) > 1 {
+				text = ""
+			}
+			m = m.pressed(key{event, text})
+		case looked:
+			m = m.looked(event)
 		}
-		next, _ := m.Update(message)
-		m = next.(Model)
 	}
 	return m
 }
 
-func pressed(key string) tea.KeyPressMsg {
-	special := map[string]rune{"tab": tea.KeyTab, "enter": tea.KeyEnter, "esc": tea.KeyEscape, "down": tea.KeyDown, "up": tea.KeyUp, "left": tea.KeyLeft, "right": tea.KeyRight, "backspace": tea.KeyBackspace}
-	if code, ok := special[key]; ok {
-		return tea.KeyPressMsg{Code: code}
-	}
-	return tea.KeyPressMsg{Code: []rune(key)[0], Text: key}
+func sized(m Model, width, height int) Model {
+	m.width, m.height = width, height
+	return m
 }
+
+func view(m Model) string { return strings.Join(m.lines(), "\n") }
 
 func wants(t *testing.T, m Model, texts ...string) {
 	t.Helper()
-	view := m.View().Content
 	for _, text := range texts {
-		if !strings.Contains(view, text) {
-			t.Errorf("%q is not in\n%s", text, view)
+		if !strings.Contains(view(m), text) {
+			t.Errorf("%q is not in\n%s", text, view(m))
 		}
 	}
 }
 
 func TestEverythingFitsOnAnyScreen(t *testing.T) {
-	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 200, Height: 60}, {Width: 72, Height: 16}, {Width: 40, Height: 10}, {Width: 10, Height: 3}, {Width: 1, Height: 1}} {
-		m := after(t, newModel(true), size)
-		lines := strings.Split(m.View().Content, "\n")
-		if len(lines) > size.Height {
+	for _, size := range [][2]int{{80, 24}, {200, 60}, {72, 16}, {40, 10}, {10, 3}, {1, 1}} {
+		lines := sized(newModel(true), size[0], size[1]).lines()
+		if len(lines) > size[1] {
 			t.Errorf("%v: there are %d lines", size, len(lines))
 		}
 		for _, line := range lines {
-			if screen.Width(line) > size.Width {
+			if screen.Width(line) > size[0] {
 				t.Errorf("%v: a line has %d cells: %q", size, screen.Width(line), line)
 			}
 		}
@@ -88,7 +87,7 @@ func TestEverythingFitsOnAnyScreen(t *testing.T) {
 func TestItShowsHowTheClusterIs(t *testing.T) {
 	m := newModel(false)
 	wants(t, m, "ready 1234k", "starts/s     42.5", "oldest wait 1m30s", "Queues (30)", "queue-01", "paused", "3/6 █████░░░░░", "4/4 ██████████", "1 ··········", "1 alpha", "2s", "dead", "draining", "mail: no")
-	if strings.Contains(m.View().Content, "\x1b") {
+	if strings.Contains(view(m), "\x1b") {
 		t.Error("there are control characters without colours")
 	}
 	wants(t, newModel(true), "\x1b[33m")
@@ -97,50 +96,46 @@ func TestItShowsHowTheClusterIs(t *testing.T) {
 func TestKeysMoveTheView(t *testing.T) {
 	m := newModel(false)
 	wants(t, m, "▶ Queues")
-	wants(t, after(t, m, "tab"), "▶ Tenants")
-	wants(t, after(t, m, "left"), "▶ Failures")
-	wants(t, after(t, m, "right", "right", "right", "right"), "▶ Queues")
-	down := after(t, m, "down", "down", "down", "up")
-	if view := down.View().Content; strings.Contains(view, "queue-01") || !strings.Contains(view, "queue-02") {
-		t.Errorf("it is scrolled to\n%s", view)
+	wants(t, after(m, "tab"), "▶ Tenants")
+	wants(t, after(m, "left"), "▶ Failures")
+	wants(t, after(m, "right", "right", "right", "right"), "▶ Queues")
+	down := after(m, "down", "down", "down", "up")
+	if seen := view(down); strings.Contains(seen, "queue-01") || !strings.Contains(seen, "queue-02") {
+		t.Errorf("it is scrolled to\n%s", seen)
 	}
-	if _, quit := m.Update(pressed("q")); quit == nil || quit() != (tea.QuitMsg{}) {
-		t.Error("q does not quit")
+	for _, key := range []string{"q", "ctrl+c"} {
+		if !after(m, key).quit {
+			t.Errorf("%s does not quit", key)
+		}
 	}
-	small := after(t, m, tea.WindowSizeMsg{Width: 50, Height: 12}, "tab")
-	if view := small.View().Content; strings.Contains(view, "Queues") || !strings.Contains(view, "Tenants") {
-		t.Errorf("a small screen shows\n%s", view)
+	small := after(sized(m, 50, 12), "tab")
+	if seen := view(small); strings.Contains(seen, "Queues") || !strings.Contains(seen, "Tenants") {
+		t.Errorf("a small screen shows\n%s", seen)
 	}
 }
 
 func TestTheFilterKeepsNames(t *testing.T) {
-	m := after(t, newModel(false), "/", "2", "9", "x", "backspace")
+	m := after(newModel(false), "/", "2", "9", "x", "backspace")
 	wants(t, m, "/29▏", "Queues (1)", "queue-29", "Tenants (0)")
-	wants(t, after(t, m, "enter"), "filter: 29")
-	wants(t, after(t, m, "enter", "/", "q"), "/29q") // letters are letters while it is typed
-	wants(t, after(t, m, "esc"), "Queues (30)")
-	wants(t, after(t, m, "enter", "esc"), "Queues (30)")
+	wants(t, after(m, "enter"), "filter: 29")
+	wants(t, after(m, "enter", "/", "q"), "/29q") // letters are letters while it is typed
+	wants(t, after(m, "esc"), "Queues (30)")
+	wants(t, after(m, "enter", "esc"), "Queues (30)")
 }
 
 func TestAPauseKeepsWhatIsSeen(t *testing.T) {
 	next := busy()
 	next.Queues = nil
-	m := after(t, newModel(false), looked{snapshot: next})
+	m := after(newModel(false), looked{snapshot: next})
 	wants(t, m, "Queues (0)", "██")
-	m = after(t, newModel(false), "p", looked{snapshot: next})
+	m = after(newModel(false), "p", looked{snapshot: next})
 	wants(t, m, "paused", "Queues (30)")
-	m = after(t, m, "p", looked{snapshot: next})
+	m = after(m, "p", looked{snapshot: next})
 	wants(t, m, "Queues (0)")
 }
 
-func TestASilentServerIsToldOfAndWaitedFor(t *testing.T) {
-	m := newModel(false)
-	m.look = func(context.Context) (Snapshot, error) { return Snapshot{}, errors.New("gone\x1b") }
-	_, look := m.Update(due{})
-	next, again := m.Update(look())
-	wants(t, next.(Model), "no answer: gone", "Queues (30)")
-	if again == nil {
-		t.Error("it does not look again")
-	}
-	wants(t, after(t, next.(Model), looked{snapshot: busy()}), "q quit")
+func TestASilentServerIsReported(t *testing.T) {
+	silent := after(newModel(false), looked{err: errors.New("gone\x1b")})
+	wants(t, silent, "no answer: gone", "Queues (30)")
+	wants(t, after(silent, looked{snapshot: busy()}), "q quit")
 }

@@ -7,26 +7,138 @@ import (
 	"io"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
+	"github.com/muesli/cancelreader"
 
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Run shows a source until the user quits. A source that does not
+const (
+	// sizeEvery is how often the size of the screen is looked at. A signal would say that it
+	// changed, but not on every system.
+	sizeEvery = 200 * time.Millisecond
+	// wholeKey is how long the other bytes of a key may take. After that an escape is a key.
+	wholeKey = 50 * time.Millisecond
+)
+
+// Run shows a source until q is pressed or ctx ends. A source that does not
 // answer at the beginning is an error; later it is waited for.
-func Run(ctx context.Context, source Source, every time.Duration, in io.Reader, out *screen.Screen) error {
+func Run(ctx context.Context, source Source, every time.Duration, in io.Reader, out *screen.Screen) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	begin, err := source.Look(ctx)
 	if err != nil {
 		return err
 	}
-	program := tea.NewProgram(NewModel(ctx, source, begin, every, out.Color), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out.Out), tea.WithoutSignalHandler())
-	_, err = program.Run()
-	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		return nil // a signal is as good as q
+	input, err := cancelreader.NewReader(in)
+	if err != nil {
+		return err
 	}
-	return err
+	terminal, err := openTerminal(in, out.Out)
+	if err != nil {
+		return errors.Join(err, input.Close())
+	}
+	sent, ended := make(chan []byte), make(chan struct{})
+	go func() {
+		defer close(ended)
+		read(ctx, input, sent)
+	}()
+	defer func() {
+		cancel()
+		if input.Cancel() {
+			<-ended
+		}
+		err = errors.Join(err, input.Close(), terminal.close())
+	}()
+	return show(ctx, NewModel(source.URL, begin, out.Color), source.Look, every, sent, terminal)
+}
+
+// read passes on what is typed.
+func read(ctx context.Context, input io.Reader, sent chan<- []byte) {
+	defer close(sent)
+	for {
+		some := make([]byte, 256)
+		n, err := input.Read(some)
+		if n > 0 {
+			select {
+			case sent <- some[:n]:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// looked is what a look saw.
+type looked struct {
+	snapshot Snapshot
+	err      error
+}
+
+// show draws the model whenever it has changed. One look at a time is under way.
+func show(ctx context.Context, m Model, look func(context.Context) (Snapshot, error), every time.Duration, sent <-chan []byte, terminal *terminal) error {
+	ctx, cancel := context.WithCancel(ctx)
+	looks, looking := make(chan looked), false
+	defer func() {
+		cancel()
+		if looking {
+			<-looks
+		}
+	}()
+	again, resized := time.NewTimer(every), time.NewTicker(sizeEvery)
+	defer again.Stop()
+	defer resized.Stop()
+	var begun []byte // of a key
+	var whole <-chan time.Time
+	press := func(all bool) {
+		var keys []key
+		keys, begun = keysOf(begun, all)
+		for _, key := range keys {
+			m = m.pressed(key)
+		}
+		if whole = nil; len(begun) > 0 {
+			whole = time.After(wholeKey)
+		}
+	}
+	for !m.quit {
+		if width, height, known := terminal.size(); known {
+			m.width, m.height = width, height
+		}
+		if err := terminal.draw(m.lines(), m.height); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil // a signal is as good as q
+		case <-resized.C:
+		case some, open := <-sent:
+			if !open {
+				sent = nil // there are no keys any more; a signal ends it
+				continue
+			}
+			begun = append(begun, some...)
+			press(false)
+		case <-whole:
+			press(true)
+		case <-again.C:
+			if m.paused {
+				again.Reset(every)
+				continue
+			}
+			looking = true
+			go func() {
+				snapshot, err := look(ctx)
+				looks <- looked{snapshot, err}
+			}()
+		case seen := <-looks:
+			looking = false
+			m = m.looked(seen)
+			again.Reset(every)
+		}
+	}
+	return nil
 }
 
 // Once writes a source as it is now.

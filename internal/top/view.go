@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
@@ -15,14 +13,6 @@ const (
 	fourWidth  = 72
 	fourHeight = 16
 )
-
-// View is part of tea.Model.
-func (m Model) View() tea.View {
-	view := tea.NewView(strings.Join(m.lines(), "\n"))
-	view.AltScreen = true
-	view.WindowTitle = "fairlead top"
-	return view
-}
 
 // lines are the screen, none wider or more than it has room for.
 func (m Model) lines() []string {
