@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/fairlead-io/fairlead"
@@ -21,10 +20,6 @@ type ownNode struct {
 func (s *Store) ownNode(ctx context.Context, node fairlead.NodeID) (ownNode, error) {
 	token, err := s.tokens.Of(ctx, node)
 	return ownNode{token: []byte(token), beat: s.tokens.LastBeat(node)}, err
-}
-
-func leaseLost(node fairlead.NodeID) error {
-	return fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
 }
 
 // lose finds out why a node has lost its lease. If its row is gone, another's, or
