@@ -74,7 +74,7 @@ func (t *txn) opening(ctx context.Context, node fairlead.NodeID, own ownNode) (v
 		return 0, 0, err
 	}
 	if !lease.Valid || lease.Int64 <= now {
-		return 0, 0, leaseLost(node)
+		return 0, 0, driver.NodeLost(node)
 	}
 	return version, lease.Int64, nil
 }

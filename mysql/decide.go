@@ -2,71 +2,63 @@ package mysql
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// settle decides what becomes of a running job whose handler has decided.
+// settle moves a running job whose handler has decided.
 func (m *moves) settle(p *placed, s *fairlead.Settlement) (fairlead.Settled, error) {
+	early, err := p.earlyAnswer()
+	if err != nil {
+		return 0, err
+	}
+	s = verdict.Early(s, early)
 	m.remember(p.id, s.Memo, s.Progress)
-	if s.Move == fairlead.MoveAwait && p.answer.Valid {
-		early, err := decodeAnswer(p.answer.String)
-		if err != nil {
-			return 0, fmt.Errorf("job %d: %w", p.id, err)
-		}
-		m.remember(p.id, early.Memo, early.Progress)
-		s = early
-	}
-	if p.wish.Valid && s.Move != fairlead.Succeed && s.Move != fairlead.Fail {
-		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: p.wish.String}, true)
-		return fairlead.SettledCancelled, nil
-	}
-	m.apply(p, s)
-	return fairlead.SettledAsAsked, nil
+	next, settled := verdict.Settle(s, p.wished())
+	m.become(p, &next)
+	return settled, nil
 }
 
-// apply moves a running or waiting job as its handler, or whoever answered for
-// it, decided.
-func (m *moves) apply(p *placed, s *fairlead.Settlement) {
-	switch s.Move {
-	case fairlead.Succeed:
-		m.finish(p, end{outcome: sqlstore.OutcomeSucceeded, output: s.Output}, s.FreeKey)
-	case fairlead.Fail:
-		m.fail(p, s.Reason, s.Error, s.FreeKey)
-	case fairlead.Drop:
-		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: s.Reason, err: s.Error}, s.FreeKey)
-	case fairlead.Again:
-		m.record(p, s.Reason, s.Error)
+// become carries out what was decided about a job.
+func (m *moves) become(p *placed, next *verdict.Next) {
+	if next.Failed {
+		m.record(p, next.Reason, next.Error)
 		p.failures++
-		m.await(p, m.due(s))
-	case fairlead.Snooze:
-		m.await(p, m.due(s))
-	case fairlead.MoveRelease:
+	}
+	if next.Unused {
 		p.attempt--
-		m.await(p, m.now)
-	case fairlead.MoveAwait:
-		m.suspend(p, m.now+s.After.Microseconds())
+	}
+	switch next.State {
+	case fairlead.Ready:
+		m.await(p, sqlstore.DueAt(next, m.now))
+	case fairlead.Waiting:
+		m.suspend(p, sqlstore.DueAt(next, m.now))
+	default:
+		m.finish(p, end{
+			outcome: int64(sqlstore.OutcomeOf(next.State)), reason: next.Reason, err: next.Error, output: next.Output,
+		}, next.FreeKey)
 	}
 }
 
-// due is when the job is to run again.
-func (m *moves) due(s *fairlead.Settlement) int64 {
-	if !s.At.IsZero() {
-		return sqlstore.Micros(s.At)
+// wished is why a running job was asked to stop, nil if it was not.
+func (p *placed) wished() *string {
+	if !p.wish.Valid {
+		return nil
 	}
-	return m.now + s.After.Microseconds()
+	return &p.wish.String
 }
 
-// settleReplacing ends one job as succeeded and enqueues what replaces it. If
-// the replacement cannot be stored, the job has not done what it meant to do:
-// it fails.
+// earlyAnswer is the answer that came before the job's move to waiting, nil if none did.
+func (p *placed) earlyAnswer() (*fairlead.Settlement, error) {
+	return sqlstore.DecodeAnswer(p.id, p.answer.String, p.answer.Valid)
+}
+
+// settleReplacing ends one job as succeeded and enqueues what replaces it, or fails the
+// job if that is refused.
 func (t *txn) settleReplacing(ctx context.Context, w *settling, i int) error {
-	s := w.asked[i]
+	s := &w.asked[i]
 	refusal := fairlead.NormalizeJobs([]*fairlead.Job{s.Replace})
 	if refusal == nil {
 		err := t.inSavepoint(ctx, "fairlead_replace", func() error {
@@ -80,50 +72,14 @@ func (t *txn) settleReplacing(ctx context.Context, w *settling, i int) error {
 			w.stored[i] = ids[0]
 			return err
 		})
-		if !errors.Is(err, fairlead.ErrConflict) {
+		if !verdict.RefusesReplacement(err) {
 			return err
 		}
 		delete(w.stored, i)
 		refusal = err
 	}
-	s.Move, s.Reason, s.Error = fairlead.Fail, fairlead.ReasonError, sqlstore.ReplacementRefused(refusal)
-	failed := &settling{asked: []fairlead.Settlement{s}, answers: make([]fairlead.Settled, 1)}
+	failed := &settling{asked: []fairlead.Settlement{verdict.Refused(s, refusal)}, answers: make([]fairlead.Settled, 1)}
 	_, err := t.settleEach(ctx, failed, []int{0})
 	w.answers[i] = failed.answers[0]
 	return err
-}
-
-// answer is how an early answer is kept. Documents are kept as bytes, as they
-// would not come back byte for byte otherwise.
-type answer struct {
-	Move     fairlead.Move   `json:"move"`
-	After    time.Duration   `json:"after,omitempty"`
-	At       int64           `json:"at,omitempty"`
-	Output   []byte          `json:"output,omitempty"`
-	Reason   fairlead.Reason `json:"reason,omitempty"`
-	Error    string          `json:"error,omitempty"`
-	Memo     []byte          `json:"memo,omitempty"`
-	Progress []byte          `json:"progress,omitempty"`
-}
-
-func encodeAnswer(s *fairlead.Settlement) string {
-	text, err := json.Marshal(answer{
-		Move: s.Move, After: s.After, At: sqlstore.Micros(s.At), Output: s.Output, Reason: s.Reason,
-		Error: sqlstore.CleanText(s.Error), Memo: s.Memo, Progress: s.Progress,
-	})
-	if err != nil {
-		panic(err) // text, numbers and times always encode
-	}
-	return string(text)
-}
-
-func decodeAnswer(text string) (*fairlead.Settlement, error) {
-	var a answer
-	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		return nil, fmt.Errorf("read early answer: %w", err)
-	}
-	return &fairlead.Settlement{
-		Move: a.Move, After: a.After, At: sqlstore.Time(a.At), Output: a.Output, Reason: a.Reason, Error: a.Error,
-		Memo: a.Memo, Progress: a.Progress, FreeKey: true,
-	}, nil
 }

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // jobKey is a key and its tenant.
@@ -106,7 +106,7 @@ func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id i
 	if err != nil {
 		return err
 	}
-	if p.state != fairlead.Scheduled && p.state != fairlead.Parked && p.state != fairlead.Ready {
+	if !verdict.Pending(p.state) {
 		return driver.KeyTaken(job.Tenant, job.Key, holder)
 	}
 	now, err := t.clock(ctx)
@@ -114,9 +114,8 @@ func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id i
 		return err
 	}
 	m := moves{now: now}
-	m.finish(p, end{
-		outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonReplaced, err: fmt.Sprintf("replaced by job %d", id),
-	}, false)
+	next := verdict.ReplacedBy(id)
+	m.become(p, &next)
 	m.vacate(p)
 	if err := t.write(ctx, &m); err != nil {
 		return err

@@ -23,11 +23,15 @@ func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.
 }
 
 func (t *txn) extend(ctx context.Context, p *placed, e *fairlead.Extension, now int64) (deadline int64, err error) {
-	if err := p.extendable(e.Fence, now); err != nil {
+	at, err := p.standing(now)
+	if err != nil {
 		return 0, err
 	}
-	if p.state == fairlead.Waiting {
-		deadline = max(p.deadline, now+e.For.Microseconds())
+	if err := at.Extend(e.Fence); err != nil {
+		return 0, err
+	}
+	deadline, waits := at.Extended(e)
+	if waits {
 		if _, err := t.exec(ctx, t.sql.Extend, deadline, p.id); err != nil {
 			return 0, err
 		}
@@ -37,18 +41,4 @@ func (t *txn) extend(ctx context.Context, p *placed, e *fairlead.Extension, now 
 	}
 	_, err = t.exec(ctx, t.sql.Tell, p.id, []byte(e.Told), e.Fence)
 	return deadline, err
-}
-
-// extendable tells whether a job is one of which something can be told.
-func (p *placed) extendable(fence, now int64) error {
-	late := p.state == fairlead.Waiting && now > p.deadline || p.state == fairlead.Failed && p.reason == fairlead.ReasonDeadline
-	switch {
-	case p.fence != fence || p.fence == 0: // a job that never ran has none
-		return sqlstore.LeaseLost(p.id)
-	case late:
-		return expired(p)
-	case p.state.Final() || p.answer.Valid:
-		return sqlstore.AnsweredAlready(p.id)
-	}
-	return nil
 }

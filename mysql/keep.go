@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // keepChunk is how many jobs one transaction of the housekeeping moves, to keep
@@ -117,7 +118,8 @@ func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
 			if err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set); err != nil {
 				return err
 			}
-			m.fail(p, fairlead.ReasonDeadline, "no answer came before the deadline", true)
+			next := verdict.Expire()
+			m.become(p, &next)
 			moved++
 			return nil
 		}, t.sql.LockExpired, now, limit)
@@ -135,19 +137,8 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	total := 0
-	for _, of := range []struct {
-		outcome int
-		age     time.Duration
-	}{
-		{sqlstore.OutcomeSucceeded, keep.Succeeded},
-		{sqlstore.OutcomeFailed, keep.Failed},
-		{sqlstore.OutcomeCancelled, keep.Cancelled},
-		{sqlstore.OutcomeSkipped, keep.Skipped},
-	} {
-		if of.age <= 0 {
-			continue
-		}
-		removed, err := inChunks(limit-total, func(limit int) (int, error) { return s.prune(ctx, of.outcome, of.age, limit) })
+	for _, kept := range sqlstore.KeptFor(keep) {
+		removed, err := inChunks(limit-total, func(limit int) (int, error) { return s.prune(ctx, kept.Outcome, kept.For, limit) })
 		total += removed
 		if err != nil {
 			return total, err

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // uncrashChunk is how many crashes one transaction takes back: few enough to keep it
@@ -51,10 +51,11 @@ func (t *txn) takeCrashesBack(ctx context.Context, node int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	reason, text := verdict.Lived(node)
 	m, taken := moves{now: now}, tuples{}
 	for _, c := range counted {
 		taken.add().ints(node, c.id, c.run).end()
-		if _, err := t.exec(ctx, t.sql.Relabel, fairlead.ReasonLeaseLost, sqlstore.LostItsLease(node), c.id, c.run); err != nil {
+		if _, err := t.exec(ctx, t.sql.Relabel, reason, text, c.id, c.run); err != nil {
 			return 0, err
 		}
 		if err := t.uncrash(ctx, &m, c.id); err != nil {
@@ -86,7 +87,7 @@ func (t *txn) uncrash(ctx context.Context, m *moves, id int64) error {
 	case fairlead.Waiting:
 		return t.must(ctx, 1, t.sql.UncrashWaiting, id)
 	case fairlead.Ready: // it may no longer be a suspect
-		p.crashes = max(0, p.crashes-1)
+		p.crashes = int64(verdict.Uncrashed(int(p.crashes)))
 		m.await(p, m.now)
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // placed is a job as the moves see it: what decides its order, where it is,
@@ -98,22 +98,22 @@ func (m *moves) await(p *placed, due int64) {
 // place puts a job that has left its place into later if it is not due, into
 // parked if it still has to pass its gate, else into ready.
 func (m *moves) place(p *placed, due int64) {
-	switch {
-	case due > m.now:
+	switch verdict.Where(due <= m.now, p.gate != 0, p.hasPlace()) {
+	case fairlead.Scheduled:
 		m.later.add().ints(p.id, int64(p.lane), due, p.attempt, p.failures, p.crashes).end()
 		m.news.later = true
-	case p.gate != 0 && !p.hasPlace():
+	case fairlead.Parked:
 		m.parked.add().ints(p.gate, p.turn, p.startBy, p.id, int64(p.lane), p.attempt, p.failures, p.crashes).end()
 		m.gates.add(p.gate)
-	default:
+	default: // ready
 		m.ready.add().ints(int64(p.lane), solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes).end()
 		m.news.addWork(p.lane)
 	}
 }
 
-// solo is 1 for a job with so many crashes that it is a suspect.
+// solo is the column of a ready job: 1 for a suspect.
 func solo(crashes int64) int64 {
-	if crashes >= driver.SoloAfter {
+	if verdict.Suspect(int(crashes)) {
 		return 1
 	}
 	return 0
@@ -148,13 +148,6 @@ func (m *moves) ended(p *placed, e end) {
 	m.done.add().ints(p.id, int64(p.lane), e.outcome).blob([]byte(e.reason)).
 		ints(p.fence, p.node, p.attempt, p.failures, p.crashes, p.startedAt, m.now).
 		blob(e.output).blob([]byte(sqlstore.CleanText(e.err))).end()
-}
-
-// fail records the run and ends the job as failed.
-func (m *moves) fail(p *placed, reason fairlead.Reason, err string, freeKey bool) {
-	m.record(p, reason, err)
-	p.failures++
-	m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: reason, err: err}, freeKey)
 }
 
 // record adds the run that ends now to the job's history.

@@ -94,12 +94,12 @@ func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatA
 		return answer, err
 	}
 	if alive == 0 {
-		return answer, leaseLost(beat.Node)
+		return answer, driver.NodeLost(beat.Node)
 	}
 	var last, at, version, number int64
 	err = one(ctx, s.lifeline, []any{&last, &at, &version, &answer.Drain, &number}, s.sql.BeatAnswer, beat.Lease.Microseconds(), beat.Node)
 	if errors.Is(err, sql.ErrNoRows) {
-		return answer, leaseLost(beat.Node)
+		return answer, driver.NodeLost(beat.Node)
 	}
 	if err != nil {
 		return answer, err
@@ -269,7 +269,7 @@ func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 		}
 		p := locked[save.ID]
 		if p == nil || p.fence != save.Fence {
-			return fmt.Errorf("job %d: %w", save.ID, fairlead.ErrLeaseLost)
+			return driver.LeaseLost(save.ID)
 		}
 		if p.crashes > 0 {
 			if _, err := t.exec(ctx, t.sql.ForgetCrashes, p.id); err != nil {

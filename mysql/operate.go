@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // operate locks a job wherever it is and lets f decide what becomes of it.
@@ -28,17 +28,25 @@ func (s *Store) operate(ctx context.Context, verb string, id int64, f func(ctx c
 	})
 }
 
+// act lets f carry out an action, unless the job's state forbids it.
+func (s *Store) act(ctx context.Context, action verdict.Action, id int64, f func(ctx context.Context, t *txn, p *placed, m *moves) error) error {
+	return s.operate(ctx, string(action), id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if err := action.Permit(id, p.state); err != nil {
+			return err
+		}
+		return f(ctx, t, p, m)
+	})
+}
+
 // Cancel ends a job, or asks it to stop if it is running.
 func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.operate(ctx, "cancel", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		switch {
-		case p.state.Final():
-			return driver.IllegalMove("cancel", id, p.state)
-		case p.state == fairlead.Running:
+	return s.act(ctx, verdict.ToCancel, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if verdict.Asked(p.state) {
 			return t.wish(ctx, p, reason)
 		}
-		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: reason}, true)
+		next := verdict.Cancel(reason)
+		m.become(p, &next)
 		return nil
 	})
 }
@@ -56,10 +64,7 @@ func (t *txn) wish(ctx context.Context, p *placed, reason string) error {
 // Reopen makes a failed or cancelled job ready or parked again.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.operate(ctx, "reopen", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if p.state != fairlead.Failed && p.state != fairlead.Cancelled {
-			return driver.IllegalMove("reopen", id, p.state)
-		}
+	return s.act(ctx, verdict.ToReopen, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if err := t.retakeKey(ctx, p); err != nil {
 			return err
 		}
@@ -88,10 +93,7 @@ func (t *txn) reopenRun(ctx context.Context, p *placed, m *moves) error {
 // Reschedule sets when a job becomes due.
 func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.operate(ctx, "reschedule", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if p.state != fairlead.Scheduled && p.state != fairlead.Parked && p.state != fairlead.Ready {
-			return driver.IllegalMove("reschedule", id, p.state)
-		}
+	return s.act(ctx, verdict.ToReschedule, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		due := sqlstore.Micros(notBefore)
 		if due == 0 {
 			due = m.now
@@ -103,18 +105,19 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 	})
 }
 
-// dueAt is the job with another due time. StartBy moves along if it was the due
-// time.
+// dueAt is the job with another due time.
 func (p *placed) dueAt(due int64) *placed {
-	was := p.notBefore
-	if was == 0 {
-		was = p.createdAt
-	}
+	return p.at(p.times().MeantFor(due))
+}
+
+func (p *placed) times() verdict.Times {
+	return verdict.Times{StartBy: p.startBy, NotBefore: p.notBefore, CreatedAt: p.createdAt}
+}
+
+// at is the job with other times.
+func (p *placed) at(times verdict.Times) *placed {
 	moved := *p
-	moved.notBefore = due
-	if p.startBy == was {
-		moved.startBy = due
-	}
+	moved.startBy, moved.notBefore = times.StartBy, times.NotBefore
 	return &moved
 }
 
@@ -127,18 +130,15 @@ func (t *txn) reorder(ctx context.Context, p, moved *placed, due int64, m *moves
 	return err
 }
 
-// RunNow makes a scheduled job ready or parked at once. One that was not due yet becomes
-// due now; one that backs off has been due before.
+// RunNow makes a scheduled job ready or parked at once.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.operate(ctx, "run", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		switch {
-		case p.state == fairlead.Ready || p.state == fairlead.Parked:
+	return s.act(ctx, verdict.ToRun, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if verdict.ToRun.Moot(p.state) {
 			return nil
-		case p.state != fairlead.Scheduled:
-			return driver.IllegalMove("run", id, p.state)
-		case p.notBefore > m.now:
-			return t.reorder(ctx, p, p.dueAt(m.now), m.now, m)
+		}
+		if times, changed := p.times().RunNow(m.now); changed {
+			return t.reorder(ctx, p, p.at(times), m.now, m)
 		}
 		m.await(p, m.now)
 		return nil
@@ -148,13 +148,10 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 // SetPriority changes the priority of a job.
 func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.operate(ctx, "set the priority of", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if p.state.Final() {
-			return driver.IllegalMove("set the priority of", id, p.state)
-		}
+	return s.act(ctx, verdict.ToPrioritize, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		moved := *p
 		moved.turn = int64(-priority)
-		if p.state == fairlead.Ready || p.state == fairlead.Parked {
+		if verdict.Queued(p.state) {
 			return t.reorder(ctx, p, &moved, m.now, m)
 		}
 		_, err := t.exec(ctx, t.sql.SetOrder, moved.turn, p.startBy, p.notBefore, id)
@@ -165,10 +162,7 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 // Delete removes a job and all that is known of it.
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.operate(ctx, "delete", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if p.state == fairlead.Running || p.state == fairlead.Waiting {
-			return driver.IllegalMove("delete", id, p.state)
-		}
+	return s.act(ctx, verdict.ToDelete, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if err := t.needed(ctx, id); err != nil {
 			return err
 		}

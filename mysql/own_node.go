@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/fairlead-io/fairlead"
@@ -24,12 +23,8 @@ func (s *Store) ownNode(ctx context.Context, node fairlead.NodeID) (ownNode, err
 	return ownNode{token: []byte(token), beat: s.tokens.LastBeat(node)}, err
 }
 
-func leaseLost(node fairlead.NodeID) error {
-	return fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
-}
-
-// lose finds out why a node has lost its lease. If its row is gone, belongs to another
-// node, or is older than what was acknowledged, the database has lost its last commits.
+// lose finds out why a node has lost its lease. If its row is gone, another's, or
+// older than what was acknowledged to it, the database has lost its last commits.
 func (s *Store) lose(ctx context.Context, node fairlead.NodeID) error {
 	s.wishes.forget(node)
 	if _, kept := driver.NodeToken(ctx); kept {

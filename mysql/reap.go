@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Reap declares nodes dead whose lease has run out, and takes back jobs of dead
@@ -102,9 +102,9 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	var reaped driver.Reaped
 	m, counted := moves{now: now}, tuples{}
 	for _, p := range locked {
-		before := reaped.Jobs
-		m.takeBack(p, lived[p.node], maxCrashes, &reaped)
-		if reaped.Jobs > before && !lived[p.node] {
+		loss := m.takeBack(p, lived[p.node], maxCrashes)
+		loss.Count(&reaped)
+		if loss.Revocable {
 			counted.add().ints(p.node, p.id, p.attempt, now).end()
 		}
 	}
@@ -114,27 +114,13 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	return reaped, t.write(ctx, &m)
 }
 
-// takeBack decides what becomes of a job whose node died, or lost its lease and lived.
-func (m *moves) takeBack(p *placed, lived bool, maxCrashes int, reaped *driver.Reaped) {
-	reason, what := fairlead.ReasonCrash, fmt.Sprintf("node %d died", p.node)
-	if lived {
-		reason, what = fairlead.ReasonLeaseLost, sqlstore.LostItsLease(p.node)
-	} else {
-		p.crashes++
-	}
-	m.record(p, reason, what)
-	switch {
-	case p.wish.Valid:
-		reaped.Cancelled++
-		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: p.wish.String}, true)
-	case p.flags&sqlstore.FlagCancelOnCrash != 0:
-		reaped.Cancelled++
-		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: what}, true)
-	case p.crashes > int64(maxCrashes) && !lived:
-		reaped.Poisoned++
-		m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes without progress", p.crashes)}, true)
-	default:
-		reaped.Jobs++
-		m.await(p, m.now)
-	}
+// takeBack takes a job from a node that died, or lost its lease and lived.
+func (m *moves) takeBack(p *placed, lived bool, maxCrashes int) verdict.Loss {
+	loss := verdict.TakeBack(verdict.Orphan{
+		Node: p.node, Lived: lived, Wish: p.wished(), CancelOnCrash: p.flags&sqlstore.FlagCancelOnCrash != 0, Crashes: int(p.crashes),
+	}, maxCrashes)
+	m.record(p, loss.RunReason, loss.RunError)
+	p.crashes = int64(loss.Crashes)
+	m.become(p, &loss.Next)
+	return loss
 }

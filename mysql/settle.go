@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // settleChunk is how many settlements one transaction takes at most.
@@ -16,7 +17,7 @@ const settleChunk = 1000
 
 // Settle moves running jobs on.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
-	if err := sqlstore.CheckMoves(settlements); err != nil { // of all chunks, before the first is made
+	if err := verdict.CheckMoves(settlements); err != nil { // of all chunks, before the first is made
 		return nil, fmt.Errorf("settle: %w", err)
 	}
 	answers := make([]fairlead.Settled, 0, len(settlements))
@@ -56,7 +57,7 @@ func (s *Store) settling(ctx context.Context, settlements []fairlead.Settlement)
 	work := &settling{asked: settlements, reserved: map[int]int64{}}
 	var jobs []*fairlead.Job
 	for i := range settlements {
-		if job := settlements[i].Replace; job != nil && fairlead.NormalizeJobs([]*fairlead.Job{job}) == nil {
+		if job := settlements[i].Replace; verdict.Replaces(&settlements[i]) && fairlead.NormalizeJobs([]*fairlead.Job{job}) == nil {
 			jobs, work.positions = append(jobs, job), append(work.positions, i)
 		}
 	}
@@ -107,9 +108,9 @@ func (t *txn) settle(ctx context.Context, w *settling) error {
 	var others, replacing []int
 	for i := range w.asked {
 		switch s := &w.asked[i]; {
-		case s.Move == fairlead.Succeed && s.Replace != nil:
+		case verdict.Replaces(s):
 			replacing = append(replacing, i)
-		case isPlain(s) && !t.callers:
+		case verdict.Plain(s) && !t.callers:
 			plain[s.Fence] = append(plain[s.Fence], i)
 		default:
 			others = append(others, i)
@@ -136,11 +137,6 @@ func (t *txn) settle(ctx context.Context, w *settling) error {
 		}
 	}
 	return nil
-}
-
-// isPlain tells whether a settlement is nothing but a success.
-func isPlain(s *fairlead.Settlement) bool {
-	return s.Move == fairlead.Succeed && !s.FreeKey && len(s.Output) == 0 && len(s.Memo) == 0 && len(s.Progress) == 0
 }
 
 func idsAt(asked []fairlead.Settlement, positions []int) []int64 {
@@ -211,7 +207,7 @@ func (t *txn) settleEach(ctx context.Context, w *settling, positions []int) (mov
 	}
 	returning := map[int64]*placed{}
 	for _, i := range positions {
-		if s := &w.asked[i]; s.Move != fairlead.Succeed && s.Move != fairlead.Fail && locked[s.ID] != nil {
+		if s := &w.asked[i]; verdict.GoesOn(s) && locked[s.ID] != nil {
 			returning[s.ID] = locked[s.ID]
 		}
 	}
@@ -227,7 +223,7 @@ func (t *txn) settleEach(ctx context.Context, w *settling, positions []int) (mov
 	for _, i := range positions {
 		s := &w.asked[i]
 		p := locked[s.ID]
-		if p == nil || p.fence != s.Fence {
+		if p == nil || !verdict.Current(s, p.state, p.fence) {
 			missed = append(missed, i)
 			continue
 		}
@@ -242,31 +238,22 @@ func (t *txn) settleEach(ctx context.Context, w *settling, positions []int) (mov
 	return len(positions) - len(missed), t.compareEnds(ctx, w, missed)
 }
 
-// compareEnds answers settlements that found no running row of their fence. If
-// the same fence ended the job, it was this settlement, whose answer was lost. In
-// a caller's transaction it does not count again, or what the caller did beside it
-// would be committed twice.
+// compareEnds answers settlements that found no running row of their fence.
 func (t *txn) compareEnds(ctx context.Context, w *settling, positions []int) error {
-	for _, i := range positions {
-		w.answers[i] = fairlead.SettledLost
-	}
-	if t.callers {
-		return nil
-	}
 	ends := map[driver.Held]fairlead.State{}
-	err := t.eachOf(ctx, func(row *sql.Rows) error {
-		var lease driver.Held
-		var outcome int
-		err := row.Scan(&lease.ID, &lease.Fence, &outcome)
-		ends[lease] = sqlstore.StateOf(outcome)
-		return err
-	}, t.sql.Ended, idsAt(w.asked, positions))
+	var err error
+	if !t.callers { // there no end counts
+		err = t.eachOf(ctx, func(row *sql.Rows) error {
+			var lease driver.Held
+			var outcome int
+			err := row.Scan(&lease.ID, &lease.Fence, &outcome)
+			ends[lease] = sqlstore.StateOf(outcome)
+			return err
+		}, t.sql.Ended, idsAt(w.asked, positions))
+	}
 	for _, i := range positions {
 		s := &w.asked[i]
-		end, ended := ends[driver.Held{ID: s.ID, Fence: s.Fence}]
-		if ended && s.Fence != 0 && sqlstore.MayHaveLedTo(s.Move, end) { // a job that never ran has no fence
-			w.answers[i] = fairlead.SettledAsAsked
-		}
+		w.answers[i] = verdict.Missed(s, ends[driver.Held{ID: s.ID, Fence: s.Fence}], t.callers)
 	}
 	return err
 }

@@ -133,7 +133,7 @@ type statements struct {
 	LockParked      string `sql:"lock_parked"`
 	LeaveParked     string `sql:"leave_parked"`
 	PlacesOf        string `sql:"places_of"`
-	LeaveGates      string `sql:"leave_gates"`
+	Vacate          string `sql:"vacate"`
 	PostNews        string `sql:"post_news"`
 	ShareRules      string `sql:"share_rules"`
 	LockGates       string `sql:"lock_gates"`

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Tx returns the store inside a caller's transaction, on the server of the store. Any
@@ -76,7 +77,7 @@ func (c *callerTx) call(ctx context.Context, f func() error) error {
 func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	ctx, cancel := c.txn.withTimeout(ctx)
 	defer cancel()
-	if err := sqlstore.CheckMoves(settlements); err != nil {
+	if err := verdict.CheckMoves(settlements); err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
 	}
 	work, err := c.txn.settling(ctx, settlements)

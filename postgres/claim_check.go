@@ -2,9 +2,8 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -19,7 +18,7 @@ func (c *claimer) check(ctx context.Context, known *rules) (changed bool, err er
 }
 
 func (c *claimer) deadNode() error {
-	return fmt.Errorf("node %d: %w", c.claim.Node, fairlead.ErrLeaseLost)
+	return driver.NodeLost(c.claim.Node)
 }
 
 // claimCheck is what a claim needs to know before it continues.

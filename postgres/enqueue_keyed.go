@@ -3,12 +3,12 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 type jobKey struct {
@@ -168,16 +168,13 @@ func (s *Store) keyHolders(ctx context.Context, r runner, jobs []*fairlead.Job) 
 // again.
 func (s *Store) replaceHolder(ctx context.Context, r runner, fresh *newJobs, i int, holder int64) error {
 	job := fresh.jobs[i]
-	args := []any{holder, string(fairlead.ReasonReplaced), fmt.Sprintf("replaced by job %d", fresh.ids[i]), true}
+	next := verdict.ReplacedBy(fresh.ids[i])
 	cancelled, state := false, fairlead.State("")
-	hit := hits(&cancelled)
 	err := r.run(ctx,
-		call{sql: s.sql.CancelLater, args: args, each: hit},
-		call{sql: s.sql.CancelParked, args: args, each: hit},
-		call{sql: s.sql.CancelReady, args: args, each: hit},
+		call{sql: s.sql.Cancel, args: []any{holder, string(next.Reason), next.Error, true, false}, each: hits(&cancelled)},
 		s.leaveCall(ended, &fresh.left, holder),
 		call{sql: s.sql.Place, args: []any{holder}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
-	if err != nil || cancelled || state == fairlead.Scheduled || state == fairlead.Parked || state == fairlead.Ready {
+	if err != nil || cancelled || verdict.Pending(state) {
 		return err
 	}
 	holders, err := s.keyHolders(ctx, r, []*fairlead.Job{job})

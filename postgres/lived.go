@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // uncrashTries is how often Lived looks for jobs that may have moved meanwhile.
@@ -17,9 +18,10 @@ func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	if err := s.run(ctx, call{sql: s.sql.MarkLived, args: []any{int64(node)}}); err != nil {
 		return fmt.Errorf("note that a node lived: %w", err)
 	}
+	_, text := verdict.Lived(int64(node))
 	var lanes []int32
 	for range uncrashTries {
-		err := s.run(ctx, call{sql: s.sql.Uncrash, args: []any{int64(node), sqlstore.LostItsLease(int64(node))}, each: func(row sqlstore.Scanner) error {
+		err := s.run(ctx, call{sql: s.sql.Uncrash, args: []any{int64(node), text}, each: func(row sqlstore.Scanner) error {
 			var lane int32
 			err := row.Scan(&lane)
 			lanes = append(lanes, lane)

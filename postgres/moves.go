@@ -1,9 +1,9 @@
 package postgres
 
 import (
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // names are the ids and fences of settlements at some positions.
@@ -80,17 +80,9 @@ func (t *settling) finishCall(positions []int) call {
 	outputs, memos, progress := make([]*string, n), make([]*string, n), make([]*string, n)
 	for n, i := range positions {
 		a := &t.asked[i]
-		switch a.Move {
-		case fairlead.Succeed:
-			outcomes[n], outputs[n] = sqlstore.OutcomeSucceeded, jsonText(a.Output)
-		case fairlead.Fail:
-			outcomes[n] = sqlstore.OutcomeFailed
-		case fairlead.Drop:
-			outcomes[n] = sqlstore.OutcomeCancelled
-		}
-		if a.Move != fairlead.Succeed {
-			reasons[n], errs[n] = textOrNull(string(a.Reason)), textOrNull(sqlstore.CleanText(a.Error))
-		}
+		next := verdict.Apply(a)
+		outcomes[n], outputs[n] = int16(sqlstore.OutcomeOf(next.State)), jsonText(next.Output)
+		reasons[n], errs[n] = textOrNull(string(next.Reason)), textOrNull(sqlstore.CleanText(next.Error))
 		memos[n], progress[n], freeKey[n] = jsonText(a.Memo), jsonText(a.Progress), a.FreeKey
 	}
 	return call{
@@ -113,9 +105,10 @@ func (t *settling) releaseCall(positions []int) call {
 	reasons, errs, memos, progress := make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n)
 	for n, i := range positions {
 		a := &t.asked[i]
-		failed[n], unused[n] = a.Move == fairlead.Again, a.Move == fairlead.MoveRelease
-		at[n], after[n] = sqlstore.Micros(a.At), a.After.Microseconds()
-		reasons[n], errs[n] = textOrNull(string(a.Reason)), textOrNull(sqlstore.CleanText(a.Error))
+		next := verdict.Apply(a)
+		failed[n], unused[n] = next.Failed, next.Unused
+		at[n], after[n] = sqlstore.Micros(next.At), next.After.Microseconds()
+		reasons[n], errs[n] = textOrNull(string(next.Reason)), textOrNull(sqlstore.CleanText(next.Error))
 		memos[n], progress[n] = jsonText(a.Memo), jsonText(a.Progress)
 	}
 	return call{

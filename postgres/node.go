@@ -84,7 +84,7 @@ func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatA
 	case err != nil:
 		return answer, err
 	case now == 0:
-		return answer, errors.Join(fmt.Errorf("node %d: %w", beat.Node, fairlead.ErrLeaseLost), s.explainBeat(ctx, known, beat.Node, token))
+		return answer, errors.Join(driver.NodeLost(beat.Node), s.explainBeat(ctx, known, beat.Node, token))
 	}
 	s.nodes.Beaten(beat.Node, last)
 	answer.Now = sqlstore.Time(now)
@@ -186,7 +186,7 @@ func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	case err != nil:
 		return fmt.Errorf("save: %w", err)
 	case kept == 0:
-		return fmt.Errorf("save: job %d: %w", save.ID, fairlead.ErrLeaseLost)
+		return fmt.Errorf("save: %w", driver.LeaseLost(save.ID))
 	}
 	return nil
 }

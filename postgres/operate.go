@@ -8,22 +8,24 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// tryFrom is a statement that moves one job if it is in a state. It returns
-// the job's lane if so.
-type tryFrom struct {
-	state fairlead.State
-	sql   string
-	args  []any
+// try is a statement that moves one job if it finds it where it looks. It returns the
+// state in which it found the job, unless there is only one, and the job's lane.
+type try struct {
+	sql  string
+	args []any
+	from fairlead.State // where it looks; empty: it tells
 }
 
 // attempt tries to move a job from each state that allows it, in the order in
 // which jobs move on. Each try hits the job or does nothing. A job that was
 // missed because it moved meanwhile is looked for again: that it is in a state
-// is concluded only from finding it there. It returns where the job was hit.
-// A job that ended by it, or whatever departure is meant, gives back its place.
-func (s *Store) attempt(ctx context.Context, action string, id int64, how gateExit, tries ...tryFrom) (fairlead.State, int32, error) {
+// is concluded only from finding it there. It returns where the job was hit, or
+// where it stays because the action is moot there. A job that ended by it, or
+// whatever departure is meant, gives back its place.
+func (s *Store) attempt(ctx context.Context, action verdict.Action, id int64, how gateExit, tries ...try) (fairlead.State, int32, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	for {
@@ -33,8 +35,10 @@ func (s *Store) attempt(ctx context.Context, action string, id int64, how gateEx
 		calls := make([]call, 0, len(tries)+2)
 		for _, try := range tries {
 			calls = append(calls, call{sql: try.sql, args: try.args, each: func(row sqlstore.Scanner) error {
-				hit = try.state
-				return row.Scan(&lane)
+				if hit = try.from; hit != "" {
+					return row.Scan(&lane)
+				}
+				return row.Scan(&hit, &lane)
 			}})
 		}
 		calls[0].restart = func() { hit = "" }
@@ -50,38 +54,29 @@ func (s *Store) attempt(ctx context.Context, action string, id int64, how gateEx
 		if now == "" {
 			return "", 0, fmt.Errorf("%s: %w", action, driver.NoSuchJob(id))
 		}
-		if !allowed(now, tries) {
-			return now, 0, fmt.Errorf("%s: %w", action, driver.IllegalMove(action, id, now))
+		if err := action.Permit(id, now); err != nil {
+			return now, 0, fmt.Errorf("%s: %w", action, err)
+		}
+		if action.Moot(now) {
+			return now, 0, nil
 		}
 	}
-}
-
-func allowed(state fairlead.State, tries []tryFrom) bool {
-	for _, try := range tries {
-		if try.state == state {
-			return true
-		}
-	}
-	return false
 }
 
 // Cancel ends a job that does not run, or asks a running one to stop.
 func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	ctx = sqlstore.MayWait(ctx)
 	reason = sqlstore.CleanText(reason)
-	end := []any{id, nil, reason, false}
-	state, _, err := s.attempt(ctx, "cancel", id, ended,
-		tryFrom{fairlead.Scheduled, s.sql.CancelLater, end},
-		tryFrom{fairlead.Parked, s.sql.CancelParked, end},
-		tryFrom{fairlead.Ready, s.sql.CancelReady, end},
-		tryFrom{fairlead.Running, s.sql.Wish, []any{id, reason}},
-		tryFrom{fairlead.Waiting, s.sql.CancelWaiting, []any{id, reason}})
+	next := verdict.Cancel(reason)
+	state, _, err := s.attempt(ctx, verdict.ToCancel, id, ended,
+		try{sql: s.sql.Cancel, args: []any{id, textOrNull(string(next.Reason)), next.Error, false, true}},
+		try{sql: s.sql.Wish, args: []any{id, reason}})
 	switch {
 	case err != nil:
-	case state == fairlead.Running:
+	case verdict.Asked(state):
 		s.notifier.cancel()
-	case state == fairlead.Waiting:
-		s.notifier.freed() // it may have had a slot
+	case verdict.HoldsSlots(state):
+		s.notifier.freed()
 	}
 	return err
 }
@@ -89,11 +84,7 @@ func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 // Reschedule sets when a scheduled, parked or ready job becomes due.
 func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
 	ctx = sqlstore.MayWait(ctx)
-	args := []any{id, sqlstore.Micros(notBefore)}
-	_, lane, err := s.attempt(ctx, "reschedule", id, putOff,
-		tryFrom{fairlead.Scheduled, s.sql.RescheduleLater, args},
-		tryFrom{fairlead.Parked, s.sql.RescheduleParked, args},
-		tryFrom{fairlead.Ready, s.sql.RescheduleReady, args})
+	_, lane, err := s.attempt(ctx, verdict.ToReschedule, id, putOff, try{sql: s.sql.Reschedule, args: []any{id, sqlstore.Micros(notBefore)}})
 	if err == nil { // whether its time has come only the database knows
 		s.notifier.later()
 		s.notifier.work(lane)
@@ -105,11 +96,8 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 // RunNow makes a scheduled job ready at once.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	state, lane, err := s.attempt(ctx, "run", id, ended, tryFrom{fairlead.Scheduled, s.sql.RunNow, []any{[]int64{id}}})
-	if state == fairlead.Ready || state == fairlead.Parked {
-		return nil // as it is
-	}
-	if err == nil {
+	state, lane, err := s.attempt(ctx, verdict.ToRun, id, ended, try{sql: s.sql.RunNow, args: []any{[]int64{id}}, from: fairlead.Scheduled})
+	if err == nil && !verdict.ToRun.Moot(state) {
 		s.notifier.work(lane)
 		s.admitSoon(ctx)
 	}
@@ -119,13 +107,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 // SetPriority changes the priority of an unfinished job.
 func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 	ctx = sqlstore.MayWait(ctx)
-	args := []any{id, int16(-priority)}
-	state, lane, err := s.attempt(ctx, "set the priority of", id, ended,
-		tryFrom{fairlead.Scheduled, s.sql.TurnLater, args},
-		tryFrom{fairlead.Parked, s.sql.TurnParked, args},
-		tryFrom{fairlead.Ready, s.sql.TurnReady, args},
-		tryFrom{fairlead.Running, s.sql.TurnRunning, args},
-		tryFrom{fairlead.Waiting, s.sql.TurnWaiting, args})
+	state, lane, err := s.attempt(ctx, verdict.ToPrioritize, id, ended, try{sql: s.sql.SetTurn, args: []any{id, int16(-priority)}})
 	switch {
 	case err != nil:
 	case state == fairlead.Ready:
@@ -140,48 +122,39 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	for {
-		gone, state := false, fairlead.State("")
+		var was, state fairlead.State // what it was when it was taken out, and what it is if it was not
 		var gates []int64
-		var ended fairlead.State
 		var needed error
-		hit := hits(&gone)
 		err := s.inTx(ctx, func(ctx context.Context, r runner) error {
-			gone, state, gates, ended, needed = false, "", nil, fairlead.Cancelled, nil
+			was, state, gates, needed = "", "", nil, nil
 			err := r.run(ctx,
 				call{sql: s.sql.NeededBy, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
 					needed, err = scanNeeded(row, id)
 					return err
 				}},
-				call{sql: s.sql.DeleteLater, args: []any{id}, each: hit},
-				call{sql: s.sql.DeleteParked, args: []any{id}, each: hit},
-				call{sql: s.sql.DeleteReady, args: []any{id}, each: hit},
-				call{sql: s.sql.DeleteDone, args: []any{id}, each: func(row sqlstore.Scanner) error {
-					var outcome int
-					err := row.Scan(&outcome)
-					gone, ended = true, sqlstore.StateOf(outcome)
-					return err
-				}},
+				call{sql: s.sql.TakeOut, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&was) }},
 				call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
-			if err != nil || !gone {
+			if err != nil || was == "" {
 				return err
 			}
 			if needed != nil {
 				return needed // undoes it
 			}
-			return r.run(ctx, s.leaveCall(deleted, &gates, id), call{sql: s.sql.Forget, args: []any{[]int64{id}, string(ended)}})
+			return r.run(ctx, s.leaveCall(deleted, &gates, id), call{sql: s.sql.Forget, args: []any{[]int64{id}, string(sqlstore.StateOfDeleted(was))}})
 		})
 		switch {
-		case gone && needed != nil:
+		case was != "" && needed != nil:
 			return needed
 		case err != nil:
 			return fmt.Errorf("delete: job %d: %w", id, err)
-		case gone:
+		case was != "":
 			s.admit(ctx, gates)
 			return nil
 		case state == "":
 			return fmt.Errorf("delete: %w", driver.NoSuchJob(id))
-		case state == fairlead.Running || state == fairlead.Waiting:
-			return fmt.Errorf("delete: %w", driver.IllegalMove("delete", id, state))
+		}
+		if err := verdict.ToDelete.Permit(id, state); err != nil {
+			return fmt.Errorf("delete: %w", err)
 		}
 	}
 }
@@ -208,41 +181,54 @@ func orZero(n *int64) int64 {
 func (s *Store) Reopen(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	var lane int32
-	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
-		var outcome int
-		var state fairlead.State
-		var tenant string
-		var key *string
-		var flags int16
-		err := r.run(ctx,
-			call{sql: s.sql.LockDone, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&outcome, &tenant, &key, &flags) }},
-			call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
-		switch {
-		case err != nil:
+	for locked := false; !locked; { // one that ended between the two statements is looked for again
+		err := s.inTx(ctx, func(ctx context.Context, r runner) (err error) {
+			locked, err = s.reopenIn(ctx, r, id, &lane)
 			return err
-		case state == "":
-			return driver.NoSuchJob(id)
-		case outcome != sqlstore.OutcomeFailed && outcome != sqlstore.OutcomeCancelled:
-			return driver.IllegalMove("reopen", id, state)
+		})
+		if err != nil {
+			return fmt.Errorf("reopen: %w", err)
 		}
-		if flags&sqlstore.FlagFire != 0 {
-			if err := r.run(ctx, call{sql: s.sql.LockFire, args: []any{id}}, call{sql: s.sql.ReopenFire, args: []any{id}}); err != nil {
-				return err
-			}
-		}
-		if key != nil {
-			if err := s.retakeKey(ctx, r, tenant, *key, id); err != nil {
-				return err
-			}
-		}
-		return r.run(ctx, call{sql: s.sql.Reopen, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&lane) }})
-	})
-	if err != nil {
-		return fmt.Errorf("reopen: %w", err)
 	}
 	s.notifier.work(lane)
 	s.admitSoon(ctx)
 	return nil
+}
+
+// reopenIn locks a job that has ended and reopens it. It reports false if the job had not
+// ended when it was to be locked, but has by now.
+func (s *Store) reopenIn(ctx context.Context, r runner, id int64, lane *int32) (locked bool, err error) {
+	var state fairlead.State
+	var tenant string
+	var key *string
+	var flags int16
+	err = r.run(ctx,
+		call{sql: s.sql.LockDone, args: []any{id}, each: func(row sqlstore.Scanner) error {
+			var outcome int
+			locked = true
+			return row.Scan(&outcome, &tenant, &key, &flags)
+		}},
+		call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
+	if err == nil && state == "" {
+		err = driver.NoSuchJob(id)
+	}
+	if err == nil {
+		err = verdict.ToReopen.Permit(id, state)
+	}
+	if err != nil || !locked {
+		return false, err
+	}
+	if flags&sqlstore.FlagFire != 0 {
+		if err := r.run(ctx, call{sql: s.sql.LockFire, args: []any{id}}, call{sql: s.sql.ReopenFire, args: []any{id}}); err != nil {
+			return false, err
+		}
+	}
+	if key != nil {
+		if err := s.retakeKey(ctx, r, tenant, *key, id); err != nil {
+			return false, err
+		}
+	}
+	return true, r.run(ctx, call{sql: s.sql.Reopen, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(lane) }})
 }
 
 // retakeKey takes a key for a job that may or may not have kept it.

@@ -20,19 +20,11 @@ const (
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	pruned := 0
-	for _, rule := range []struct {
-		retention time.Duration
-		prune     func(ctx context.Context, retention time.Duration, limit int) (int, error)
-	}{
-		{keep.Succeeded, s.pruneSuccesses},
-		{keep.Failed, s.pruner(sqlstore.OutcomeFailed)},
-		{keep.Cancelled, s.pruner(sqlstore.OutcomeCancelled)},
-		{keep.Skipped, s.pruner(sqlstore.OutcomeSkipped)},
-	} {
-		if rule.retention <= 0 || pruned >= limit {
+	for _, kept := range sqlstore.KeptFor(keep) {
+		if pruned >= limit {
 			continue
 		}
-		n, err := rule.prune(ctx, rule.retention, limit-pruned)
+		n, err := s.pruneJobs(ctx, kept, limit-pruned)
 		pruned += n
 		if err != nil {
 			return pruned, fmt.Errorf("prune: %w", err)
@@ -87,12 +79,13 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 	return requests + entries, nil
 }
 
-// pruner returns a function that prunes jobs of a rare outcome.
-func (s *Store) pruner(outcome int) func(context.Context, time.Duration, int) (int, error) {
-	return func(ctx context.Context, retention time.Duration, limit int) (int, error) {
-		n, _, err := s.remove(ctx, call{sql: s.sql.PruneOthers, args: []any{limit, retention.Microseconds(), outcome}})
-		return n, err
+// pruneJobs removes jobs of an outcome that are older than they have to be kept.
+func (s *Store) pruneJobs(ctx context.Context, kept sqlstore.Kept, limit int) (int, error) {
+	if kept.Outcome == sqlstore.OutcomeSucceeded { // they are many, and have an index of their own
+		return s.pruneSuccesses(ctx, kept.For, limit)
 	}
+	n, _, err := s.remove(ctx, call{sql: s.sql.PruneOthers, args: []any{limit, kept.For.Microseconds(), kept.Outcome}})
+	return n, err
 }
 
 // remove deletes the finished jobs that a statement chooses, with everything stored

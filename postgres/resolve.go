@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // answer is a Resolve as running.answer keeps it. Documents are text inside, to
@@ -25,35 +26,27 @@ type answer struct {
 	Progress *string `json:"progress,omitempty"`
 }
 
-func answerOf(s fairlead.Settlement) (answer, error) {
-	if err := sqlstore.CheckAnswer(&s); err != nil {
-		return answer{}, err
-	}
-	a := answer{Move: s.Move, Memo: jsonText(s.Memo), Progress: jsonText(s.Progress)}
-	if s.Move == fairlead.Succeed {
-		a.Output = jsonText(s.Output)
-		return a, nil
-	}
-	a.Reason, a.Error = s.Reason, sqlstore.CleanText(s.Error)
-	if s.Move == fairlead.Again {
-		a.After, a.At = s.After, sqlstore.Micros(s.At)
-	}
-	return a, nil
+func encodeAnswer(s *fairlead.Settlement) (string, error) {
+	raw, err := json.Marshal(answer{
+		Move: s.Move, Output: jsonText(s.Output), Reason: s.Reason, Error: s.Error, After: s.After, At: sqlstore.Micros(s.At),
+		Memo: jsonText(s.Memo), Progress: jsonText(s.Progress),
+	})
+	return string(raw), err
 }
 
-func decodeAnswer(raw []byte) (answer, error) {
+// decodeAnswer is the reverse of encodeAnswer; nil if no answer is kept.
+func decodeAnswer(raw []byte) (*fairlead.Settlement, error) {
+	if raw == nil {
+		return nil, nil
+	}
 	var a answer
 	if err := json.Unmarshal(raw, &a); err != nil {
-		return a, fmt.Errorf("kept answer: %w", err)
+		return nil, fmt.Errorf("kept answer: %w", err)
 	}
-	return a, nil
-}
-
-// settlement is the answer as a settlement of a running job.
-func (a answer) settlement(id, fence int64) fairlead.Settlement {
-	s := fairlead.Settlement{ID: id, Fence: fence, Move: a.Move, Reason: a.Reason, Error: a.Error, After: a.After, At: sqlstore.Time(a.At), FreeKey: true}
-	s.Output, s.Memo, s.Progress = document(a.Output), document(a.Memo), document(a.Progress)
-	return s
+	return &fairlead.Settlement{
+		Move: a.Move, Output: document(a.Output), Reason: a.Reason, Error: a.Error, After: a.After, At: sqlstore.Time(a.At),
+		Memo: document(a.Memo), Progress: document(a.Progress), FreeKey: true,
+	}, nil
 }
 
 // document is a document that is kept as text; nil: there is none.
@@ -64,27 +57,16 @@ func document(text *string) json.RawMessage {
 	return json.RawMessage(*text)
 }
 
-// same tells whether two answers say the same.
-func (a answer) same(b answer) bool {
-	for _, documents := range [][2]*string{{a.Output, b.Output}, {a.Memo, b.Memo}, {a.Progress, b.Progress}} {
-		if (documents[0] == nil) != (documents[1] == nil) || string(document(documents[0])) != string(document(documents[1])) {
-			return false
-		}
-	}
-	a.Output, a.Memo, a.Progress, b.Output, b.Memo, b.Progress = nil, nil, nil, nil, nil, nil
-	return a == b
-}
-
 // Resolve answers for a waiting job.
-func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) error {
+func (s *Store) Resolve(ctx context.Context, given fairlead.Settlement) error {
 	ctx = sqlstore.MayWait(ctx)
-	given, err := answerOf(settlement)
+	answer, err := sqlstore.Answer(&given)
 	if err != nil {
 		return fmt.Errorf("resolve: %w", err)
 	}
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	res := resolving{Store: s, id: settlement.ID, fence: settlement.Fence, given: given}
+	res := resolving{Store: s, answer: &answer}
 	for done := false; !done; {
 		err := s.inTx(ctx, func(ctx context.Context, r runner) (err error) {
 			res.retried, res.freed, res.gates = nil, false, nil
@@ -108,135 +90,128 @@ func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) err
 
 type resolving struct {
 	*Store
-	id, fence int64
-	given     answer
-	retried   []int32 // its lane, if it is to run again
-	freed     bool    // it gave back slots of limits
-	gates     []int64 // where it gave back its place
+	answer  *fairlead.Settlement
+	retried []int32 // its lane, if it is to run again
+	freed   bool    // it gave back slots of limits
+	gates   []int64 // where it gave back its place
 }
 
-// try looks for the job where an answer may find it. It reports false if the
-// job was nowhere because it was on the move.
+// try does what is to be done with the answer. It reports false if the job was nowhere
+// because it was on the move.
 func (r *resolving) try(ctx context.Context, in runner) (done bool, err error) {
-	for _, place := range []func(context.Context, runner) (bool, error){r.waiting, r.running, r.finished} {
-		if done, err = place(ctx, in); done || err != nil {
-			return done, err
-		}
+	at, err := r.standing(ctx, in, r.answer.ID)
+	if err != nil || at == nil {
+		return false, err
 	}
-	return r.elsewhere(ctx, in)
+	reply, err := at.Resolve(r.answer)
+	if err != nil {
+		return true, err
+	}
+	switch reply {
+	case verdict.Counts:
+		err = r.move(ctx, in)
+	case verdict.Kept:
+		err = r.keep(ctx, in)
+	case verdict.Stale:
+		err = r.recorded(ctx, in)
+	}
+	return true, err
 }
 
-func (r *resolving) waiting(ctx context.Context, in runner) (found bool, err error) {
-	var fence, deadline, now int64
-	err = in.run(ctx,
-		call{sql: r.sql.LockWaiting, args: []any{r.id}, each: func(row sqlstore.Scanner) error { return row.Scan(&fence, &deadline) }},
-		call{sql: r.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
-	switch {
-	case err != nil || fence == 0:
-		return false, err
-	case fence != r.fence:
-		return true, sqlstore.LeaseLost(r.id)
-	case deadline < now:
-		return true, sqlstore.DeadlinePassed(r.id)
+// move moves a waiting job, which is locked, as its answer says.
+func (r *resolving) move(ctx context.Context, in runner) error {
+	id, next := r.answer.ID, verdict.Apply(r.answer)
+	var calls []call
+	if memo, progress := jsonText(r.answer.Memo), jsonText(r.answer.Progress); memo != nil || progress != nil {
+		calls = append(calls, call{sql: r.sql.KeepTold, args: []any{id, memo, progress}})
 	}
-	if r.given.Memo != nil || r.given.Progress != nil {
-		if err := in.run(ctx, call{sql: r.sql.KeepTold, args: []any{r.id, r.given.Memo, r.given.Progress}}); err != nil {
-			return true, err
-		}
-	}
-	if r.given.Move == fairlead.Again {
-		args := []any{r.id, r.given.At, r.given.After.Microseconds(), string(r.given.Reason), r.given.Error}
-		return true, in.run(ctx, call{sql: r.sql.AnswerAgain, args: args, each: func(row sqlstore.Scanner) error {
+	if next.State.Final() {
+		args := []any{id, sqlstore.OutcomeOf(next.State), textOrNull(string(next.Reason)), textOrNull(next.Error), jsonText(next.Output)}
+		calls = append(calls,
+			call{sql: r.sql.AnswerFinish, args: args, each: func(row sqlstore.Scanner) error { return row.Scan(&r.freed) }},
+			r.leaveCall(ended, &r.gates, id))
+	} else {
+		args := []any{id, sqlstore.Micros(next.At), next.After.Microseconds(), string(next.Reason), next.Error}
+		calls = append(calls, call{sql: r.sql.AnswerAgain, args: args, each: func(row sqlstore.Scanner) error {
 			r.retried = make([]int32, 1)
 			return row.Scan(&r.retried[0], &r.freed)
 		}})
 	}
-	outcome := sqlstore.OutcomeSucceeded
-	if r.given.Move == fairlead.Fail {
-		outcome = sqlstore.OutcomeFailed
-	}
-	args := []any{r.id, outcome, textOrNull(string(r.given.Reason)), textOrNull(r.given.Error), r.given.Output}
-	return true, in.run(ctx,
-		call{sql: r.sql.AnswerFinish, args: args, each: func(row sqlstore.Scanner) error { return row.Scan(&r.freed) }},
-		r.leaveCall(ended, &r.gates, r.id))
+	return in.run(ctx, calls...)
 }
 
-// running keeps an answer that came before the job's move to waiting.
-func (r *resolving) running(ctx context.Context, in runner) (found bool, err error) {
-	var fence int64
-	var kept []byte
-	err = in.run(ctx, call{sql: r.sql.LockRunning, args: []any{r.id}, each: func(row sqlstore.Scanner) error { return row.Scan(&fence, &kept) }})
-	switch {
-	case err != nil || fence == 0:
-		return false, err
-	case fence != r.fence:
-		return true, sqlstore.LeaseLost(r.id)
-	case kept != nil:
-		before, err := decodeAnswer(kept)
-		if err == nil && !r.given.same(before) {
-			err = sqlstore.AnsweredDifferently(r.id)
-		}
-		return true, err
-	}
-	raw, err := json.Marshal(r.given)
+// keep keeps an answer that came before the job's move to waiting.
+func (r *resolving) keep(ctx context.Context, in runner) error {
+	text, err := encodeAnswer(r.answer)
 	if err != nil {
-		return true, err
-	}
-	return true, in.run(ctx, call{sql: r.sql.KeepAnswer, args: []any{r.id, string(raw)}})
-}
-
-// finished compares with how the job ended.
-func (r *resolving) finished(ctx context.Context, in runner) (found bool, err error) {
-	var outcome int
-	var fence int64
-	var end answer
-	err = in.run(ctx, call{sql: r.sql.PastAnswer, args: []any{r.id}, each: func(row sqlstore.Scanner) error {
-		var output []byte
-		err := row.Scan(&fence, &outcome, &end.Reason, &end.Error, &output)
-		end.Output = jsonText(output)
 		return err
-	}})
-	if err != nil || outcome == 0 {
-		return false, err
 	}
-	switch outcome {
-	case sqlstore.OutcomeSucceeded:
-		end.Move = fairlead.Succeed
-	case sqlstore.OutcomeFailed:
-		end.Move = fairlead.Fail
-	}
-	end.Memo, end.Progress = r.given.Memo, r.given.Progress // what came of them is not known any more
-	switch {
-	case fence != r.fence || fence == 0: // a job that never ran has none
-		return true, sqlstore.LeaseLost(r.id)
-	case r.given.same(end):
-		return true, nil
-	case end.Reason == fairlead.ReasonDeadline:
-		return true, sqlstore.DeadlinePassed(r.id)
-	}
-	return true, sqlstore.AnsweredDifferently(r.id)
+	return in.run(ctx, call{sql: r.sql.KeepAnswer, args: []any{r.answer.ID, text}})
 }
 
-// elsewhere is for jobs that wait for another run: the lease is over, unless
-// it is this answer that ended it.
-func (r *resolving) elsewhere(ctx context.Context, in runner) (done bool, err error) {
-	var state fairlead.State
-	retried := false
-	err = in.run(ctx,
-		call{sql: r.sql.Place, args: []any{r.id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }},
-		call{sql: r.sql.PastRetry, args: []any{r.id, r.fence, string(r.given.Reason), r.given.Error}, each: func(sqlstore.Scanner) error {
-			retried = r.given.Move == fairlead.Again
-			return nil
-		}})
+// recorded looks in the job's history whether it was this answer that ended the run.
+func (r *resolving) recorded(ctx context.Context, in runner) error {
+	var reason fairlead.Reason
+	var text string
+	found := false
+	err := in.run(ctx, call{sql: r.sql.Recorded, args: []any{r.answer.ID, r.answer.Fence}, each: func(row sqlstore.Scanner) error {
+		found = true
+		return row.Scan(&reason, &text)
+	}})
+	if err != nil {
+		return err
+	}
+	return verdict.Recorded(r.answer, found, reason, text)
+}
+
+// standing locks a job that waits or runs, or finds it elsewhere, and tells how it stands.
+// It is nil if the job was nowhere because it was on the move, and an ErrNotFound if there
+// is no such job.
+func (s *Store) standing(ctx context.Context, in runner, id int64) (*verdict.Standing, error) {
+	at := &verdict.Standing{ID: id}
+	for _, place := range []func(context.Context, runner, *verdict.Standing) error{s.standsWaiting, s.standsRunning, s.standsEnded} {
+		if err := place(ctx, in, at); err != nil || at.State != "" {
+			return at, err
+		}
+	}
+	err := in.run(ctx, call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&at.State) }})
 	switch {
 	case err != nil:
-		return false, err
-	case state == "":
-		return true, driver.NoSuchJob(r.id)
-	case state != fairlead.Scheduled && state != fairlead.Parked && state != fairlead.Ready:
-		return false, nil
-	case retried:
-		return true, nil
+		return nil, err
+	case at.State == "":
+		return nil, driver.NoSuchJob(id)
+	case !verdict.Pending(at.State):
+		return nil, nil
 	}
-	return true, sqlstore.LeaseLost(r.id)
+	return at, nil
+}
+
+func (s *Store) standsWaiting(ctx context.Context, in runner, at *verdict.Standing) error {
+	return in.run(ctx,
+		call{sql: s.sql.LockWaiting, args: []any{at.ID}, each: func(row sqlstore.Scanner) error {
+			at.State = fairlead.Waiting
+			return row.Scan(&at.Fence, &at.Deadline)
+		}},
+		call{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&at.Now) }})
+}
+
+func (s *Store) standsRunning(ctx context.Context, in runner, at *verdict.Standing) error {
+	var kept []byte
+	err := in.run(ctx, call{sql: s.sql.LockRunning, args: []any{at.ID}, each: func(row sqlstore.Scanner) error {
+		at.State = fairlead.Running
+		return row.Scan(&at.Fence, &kept)
+	}})
+	if err == nil {
+		at.Answer, err = decodeAnswer(kept)
+	}
+	return err
+}
+
+func (s *Store) standsEnded(ctx context.Context, in runner, at *verdict.Standing) error {
+	return in.run(ctx, call{sql: s.sql.PastAnswer, args: []any{at.ID}, each: func(row sqlstore.Scanner) error {
+		var outcome int
+		err := row.Scan(&at.Fence, &outcome, &at.Reason, &at.Error, &at.Output)
+		at.State = sqlstore.StateOf(outcome)
+		return err
+	}})
 }

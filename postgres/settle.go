@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Settle moves running jobs on as their handlers decided.
@@ -23,13 +24,13 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 }
 
 func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
-	if err := sqlstore.CheckMoves(settlements); err != nil {
+	if err := verdict.CheckMoves(settlements); err != nil {
 		return nil, err
 	}
 	all := newSettling(s, settlements)
 	var replacing []int
 	for i := range settlements {
-		if settlements[i].Replace != nil {
+		if verdict.Replaces(&settlements[i]) {
 			replacing = append(replacing, i)
 		} else {
 			all.open = append(all.open, i)
@@ -58,7 +59,7 @@ func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement
 func (s *Store) settleEach(ctx context.Context, all *settling) error {
 	var failed error
 	for i := range all.asked {
-		if all.asked[i].Replace != nil {
+		if verdict.Replaces(&all.asked[i]) {
 			continue
 		}
 		one := newSettling(s, all.asked[i:i+1])
@@ -141,19 +142,19 @@ func (t *settling) settle(ctx context.Context, r runner) error {
 func (t *settling) move(ctx context.Context, r runner) error {
 	var plain, finish, release, await []int
 	for _, i := range t.open {
-		switch a := &t.asked[i]; a.Move {
-		case fairlead.Succeed:
-			if t.plain(a) {
+		a := &t.asked[i]
+		switch next := verdict.Apply(a); next.State {
+		case fairlead.Ready:
+			release = append(release, i)
+		case fairlead.Waiting:
+			await = append(await, i)
+		default:
+			// In a caller's transaction each has to be told whether it was made.
+			if verdict.Plain(a) && !t.callers {
 				plain = append(plain, i)
 			} else {
 				finish = append(finish, i)
 			}
-		case fairlead.Fail, fairlead.Drop:
-			finish = append(finish, i)
-		case fairlead.Again, fairlead.Snooze, fairlead.MoveRelease:
-			release = append(release, i)
-		case fairlead.MoveAwait:
-			await = append(await, i)
 		}
 	}
 	plain, few := t.byClaim(plain)
@@ -198,19 +199,12 @@ func (t *settling) move(ctx context.Context, r runner) error {
 	return nil
 }
 
-// plain tells whether a settlement is nothing but a success, and may be made with
-// others without being told which of them were. In a caller's transaction each
-// has to be.
-func (t *settling) plain(a *fairlead.Settlement) bool {
-	return a.Output == nil && a.Memo == nil && a.Progress == nil && !a.FreeKey && !t.callers
-}
-
 // answerEarly settles those that wanted to wait by the answers that came
 // before.
 func (t *settling) answerEarly(ctx context.Context, r runner) error {
 	waits := map[driver.Held]int{}
 	for _, i := range t.open {
-		if t.asked[i].Move == fairlead.MoveAwait {
+		if verdict.Waits(&t.asked[i]) {
 			waits[t.lease(i)] = i
 		}
 	}
@@ -235,15 +229,9 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 		if err != nil {
 			return err
 		}
-		asked := answer.settlement(lease.ID, lease.Fence)
-		if asked.Memo == nil {
-			asked.Memo = t.asked[i].Memo
-		}
-		if asked.Progress == nil {
-			asked.Progress = t.asked[i].Progress
-		}
+		asked := verdict.Early(&t.asked[i], answer)
 		early.open, positions = append(early.open, len(early.asked)), append(positions, i)
-		early.asked = append(early.asked, asked)
+		early.asked = append(early.asked, *asked)
 		return nil
 	}})
 	if err != nil || len(early.asked) == 0 {
@@ -262,8 +250,7 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 }
 
 // retrace tells settlements that were made before, and whose answer was lost,
-// from those whose lease was lost. In a caller's transaction none counts again, or
-// what the caller did beside it would be committed twice.
+// from those whose lease was lost.
 func (t *settling) retrace(ctx context.Context, r runner) error {
 	var ends map[driver.Held]fairlead.State
 	if len(t.open) > 0 && !t.callers {
@@ -273,10 +260,7 @@ func (t *settling) retrace(ctx context.Context, r runner) error {
 		}
 	}
 	for _, i := range t.open {
-		a := &t.asked[i]
-		if end, ended := ends[t.lease(i)]; !ended || a.Fence == 0 || !sqlstore.MayHaveLedTo(a.Move, end) { // a job that never ran has no fence
-			t.settled[i] = fairlead.SettledLost
-		}
+		t.settled[i] = verdict.Missed(&t.asked[i], ends[t.lease(i)], t.callers)
 	}
 	t.open = nil
 	return nil
@@ -309,9 +293,8 @@ func (t *settling) settleReplacing(ctx context.Context, r runner, i int, success
 	if err == nil && len(one.open) == 0 {
 		err = one.enqueueSuccessor(ctx, r, successor)
 	}
-	if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrInvalid) {
-		a := &one.asked[0]
-		a.Move, a.Output, a.Reason, a.Error = fairlead.Fail, nil, fairlead.ReasonError, sqlstore.ReplacementRefused(err)
+	if verdict.RefusesReplacement(err) {
+		one.asked[0] = verdict.Refused(&one.asked[0], err)
 		if err = r.run(ctx, call{sql: t.sql.ReturnToSavepoint}); err == nil {
 			one.open = []int{0}
 			err = one.move(ctx, r)

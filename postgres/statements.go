@@ -102,25 +102,18 @@ type statements struct {
 	Vacate       string `sql:"vacate"`
 	Save         string `sql:"save"`
 
-	Place           string `sql:"place"`
-	CancelLater     string `sql:"cancel_later"`
-	CancelReady     string `sql:"cancel_ready"`
-	CancelWaiting   string `sql:"cancel_waiting"`
-	Wish            string `sql:"wish"`
-	LockDone        string `sql:"lock_done"`
-	RetakeKey       string `sql:"retake_key"`
-	Reopen          string `sql:"reopen"`
-	RescheduleLater string `sql:"reschedule_later"`
-	RescheduleReady string `sql:"reschedule_ready"`
-	RunNow          string `sql:"run_now"`
-	TurnReady       string `sql:"turn_ready"`
-	TurnLater       string `sql:"turn_later"`
-	TurnRunning     string `sql:"turn_running"`
-	TurnWaiting     string `sql:"turn_waiting"`
-	DeleteLater     string `sql:"delete_later"`
-	DeleteReady     string `sql:"delete_ready"`
-	DeleteDone      string `sql:"delete_done"`
-	Forget          string `sql:"forget"`
+	Place        string `sql:"place"`
+	LeavePending string `sql:"leave_pending"`
+	Cancel       string `sql:"cancel"`
+	Wish         string `sql:"wish"`
+	LockDone     string `sql:"lock_done"`
+	RetakeKey    string `sql:"retake_key"`
+	Reopen       string `sql:"reopen"`
+	Reschedule   string `sql:"reschedule"`
+	RunNow       string `sql:"run_now"`
+	SetTurn      string `sql:"set_turn"`
+	TakeOut      string `sql:"take_out"`
+	Forget       string `sql:"forget"`
 
 	ExcludeClaims string `sql:"exclude_claims"`
 	ChangeRules   string `sql:"change_rules"`
@@ -154,24 +147,20 @@ type statements struct {
 	PastAnswer   string `sql:"past_answer"`
 	Extend       string `sql:"extend"`
 	Tell         string `sql:"tell"`
-	PastRetry    string `sql:"past_retry"`
+	Recorded     string `sql:"recorded"`
 	KeepTold     string `sql:"keep_told"`
 	AnswerFinish string `sql:"answer_finish"`
 	AnswerAgain  string `sql:"answer_again"`
 
-	GatesWithNews    string `sql:"gates_with_news"`
-	LockGates        string `sql:"lock_gates"`
-	Admit            string `sql:"admit"`
-	LeaveGates       string `sql:"leave_gates"`
-	Depart           string `sql:"depart"`
-	Due              string `sql:"due"`
-	StirGates        string `sql:"stir_gates"`
-	GateHolders      string `sql:"gate_holders"`
-	GateAhead        string `sql:"gate_ahead"`
-	CancelParked     string `sql:"cancel_parked"`
-	RescheduleParked string `sql:"reschedule_parked"`
-	TurnParked       string `sql:"turn_parked"`
-	DeleteParked     string `sql:"delete_parked"`
+	GatesWithNews string `sql:"gates_with_news"`
+	LockGates     string `sql:"lock_gates"`
+	Admit         string `sql:"admit"`
+	LeaveGates    string `sql:"leave_gates"`
+	Depart        string `sql:"depart"`
+	Due           string `sql:"due"`
+	StirGates     string `sql:"stir_gates"`
+	GateHolders   string `sql:"gate_holders"`
+	GateAhead     string `sql:"gate_ahead"`
 
 	Census       string `sql:"census"`
 	RecentStarts string `sql:"recent_starts"`
@@ -325,13 +314,14 @@ type statements struct {
 // Parts of statements that are statements themselves. They are filled in after all are
 // loaded.
 const (
-	choice      = "{{choice}}"
-	order       = "{{order}}"
-	vacate      = "{{vacate}}"
-	depart      = "{{depart}}"
-	due         = "{{due}}"
-	whereabouts = "{{whereabouts}}"
-	indexName   = "{{index}}"
+	choice       = "{{choice}}"
+	order        = "{{order}}"
+	vacate       = "{{vacate}}"
+	depart       = "{{depart}}"
+	due          = "{{due}}"
+	leavePending = "{{leave_pending}}"
+	whereabouts  = "{{whereabouts}}"
+	indexName    = "{{index}}"
 
 	unneeded      = "{{unneeded}}"
 	countingBatch = "{{counting_batch}}"
@@ -340,7 +330,7 @@ const (
 	storedAlike   = "{{stored_alike}}"
 	dueAlike      = "{{due_alike}}"
 	changed       = "{{changed}}"
-	verdict       = "{{verdict}}"
+	verdictChunk  = "{{verdict}}"
 	startedMark   = "{{started}}"
 )
 
@@ -349,7 +339,7 @@ const (
 // A statement that can choose in several ways becomes one statement for each.
 func (s *statements) fillIn() {
 	for _, text := range []*string{
-		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.CancelWaiting, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire, &s.CancelRuns,
+		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.Cancel, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire, &s.CancelRuns,
 	} {
 		*text = strings.ReplaceAll(*text, vacate, s.Vacate)
 	}
@@ -357,12 +347,15 @@ func (s *statements) fillIn() {
 		*text = strings.NewReplacer(knownOne, s.KnownOne, storedAlike, s.StoredAlike, dueAlike, s.DueAlike).Replace(*text)
 	}
 	for _, text := range []*string{&s.EnqueueMixed, &s.EnqueueKeyed, &s.RecordRuns} {
-		*text = strings.NewReplacer(changed, s.Changed, verdict, s.Verdict).Replace(*text)
+		*text = strings.NewReplacer(changed, s.Changed, verdictChunk, s.Verdict).Replace(*text)
 	}
 	for _, text := range []*string{&s.Reap, &s.Expire} {
 		*text = strings.ReplaceAll(*text, depart, s.Depart)
 	}
-	for _, text := range []*string{&s.RescheduleLater, &s.RunNow} {
+	for _, text := range []*string{&s.Cancel, &s.Reschedule, &s.TakeOut} {
+		*text = strings.ReplaceAll(*text, leavePending, s.LeavePending)
+	}
+	for _, text := range []*string{&s.Reschedule, &s.RunNow} {
 		*text = strings.ReplaceAll(*text, due, s.Due)
 	}
 	for _, text := range []*string{&s.OpenFires, &s.Fires, &s.ShardsAndStates} {
@@ -449,7 +442,7 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 		case "changed":
 			return changed
 		case "verdict":
-			return verdict
+			return verdictChunk
 		case "started":
 			return startedMark
 		case "vacate":
@@ -458,6 +451,8 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 			return depart
 		case "due":
 			return due
+		case "leave_pending":
+			return leavePending
 		case "whereabouts":
 			return whereabouts
 		case "unneeded", "counting_batch", "running_sweep", "known_one", "stored_alike", "due_alike":

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Tx returns the store inside a transaction of pgx. Ids and lanes come from the store's
@@ -95,19 +96,19 @@ func (t *callerTx) inSavepoint(ctx context.Context, f func() error) error {
 func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
-	if err := sqlstore.CheckMoves(settlements); err != nil {
+	if err := verdict.CheckMoves(settlements); err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
 	}
 	all := newSettling(t.store, settlements)
 	all.callers = true
 	for i := range settlements {
-		if settlements[i].Replace == nil {
+		if !verdict.Replaces(&settlements[i]) {
 			all.open = append(all.open, i)
 		}
 	}
 	err := all.settle(ctx, t.in)
 	for i, a := range settlements {
-		if err == nil && a.Replace != nil {
+		if err == nil && verdict.Replaces(&a) {
 			err = t.store.renewingIn(ctx, func(ctx context.Context, confirmed map[int32]bool) error {
 				successor, err := t.store.successor(ctx, a.Replace)
 				if err != nil {

@@ -29,7 +29,7 @@ func (t *txn) claim(claim driver.Claim, token string) ([]*fairlead.Job, error) {
 	if found, err := t.one(t.sql.ClaimCheck, []any{int64(claim.Node), token, t.now}, &lives); err != nil {
 		return nil, err
 	} else if !found {
-		return nil, fmt.Errorf("node %d: %w", claim.Node, fairlead.ErrLeaseLost)
+		return nil, driver.NodeLost(claim.Node)
 	}
 	for {
 		jobs, err := t.claimKnown(claim)

@@ -1,12 +1,9 @@
 package sqlite
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // enqueueKeyed stores the one job, or does what the job asks for if its key is taken.
@@ -26,8 +23,7 @@ func (t *txn) enqueueKeyed(jobs []newJob) ([]int64, error) {
 		if replaced, err = t.locate(holder); err != nil {
 			return nil, err
 		}
-		waits := slices.Contains(pending(), replaced.state)
-		if job.onDuplicate != fairlead.ReplaceDuplicate || !waits {
+		if job.onDuplicate != fairlead.ReplaceDuplicate || !verdict.Pending(replaced.state) {
 			return nil, driver.KeyTaken(job.lane.Tenant, job.key, holder)
 		}
 		if err := t.giveUpKey(replaced); err != nil {
@@ -42,9 +38,8 @@ func (t *txn) enqueueKeyed(jobs []newJob) ([]int64, error) {
 		return nil, err
 	}
 	if replaced != nil {
-		return ids, t.finish(replaced, end{
-			outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonReplaced, err: fmt.Sprintf("replaced by job %d", ids[0]),
-		})
+		next := verdict.ReplacedBy(ids[0])
+		return ids, t.become(replaced, &next)
 	}
 	return ids, nil
 }

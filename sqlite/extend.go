@@ -21,11 +21,15 @@ func (t *txn) extend(e *fairlead.Extension) (deadline int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := t.extendable(p, e.Fence); err != nil {
+	at, err := p.standing(t.now)
+	if err != nil {
 		return 0, err
 	}
-	if p.state == fairlead.Waiting {
-		deadline = max(p.deadline, t.now+e.For.Microseconds())
+	if err := at.Extend(e.Fence); err != nil {
+		return 0, err
+	}
+	deadline, waits := at.Extended(e)
+	if waits {
 		if err := t.must(1, t.sql.Extend, deadline, p.id); err != nil {
 			return 0, err
 		}
@@ -34,18 +38,4 @@ func (t *txn) extend(e *fairlead.Extension) (deadline int64, err error) {
 		return deadline, nil
 	}
 	return deadline, t.must(1, t.sql.Tell, p.id, string(e.Told), e.Fence)
-}
-
-// extendable tells whether a job is one of which something can be told.
-func (t *txn) extendable(p *placed, fence int64) error {
-	late := p.state == fairlead.Waiting && t.now > p.deadline || p.state == fairlead.Failed && p.reason == fairlead.ReasonDeadline
-	switch {
-	case p.fence != fence || p.fence == 0: // a job that never ran has none
-		return sqlstore.LeaseLost(p.id)
-	case late:
-		return sqlstore.DeadlinePassed(p.id)
-	case p.state.Final() || p.answer.Valid:
-		return sqlstore.AnsweredAlready(p.id)
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // keepChunk is how many jobs the housekeeping moves in one transaction, so
@@ -114,7 +115,8 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 				if err != nil {
 					return 0, err
 				}
-				if err := t.fail(p, fairlead.ReasonDeadline, "no answer came before the deadline"); err != nil {
+				next := verdict.Expire()
+				if err := t.become(p, &next); err != nil {
 					return 0, err
 				}
 			}
@@ -195,20 +197,9 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 // pruneJobs removes finished jobs that are older than their retention.
 func (s *Store) pruneJobs(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	total := 0
-	for _, kept := range []struct {
-		outcome int
-		age     time.Duration
-	}{
-		{sqlstore.OutcomeSucceeded, keep.Succeeded},
-		{sqlstore.OutcomeFailed, keep.Failed},
-		{sqlstore.OutcomeCancelled, keep.Cancelled},
-		{sqlstore.OutcomeSkipped, keep.Skipped},
-	} {
-		if kept.age <= 0 {
-			continue
-		}
+	for _, kept := range sqlstore.KeptFor(keep) {
 		removed, err := inChunks(limit-total, keepChunk, func(limit int) (int, error) {
-			return inTx(ctx, s, "prune", func(t *txn) (int, error) { return t.prune(kept.outcome, kept.age, limit) })
+			return inTx(ctx, s, "prune", func(t *txn) (int, error) { return t.prune(kept.Outcome, kept.For, limit) })
 		})
 		total += removed
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Lived records that the process of a node is alive, and takes back the crashes counted
@@ -26,8 +27,9 @@ func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 		if err != nil {
 			return none{}, err
 		}
+		reason, text := verdict.Lived(int64(node))
 		for _, c := range counted {
-			if _, err := t.exec(t.sql.Relabel, fairlead.ReasonLeaseLost, sqlstore.LostItsLease(int64(node)), c.id, c.run); err != nil {
+			if _, err := t.exec(t.sql.Relabel, reason, text, c.id, c.run); err != nil {
 				return none{}, err
 			}
 			if err := t.uncrash(c.id); err != nil {
@@ -62,7 +64,7 @@ func (t *txn) uncrash(id int64) error {
 		if err := t.leave(p); err != nil {
 			return err
 		}
-		p.crashes = max(0, p.crashes-1)
+		p.crashes = verdict.Uncrashed(p.crashes)
 		return t.enter(p, t.now)
 	}
 	return nil

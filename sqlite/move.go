@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // placed is a job as the moves see it: what decides its order, where it is,
@@ -91,11 +92,11 @@ func (t *txn) await(p *placed, due int64) error {
 // enter puts a job that was taken out into later if it is not due yet, else into
 // ready, or into parked if it has to pass its gate first.
 func (t *txn) enter(p *placed, due int64) error {
-	if due > t.now {
+	switch verdict.Where(due <= t.now, p.gate != 0, p.admitted) {
+	case fairlead.Scheduled:
 		t.wakes.later = true
 		return t.must(1, t.sql.ToLater, p.id, p.lane, due, p.attempt, p.failures, p.crashes)
-	}
-	if p.gate != 0 && !p.admitted {
+	case fairlead.Parked:
 		t.noteGate(p.gate)
 		return t.must(1, t.sql.ToParked, p.gate, p.turn, p.startBy, p.id, p.lane, p.attempt, p.failures, p.crashes)
 	}
@@ -107,9 +108,9 @@ func (t *txn) enter(p *placed, due int64) error {
 	return t.must(1, t.sql.ToReady, p.lane, solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes)
 }
 
-// solo is 1 for a job with so many crashes that it is a suspect.
+// solo is the column of a ready job: 1 for a suspect.
 func solo(crashes int) int {
-	if crashes >= driver.SoloAfter {
+	if verdict.Suspect(crashes) {
 		return 1
 	}
 	return 0

@@ -52,7 +52,7 @@ func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, 
 			return answer, err
 		}
 		if t.wrote = alive; !alive {
-			return answer, fmt.Errorf("node %d: %w", beat.Node, fairlead.ErrLeaseLost)
+			return answer, driver.NodeLost(beat.Node)
 		}
 		answer.Cancel, err = t.heldBy(t.sql.Wishes, beat.Node)
 		return answer, err
@@ -138,7 +138,7 @@ func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 		}
 		if hit == 0 {
 			t.wrote = false
-			return none{}, fmt.Errorf("job %d: %w", save.ID, fairlead.ErrLeaseLost)
+			return none{}, driver.LeaseLost(save.ID)
 		}
 		if memo == "" && progress == "" {
 			return none{}, nil

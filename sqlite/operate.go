@@ -3,52 +3,44 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // operate does something to one job, wherever it is. Nothing can move it
 // between finding and doing: there is one writer at a time.
-func (s *Store) operate(ctx context.Context, verb string, id int64, allowed []fairlead.State, do func(t *txn, p *placed) error) error {
-	_, err := inTx(ctx, s, verb, func(t *txn) (none, error) {
+func (s *Store) operate(ctx context.Context, action verdict.Action, id int64, do func(t *txn, p *placed) error) error {
+	_, err := inTx(ctx, s, string(action), func(t *txn) (none, error) {
 		p, err := t.locate(id)
 		if err != nil {
 			return none{}, err
 		}
-		if !slices.Contains(allowed, p.state) {
-			return none{}, driver.IllegalMove(verb, id, p.state)
+		if err := action.Permit(id, p.state); err != nil {
+			return none{}, err
 		}
 		return none{}, do(t, p)
 	})
 	return err
 }
 
-// pending are the states of jobs that wait to be started.
-func pending() []fairlead.State {
-	return []fairlead.State{fairlead.Scheduled, fairlead.Parked, fairlead.Ready}
-}
-
-func live() []fairlead.State { return append(pending(), fairlead.Running, fairlead.Waiting) }
-
 // Cancel ends a job, or asks a running one to stop.
 func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	reason = sqlstore.CleanText(reason)
-	return s.operate(ctx, "cancel", id, live(), func(t *txn, p *placed) error {
-		if p.state == fairlead.Running {
+	return s.operate(ctx, verdict.ToCancel, id, func(t *txn, p *placed) error {
+		if verdict.Asked(p.state) {
 			t.wakes.cancel = true
 			return t.must(1, t.sql.Wish, reason, id)
 		}
-		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: reason})
+		next := verdict.Cancel(reason)
+		return t.become(p, &next)
 	})
 }
 
 // Reopen makes a failed or cancelled job ready or parked again.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
-	return s.operate(ctx, "reopen", id, []fairlead.State{fairlead.Failed, fairlead.Cancelled}, func(t *txn, p *placed) error {
+	return s.operate(ctx, verdict.ToReopen, id, func(t *txn, p *placed) error {
 		if err := t.takeKey(p); err != nil {
 			return err
 		}
@@ -64,7 +56,7 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 
 // Reschedule sets when a job becomes due. The zero time means now.
 func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
-	return s.operate(ctx, "reschedule", id, pending(), func(t *txn, p *placed) error {
+	return s.operate(ctx, verdict.ToReschedule, id, func(t *txn, p *placed) error {
 		due := t.now
 		if !notBefore.IsZero() {
 			due = sqlstore.Micros(notBefore)
@@ -77,18 +69,17 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 				return err
 			}
 		}
-		if p.startsWhenDue() {
-			p.startBy = due
-		}
-		p.notBefore = due
+		p.setTimes(p.times().MeantFor(due))
 		return t.reenter(p, due)
 	})
 }
 
-// startsWhenDue reports whether the job's acceptable start is the time when it
-// became or becomes due.
-func (p *placed) startsWhenDue() bool {
-	return p.startBy == p.notBefore || p.notBefore == 0 && p.startBy == p.createdAt
+func (p *placed) times() verdict.Times {
+	return verdict.Times{StartBy: p.startBy, NotBefore: p.notBefore, CreatedAt: p.createdAt}
+}
+
+func (p *placed) setTimes(times verdict.Times) {
+	p.startBy, p.notBefore = times.StartBy, times.NotBefore
 }
 
 // reenter puts a job whose order was changed where it waits now.
@@ -101,32 +92,29 @@ func (t *txn) reenter(p *placed, due int64) error {
 
 // RunNow makes a scheduled job ready or parked.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
-	return s.operate(ctx, "run", id, pending(), (*txn).runNow)
+	return s.operate(ctx, verdict.ToRun, id, (*txn).runNow)
 }
 
-// runNow lets a job run that waits for its time. One that was not due yet becomes
-// due now; one that was backing off stays due since it was.
+// runNow lets a job run that waits for its time.
 func (t *txn) runNow(p *placed) error {
-	if p.state != fairlead.Scheduled {
+	if verdict.ToRun.Moot(p.state) {
 		return nil
 	}
-	if p.notBefore <= t.now {
+	times, changed := p.times().RunNow(t.now)
+	if !changed {
 		return t.await(p, t.now)
 	}
 	if err := t.leave(p); err != nil {
 		return err
 	}
-	if p.startsWhenDue() {
-		p.startBy = t.now
-	}
-	p.notBefore = t.now
+	p.setTimes(times)
 	return t.reenter(p, t.now)
 }
 
 // SetPriority changes the priority of a job.
 func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
-	return s.operate(ctx, "set the priority of", id, live(), func(t *txn, p *placed) error {
-		if p.state != fairlead.Ready && p.state != fairlead.Parked {
+	return s.operate(ctx, verdict.ToPrioritize, id, func(t *txn, p *placed) error {
+		if !verdict.Queued(p.state) {
 			return t.must(1, t.sql.SetOrder, -priority, p.startBy, p.notBefore, id)
 		}
 		if err := t.leave(p); err != nil {
@@ -139,8 +127,7 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 
 // Delete removes a job.
 func (s *Store) Delete(ctx context.Context, id int64) error {
-	allowed := append(pending(), fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped)
-	return s.operate(ctx, "delete", id, allowed, func(t *txn, p *placed) error {
+	return s.operate(ctx, verdict.ToDelete, id, func(t *txn, p *placed) error {
 		if err := t.needed(id); err != nil {
 			return err
 		}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Reap declares nodes dead, which is committed before any of their jobs is
@@ -52,31 +52,18 @@ func (t *txn) crash(p *placed, maxCrashes int, reaped *driver.Reaped) error {
 	if _, err := t.one(t.sql.HasLived, []any{p.node}, &lived); err != nil {
 		return err
 	}
-	reason, what := fairlead.ReasonCrash, fmt.Sprintf("node %d died", p.node)
-	if lived {
-		reason, what = fairlead.ReasonLeaseLost, sqlstore.LostItsLease(p.node)
-	} else {
-		p.crashes++
-	}
-	if err := t.record(p, reason, what); err != nil {
+	loss := verdict.TakeBack(verdict.Orphan{
+		Node: p.node, Lived: lived, Wish: p.wished(), CancelOnCrash: p.flags&sqlstore.FlagCancelOnCrash != 0, Crashes: p.crashes,
+	}, maxCrashes)
+	loss.Count(reaped)
+	if err := t.record(p, loss.RunReason, loss.RunError); err != nil {
 		return err
 	}
-	switch {
-	case p.wish.Valid:
-		reaped.Cancelled++
-		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: p.wish.String})
-	case p.flags&sqlstore.FlagCancelOnCrash != 0:
-		reaped.Cancelled++
-		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: what})
-	case p.crashes > maxCrashes && !lived:
-		reaped.Poisoned++
-		return t.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes without progress", p.crashes)})
-	}
-	reaped.Jobs++
-	if !lived {
+	if loss.Revocable {
 		if err := t.must(1, t.sql.AddReaped, p.node, p.id, p.attempt, t.now); err != nil {
 			return err
 		}
 	}
-	return t.await(p, t.now)
+	p.crashes = loss.Crashes
+	return t.become(p, &loss.Next)
 }

@@ -90,7 +90,7 @@ func (t *txn) storeRuns(runs []newRun) ([]int64, error) {
 		return err
 	})
 	switch {
-	case err == nil || !verdict(err):
+	case err == nil || !isAnswer(err):
 		return ids, err
 	case len(runs) == 1:
 		return t.storeEnded(jobs[0], end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonError, err: err.Error()})

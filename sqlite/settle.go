@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // settleChunk is how many settlements one transaction takes at most.
@@ -15,7 +15,7 @@ const settleChunk = 2000
 
 // Settle moves running jobs on.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
-	if err := sqlstore.CheckMoves(settlements); err != nil {
+	if err := verdict.CheckMoves(settlements); err != nil {
 		return nil, fmt.Errorf("settle: %w", err)
 	}
 	settled := make([]fairlead.Settled, 0, len(settlements))
@@ -34,7 +34,7 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 // own may change once the caller has given up waiting.
 type move struct {
 	fairlead.Settlement
-	replacement []newJob // the job of Replace
+	replacement []newJob // a copy of the job of Replace
 	refused     error    // why Replace can never be stored
 }
 
@@ -50,9 +50,8 @@ func newMoves(settlements []fairlead.Settlement) []move {
 		m := &moves[i]
 		m.Settlement = s
 		m.Output, m.Memo, m.Progress = slices.Clone(s.Output), slices.Clone(s.Memo), slices.Clone(s.Progress)
-		if s.Replace != nil {
+		if verdict.Replaces(&s) {
 			job := *s.Replace
-			m.Replace = nil
 			m.refused = fairlead.NormalizeJobs([]*fairlead.Job{&job})
 			m.replacement = newJobs([]*fairlead.Job{&job})
 		}
@@ -80,7 +79,7 @@ func (t *txn) settle(moves []move) ([]settledMove, error) {
 	successes := map[int64][]int{} // fence → positions
 	for i := range moves {
 		m := &moves[i]
-		if m.Move == fairlead.Succeed && m.Fence != 0 && m.replacement == nil && !t.callers {
+		if verdict.Succeeds(&m.Settlement) && m.Fence != 0 && !t.callers {
 			successes[m.Fence] = append(successes[m.Fence], i)
 			continue
 		}
@@ -132,7 +131,7 @@ func (t *txn) succeed(fence int64, moves []move, positions []int, settled []sett
 	slices.Sort(done)
 	for _, i := range positions {
 		if _, found := slices.BinarySearch(done, moves[i].ID); !found {
-			settled[i].settled = fairlead.SettledLost
+			settled[i].settled = verdict.Missed(&moves[i].Settlement, "", t.callers)
 		}
 	}
 	return nil
@@ -194,43 +193,40 @@ func (t *txn) addExtras(extras []*move) error {
 // settleOne moves one running job.
 func (t *txn) settleOne(m *move) (settledMove, error) {
 	p, err := t.locate(m.ID)
-	switch {
-	case errors.Is(err, fairlead.ErrNotFound):
-		return settledMove{settled: fairlead.SettledLost}, nil
-	case err != nil:
+	if errors.Is(err, fairlead.ErrNotFound) {
+		p, err = &placed{id: m.ID}, nil
+	}
+	if err != nil {
 		return settledMove{}, err
-	case p.fence != m.Fence || p.state == fairlead.Waiting:
-		return settledMove{settled: fairlead.SettledLost}, nil
-	case p.state.Final():
-		settled, err := t.repeated(m, p.state)
-		return settledMove{settled: settled}, err
-	case p.state != fairlead.Running:
-		return settledMove{settled: fairlead.SettledLost}, nil
 	}
-	if m.Move == fairlead.MoveAwait && p.answer.Valid {
-		answer, err := decodeAnswer(p.answer.String)
-		if err != nil {
-			return settledMove{}, err
-		}
-		if err := t.keep(m.ID, m.Memo, m.Progress); err != nil {
-			return settledMove{}, err
-		}
-		m = answer
+	if !verdict.Current(&m.Settlement, p.state, p.fence) {
+		end, err := t.endBy(p, m.Fence)
+		return settledMove{settled: verdict.Missed(&m.Settlement, end, t.callers)}, err
 	}
-	return t.apply(p, m)
+	answer, err := p.earlyAnswer()
+	if err != nil {
+		return settledMove{}, err
+	}
+	s := verdict.Early(&m.Settlement, answer)
+	if err := t.keep(p.id, s.Memo, s.Progress); err != nil {
+		return settledMove{}, err
+	}
+	if verdict.Replaces(s) {
+		return t.replaceOne(p, m)
+	}
+	next, settled := verdict.Settle(s, p.wished())
+	return settledMove{settled: settled}, t.become(p, &next)
 }
 
-// repeated answers a settlement of the last fence of a job that has ended. If the
-// fence ended it, it is this very settlement, whose answer was lost. In a caller's
-// transaction it does not count again, or what the caller did beside it would be
-// committed twice.
-func (t *txn) repeated(m *move, ended fairlead.State) (fairlead.Settled, error) {
-	if t.callers || m.Fence == 0 || !sqlstore.MayHaveLedTo(m.Move, ended) { // a job that never ran has no fence
-		return fairlead.SettledLost, nil
+// endBy is the state in which a fence ended a job, empty if it did not. In a caller's
+// transaction no end counts, and none is looked for.
+func (t *txn) endBy(p *placed, fence int64) (fairlead.State, error) {
+	if t.callers || p.fence != fence {
+		return "", nil
 	}
-	done, err := t.list(t.sql.DoneBy, idList([]int64{m.ID}), m.Fence)
+	done, err := t.list(t.sql.DoneBy, idList([]int64{p.id}), fence)
 	if err != nil || len(done) == 0 {
-		return fairlead.SettledLost, err
+		return "", err
 	}
-	return fairlead.SettledAsAsked, nil
+	return p.state, nil
 }

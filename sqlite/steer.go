@@ -75,7 +75,7 @@ func (t *txn) steer(id int64, act func(context.Context, *sweep.Record, sweep.Tx)
 		}
 		return t.must(1, t.sql.KeepSweep, string(row.State), row.Version, string(row.Body), string(row.Status), id)
 	})
-	if refused != nil && (tx.broken == nil || verdict(tx.broken)) {
+	if refused != nil && (tx.broken == nil || isAnswer(tx.broken)) {
 		return steerRefusal{refused}, nil // it is told with the answer, as everything was undone
 	}
 	return steerRefusal{}, err

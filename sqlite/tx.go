@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Tx returns the store inside a caller's transaction on the same database: one from DB,
@@ -47,7 +48,7 @@ func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 
 // Settle moves running jobs when the caller commits.
 func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
-	if err := sqlstore.CheckMoves(settlements); err != nil {
+	if err := verdict.CheckMoves(settlements); err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
 	}
 	answers, err := within(ctx, c, "settle in a transaction", func(t *txn) ([]settledMove, error) { return t.settle(newMoves(settlements)) })

@@ -230,7 +230,7 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 			for lane := range t.wakes.work {
 				w.heads.touch(lane)
 			}
-		} else if t.wrote || !verdict(r.err) {
+		} else if t.wrote || !isAnswer(r.err) {
 			return ran, group, fatalError{r.err}
 		}
 	}
@@ -296,8 +296,8 @@ func patiently(ctx context.Context, f func() error) error {
 	}
 }
 
-// verdict reports whether an error is an answer, not a failure.
-func verdict(err error) bool {
+// isAnswer reports whether an error is an answer, not a failure.
+func isAnswer(err error) bool {
 	for _, answer := range []error{fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrInvalid, fairlead.ErrLeaseLost, fairlead.ErrExpired, fairlead.ErrLimit} {
 		if errors.Is(err, answer) {
 			return true

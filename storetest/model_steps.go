@@ -16,16 +16,6 @@ func (m *model) Resolve(rt *rapid.T) {
 	lease := m.anyLease(rt)
 	answer := fairlead.Settlement{ID: lease.ID, Fence: lease.Fence, FreeKey: true}
 	answer.Move = rapid.SampledFrom(answers()).Draw(rt, "move")
-	if r := m.oracle.records[lease.ID]; r != nil {
-		current := r.ran && r.Fence == lease.Fence
-		byItself := r.State == fairlead.Succeeded || r.State == fairlead.Failed && !r.expired
-		switch {
-		case current && byItself && r.answered == nil:
-			rt.SkipNow() // it ended without an answer: whether this one says the same is not agreed
-		case !current && answer.Move == fairlead.Again:
-			rt.SkipNow() // whether this retry was asked for before is beyond the oracle
-		}
-	}
 	m.fill(rt, &answer)
 	m.agree(m.store.Resolve(m.ctx(), answer), m.oracle.resolve(answer))
 }

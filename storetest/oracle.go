@@ -2,14 +2,13 @@ package storetest
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // oracle is the contract in memory: what a store should answer, without any
@@ -27,13 +26,10 @@ type oracle struct {
 // record is one job. The embedded job is what Get should return.
 type record struct {
 	fairlead.Job
-	attempts []fairlead.Reason
+	attempts []fairlead.Attempt
 	wish     *string              // why somebody wants it cancelled
 	answer   *fairlead.Settlement // that came before the job was waiting
-	answered *fairlead.Settlement // how a waiting job was answered
-	expired  bool                 // ended because nobody answered
 	due      time.Time            // when it was meant to run first; pauses between attempts do not change it
-	vague    bool                 // ended in a way whose error is the store's to word
 	admitted bool                 // it has a place at its gate
 	ran      bool                 // it is in its run, or ended by it: fence, node and start are known
 	reaped   bool                 // its last run ended with its node
@@ -107,7 +103,7 @@ func (o *oracle) refuses(job *fairlead.Job) bool {
 	case job.Key == "" || holder == nil || job.OnDuplicate == fairlead.KeepDuplicate:
 		return false
 	case job.OnDuplicate == fairlead.ReplaceDuplicate:
-		return holder.State != fairlead.Scheduled && holder.State != fairlead.Parked && holder.State != fairlead.Ready
+		return !verdict.Pending(holder.State)
 	}
 	return true
 }
@@ -118,7 +114,7 @@ func (o *oracle) enqueue(job fairlead.Job) {
 		return
 	}
 	if holder := o.holder(&job); job.Key != "" && holder != nil { // replaced
-		o.end(holder, fairlead.Cancelled, fairlead.ReasonReplaced, fmt.Sprintf("replaced by job %d", job.ID))
+		o.become(holder, verdict.ReplacedBy(job.ID))
 		o.dropKey(&holder.Job)
 	}
 	due := job.NotBefore
@@ -137,26 +133,51 @@ func (o *oracle) enqueue(job fairlead.Job) {
 
 // await puts a job into ready, parked or scheduled.
 func (o *oracle) await(r *record, due time.Time) {
-	r.State, r.NotBefore, r.ran, r.wish, r.answer, r.Deadline = fairlead.Ready, due, false, nil, nil, time.Time{}
-	switch {
-	case due.After(o.now):
-		r.State = fairlead.Scheduled
-	case r.ConcurrencyKey != "" && !r.admitted:
-		r.State = fairlead.Parked
+	r.State = verdict.Where(!due.After(o.now), r.ConcurrencyKey != "", r.admitted)
+	r.NotBefore, r.ran, r.wish, r.answer, r.Deadline = due, false, nil, nil, time.Time{}
+}
+
+// become does what was decided about a job.
+func (o *oracle) become(r *record, next verdict.Next) {
+	if next.Failed {
+		o.note(r, next.Reason, next.Error)
+		r.Failures++
+	}
+	if next.Unused {
+		r.Attempt--
+	}
+	switch next.State {
+	case fairlead.Ready:
+		o.await(r, o.due(next))
+	case fairlead.Waiting:
+		r.State, r.Deadline, r.answer = fairlead.Waiting, o.due(next), nil
+	default:
+		o.end(r, next)
 	}
 }
 
+// note records the run that ends now.
+func (o *oracle) note(r *record, reason fairlead.Reason, text string) {
+	r.attempts = append(r.attempts, fairlead.Attempt{
+		Run: r.Attempt, Fence: r.Fence, Node: r.Node, StartedAt: r.StartedAt, FinishedAt: o.now, Reason: reason, Error: text,
+	})
+}
+
+func (o *oracle) due(next verdict.Next) time.Time {
+	if !next.At.IsZero() {
+		return next.At
+	}
+	return o.now.Add(next.After)
+}
+
 // end finishes a job.
-func (o *oracle) end(r *record, state fairlead.State, reason fairlead.Reason, text string) {
-	r.State, r.FinishedAt, r.Reason, r.Error = state, o.now, reason, text
+func (o *oracle) end(r *record, next verdict.Next) {
+	r.State, r.FinishedAt, r.Reason, r.Error, r.Output = next.State, o.now, next.Reason, next.Error, next.Output
 	r.wish, r.answer, r.Deadline, r.admitted = nil, nil, time.Time{}, false
 	if r.KeyScope != fairlead.KeyForever {
 		o.dropKey(&r.Job)
 	}
 }
-
-// suspect reports whether a ready job is claimed by Solo claims only.
-func (r *record) suspect() bool { return r.Crashes >= driver.SoloAfter }
 
 // alive reports whether a node has a live lease.
 func (o *oracle) alive(node fairlead.NodeID) bool {
@@ -169,7 +190,7 @@ func (o *oracle) claimable(claim driver.Claim) []int64 {
 	var ready []*fairlead.Job
 	for _, r := range o.in(fairlead.Ready) {
 		paused := o.paused[queuePause(r.Queue)] || o.paused[kindPause(r.Kind)]
-		if r.suspect() == claim.Solo && !paused && slices.Contains(claim.Scope.Kinds, r.Kind) {
+		if verdict.Suspect(r.Crashes) == claim.Solo && !paused && slices.Contains(claim.Scope.Kinds, r.Kind) {
 			ready = append(ready, &r.Job)
 		}
 	}
@@ -188,96 +209,75 @@ func (o *oracle) claimable(claim driver.Claim) []int64 {
 // lease notes that a job was claimed under a fence.
 func (o *oracle) lease(r *record, node fairlead.NodeID, fence int64) {
 	r.State, r.Node, r.Fence, r.StartedAt, r.ran = fairlead.Running, node, fence, o.now, true
-	r.answered, r.reaped = nil, false
+	r.reaped = false
 	r.Attempt++
 }
 
 // settle is one settlement.
 func (o *oracle) settle(s fairlead.Settlement) fairlead.Settled {
 	r := o.records[s.ID]
-	switch {
-	case r == nil || !r.ran || r.Fence != s.Fence || r.reaped:
-		return lost
-	case r.State == fairlead.Succeeded && s.Move != fairlead.Succeed && s.Move != fairlead.MoveAwait:
-		return lost // it was another settlement that ended it
-	case r.State.Final():
-		return asAsked // by the same fence, before
-	case r.State != fairlead.Running:
-		return lost
+	if r == nil {
+		r = &record{}
 	}
-	if s.Memo != nil {
-		r.Memo = s.Memo
+	if !verdict.Current(&s, r.State, r.Fence) {
+		end := fairlead.State("")
+		if r.ran && r.Fence == s.Fence && !r.reaped {
+			end = r.State
+		}
+		return verdict.Missed(&s, end, false)
 	}
-	if s.Progress != nil {
-		r.Progress = s.Progress
+	counts := verdict.Early(&s, r.answer)
+	if counts.Memo != nil {
+		r.Memo = counts.Memo
 	}
-	if s.Move == fairlead.MoveAwait && r.answer != nil {
-		r.answered = r.answer
-		s = *r.answer
+	if counts.Progress != nil {
+		r.Progress = counts.Progress
 	}
-	if r.wish != nil && s.Move != fairlead.Succeed && s.Move != fairlead.Fail {
-		r.answered = nil // with a retry, which does not count
-		o.end(r, fairlead.Cancelled, fairlead.ReasonNone, *r.wish)
-		return cancelled
-	}
-	o.move(r, s)
-	return asAsked
-}
-
-// move is what a settlement or an answer does to a running or waiting job.
-func (o *oracle) move(r *record, s fairlead.Settlement) {
-	switch s.Move {
-	case fairlead.Succeed:
-		o.end(r, fairlead.Succeeded, fairlead.ReasonNone, "")
-		r.Output = s.Output
-	case fairlead.Fail:
-		r.Failures++
-		r.attempts = append(r.attempts, s.Reason)
-		o.end(r, fairlead.Failed, s.Reason, s.Error)
-	case fairlead.Drop:
-		o.end(r, fairlead.Cancelled, s.Reason, s.Error)
-	case fairlead.Again:
-		r.Failures++
-		r.attempts = append(r.attempts, s.Reason)
-		o.await(r, o.now.Add(s.After))
-	case fairlead.Snooze:
-		o.await(r, o.now.Add(s.After))
-	case fairlead.MoveRelease:
-		r.Attempt--
-		o.await(r, o.now)
-	case fairlead.MoveAwait:
-		r.State, r.Deadline, r.answer = fairlead.Waiting, o.now.Add(s.After), nil
-	}
+	next, settled := verdict.Settle(counts, r.wish)
+	o.become(r, next)
+	return settled
 }
 
 // resolve is an answer for a waiting job. A nil error means that it counts, or
 // counted before.
-func (o *oracle) resolve(answer fairlead.Settlement) error {
-	same := func(given *fairlead.Settlement) error {
-		if given != nil && reflect.DeepEqual(*given, answer) {
-			return nil
-		}
-		return fairlead.ErrConflict
-	}
-	r := o.records[answer.ID]
-	switch {
-	case r == nil:
+func (o *oracle) resolve(given fairlead.Settlement) error {
+	r := o.records[given.ID]
+	if r == nil {
 		return fairlead.ErrNotFound
-	case !r.ran || r.Fence != answer.Fence:
-		return fairlead.ErrLeaseLost
-	case r.State == fairlead.Running && r.answer != nil:
-		return same(r.answer)
-	case r.State == fairlead.Running:
+	}
+	answer, err := verdict.Answer(&given)
+	if err != nil {
+		return err
+	}
+	at := verdict.Standing{
+		ID: r.ID, State: r.State, Deadline: r.Deadline.UnixMicro(), Now: o.now.UnixMicro(), Answer: r.answer,
+		Reason: r.Reason, Error: r.Error, Output: r.Output,
+	}
+	if r.ran {
+		at.Fence = r.Fence
+	}
+	reply, err := at.Resolve(&answer)
+	switch {
+	case err != nil:
+		return err
+	case reply == verdict.Stale:
+		run, found := r.run(answer.Fence)
+		return verdict.Recorded(&answer, found, run.Reason, run.Error)
+	case reply == verdict.Kept:
 		r.answer = &answer
-	case r.expired || r.State == fairlead.Waiting && o.now.After(r.Deadline):
-		return fairlead.ErrExpired
-	case r.State == fairlead.Waiting:
-		r.answered = &answer
-		o.move(r, answer)
-	default:
-		return same(r.answered)
+	case reply == verdict.Counts:
+		o.become(r, verdict.Apply(&answer))
 	}
 	return nil
+}
+
+// run is the recorded run of a fence.
+func (r *record) run(fence int64) (run fairlead.Attempt, found bool) {
+	i := slices.IndexFunc(r.attempts, func(a fairlead.Attempt) bool { return a.Fence == fence })
+	if i < 0 {
+		return run, false
+	}
+	return r.attempts[i], true
 }
 
 // save is Store.Save.

@@ -7,37 +7,35 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// permit finds a job for a verb of the operator, and returns which error it gets
-// if its state does not allow the verb.
-func (o *oracle) permit(id int64, states ...fairlead.State) (*record, error) {
+// permit finds a job for an action of the operator, and returns which error it gets
+// if its state does not allow the action.
+func (o *oracle) permit(action verdict.Action, id int64) (*record, error) {
 	r := o.records[id]
-	switch {
-	case r == nil:
+	if r == nil {
 		return nil, fairlead.ErrNotFound
-	case !slices.Contains(states, r.State):
-		return nil, fairlead.ErrConflict
 	}
-	return r, nil
+	return r, action.Permit(id, r.State)
 }
 
 func (o *oracle) cancel(id int64, reason string) error {
-	r, err := o.permit(id, fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting)
+	r, err := o.permit(verdict.ToCancel, id)
 	switch {
 	case err != nil:
 		return err
-	case r.State == fairlead.Running && r.wish != nil: // the first counts
-	case r.State == fairlead.Running:
+	case verdict.Asked(r.State) && r.wish != nil: // the first counts
+	case verdict.Asked(r.State):
 		r.wish = &reason
 	default:
-		o.end(r, fairlead.Cancelled, fairlead.ReasonNone, reason)
+		o.become(r, verdict.Cancel(reason))
 	}
 	return nil
 }
 
 func (o *oracle) reopen(id int64) error {
-	r, err := o.permit(id, fairlead.Failed, fairlead.Cancelled)
+	r, err := o.permit(verdict.ToReopen, id)
 	if err != nil {
 		return err
 	}
@@ -46,13 +44,12 @@ func (o *oracle) reopen(id int64) error {
 	}
 	o.takeKey(&r.Job)
 	r.Failures, r.Crashes, r.FinishedAt, r.Reason, r.Error, r.Output = 0, 0, time.Time{}, fairlead.ReasonNone, "", nil
-	r.answered, r.expired, r.vague = nil, false, false
 	o.await(r, o.now)
 	return nil
 }
 
 func (o *oracle) reschedule(id int64, at time.Time) error {
-	r, err := o.permit(id, fairlead.Scheduled, fairlead.Parked, fairlead.Ready)
+	r, err := o.permit(verdict.ToReschedule, id)
 	if err != nil {
 		return err
 	}
@@ -72,8 +69,8 @@ func (o *oracle) meanFor(r *record, at time.Time) {
 }
 
 func (o *oracle) runNow(id int64) error {
-	r, err := o.permit(id, fairlead.Scheduled, fairlead.Parked, fairlead.Ready)
-	if err != nil || r.State != fairlead.Scheduled {
+	r, err := o.permit(verdict.ToRun, id)
+	if err != nil || verdict.ToRun.Moot(r.State) {
 		return err
 	}
 	if r.due.After(o.now) {
@@ -84,7 +81,7 @@ func (o *oracle) runNow(id int64) error {
 }
 
 func (o *oracle) setPriority(id int64, priority int) error {
-	r, err := o.permit(id, fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting)
+	r, err := o.permit(verdict.ToPrioritize, id)
 	if err == nil {
 		r.Priority = priority
 	}
@@ -92,7 +89,7 @@ func (o *oracle) setPriority(id int64, priority int) error {
 }
 
 func (o *oracle) delete(id int64) error {
-	r, err := o.permit(id, append(except(fairlead.Running, fairlead.Waiting), fairlead.Parked)...)
+	r, err := o.permit(verdict.ToDelete, id)
 	if err == nil {
 		o.remove(r)
 	}
@@ -132,31 +129,17 @@ func (o *oracle) reap(maxCrashes int) driver.Reaped {
 		if o.alive(r.Node) {
 			continue
 		}
-		reason := fairlead.ReasonCrash
-		if node := o.nodes[r.Node]; node != nil && node.lived {
-			reason = fairlead.ReasonLeaseLost
-		} else {
-			r.Crashes++
-		}
-		r.reaped = true
-		r.attempts = append(r.attempts, reason)
-		switch {
-		case r.wish != nil:
-			o.end(r, fairlead.Cancelled, fairlead.ReasonNone, *r.wish)
-			reaped.Cancelled++
-		case r.OnCrash == fairlead.CancelOnCrash:
-			o.end(r, fairlead.Cancelled, fairlead.ReasonCrash, "")
-			r.vague = true
-			reaped.Cancelled++
-		case r.Crashes > maxCrashes && reason == fairlead.ReasonCrash:
-			o.end(r, fairlead.Failed, fairlead.ReasonPoison, "")
-			r.vague = true
-			reaped.Poisoned++
-		default:
+		node := o.nodes[r.Node]
+		loss := verdict.TakeBack(verdict.Orphan{
+			Node: int64(r.Node), Lived: node != nil && node.lived, Wish: r.wish, CancelOnCrash: r.OnCrash == fairlead.CancelOnCrash, Crashes: r.Crashes,
+		}, maxCrashes)
+		loss.Count(&reaped)
+		o.note(r, loss.RunReason, loss.RunError)
+		if loss.Revocable {
 			r.revived = append(r.revived, revival{r.Node, len(r.attempts) - 1})
-			o.await(r, o.now)
-			reaped.Jobs++
 		}
+		r.reaped, r.Crashes = true, loss.Crashes
+		o.become(r, loss.Next)
 	}
 	return reaped
 }
@@ -169,10 +152,11 @@ func (o *oracle) lived(node fairlead.NodeID) {
 			if v.node != node {
 				return false
 			}
-			if counted := r.attempts[v.attempt] == fairlead.ReasonCrash; counted && !r.State.Final() {
-				r.Crashes = max(0, r.Crashes-1)
+			if !r.State.Final() {
+				r.Crashes = verdict.Uncrashed(r.Crashes)
 			}
-			r.attempts[v.attempt] = fairlead.ReasonLeaseLost
+			crash := &r.attempts[v.attempt]
+			crash.Reason, crash.Error = verdict.Lived(int64(node))
 			return true
 		})
 	}
@@ -182,10 +166,7 @@ func (o *oracle) expire() int {
 	n := 0
 	for _, r := range o.in(fairlead.Waiting) {
 		if o.now.After(r.Deadline) {
-			r.Failures++
-			r.attempts = append(r.attempts, fairlead.ReasonDeadline)
-			o.end(r, fairlead.Failed, fairlead.ReasonDeadline, "")
-			r.expired, r.vague = true, true
+			o.become(r, verdict.Expire())
 			n++
 		}
 	}

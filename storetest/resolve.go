@@ -249,6 +249,18 @@ func testResolveLate(c *chapter) {
 		f.equal("the job", f.get(job), before)
 		f.equal("the number of recorded attempts", len(f.attempts(job)), 1)
 	})
+	c.test("so it is while the job runs again, waits again or has ended", func(f *fixture) {
+		first := f.in(fairlead.Waiting)
+		f.resolve(again(first, 0))
+		second := f.claimThe(first, f.join())
+		f.resolve(again(first, 0))
+		f.settle(wait(second))
+		f.resolve(again(first, 0))
+		f.resolve(success(second, `1`))
+		f.resolve(again(first, 0))
+		f.wantState(first, fairlead.Succeeded)
+		f.equal("the number of recorded attempts", len(f.attempts(first)), 1)
+	})
 	c.test("a retry that ended another lease is not the same retry", func(f *fixture) {
 		first := f.running()
 		f.settle(again(first, 0))

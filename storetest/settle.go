@@ -76,6 +76,15 @@ func testSucceed(c *chapter) {
 		f.equal("Args", string(found.Args), `[1]`)
 		f.equal("Priority", found.Priority, 4)
 	})
+	c.test("Replace is enqueued with no other move", func(f *fixture) {
+		job := f.running()
+		failed := to(fairlead.Fail, job)
+		failed.Replace = normalized(with())
+		f.settle(failed)
+		f.wantState(job, fairlead.Failed)
+		f.equal("its ID", failed.Replace.ID, int64(0))
+		f.equal("how many jobs there are", len(f.find(fairlead.Filter{})), 1)
+	})
 	c.test("Replace can be scheduled, and take over the key", func(f *fixture) {
 		job := f.running(keyed("k"))
 		success := to(fairlead.Succeed, job)

@@ -20,11 +20,6 @@ type nodeInfo struct {
 	Defaults []fairlead.KindDefaults `json:"defaults,omitempty"`
 }
 
-// LostItsLease describes the attempt of a node that lost its lease but was alive.
-func LostItsLease(node int64) string {
-	return fmt.Sprintf("node %d lost its lease and lived", node)
-}
-
 // NoLiveNode returns the ErrNotFound of a node that is unknown or dead.
 func NoLiveNode(node fairlead.NodeID) error {
 	return fmt.Errorf("node %d is not alive: %w", node, fairlead.ErrNotFound)

@@ -155,10 +155,15 @@ func StateOf(outcome int) fairlead.State { return outcomeStates[outcome] }
 
 // OutcomeOf returns the done.outcome of a final state, 0 for others.
 func OutcomeOf(state fairlead.State) int {
-	for outcome, s := range outcomeStates {
-		if s == state {
-			return outcome
-		}
+	switch state {
+	case fairlead.Succeeded:
+		return OutcomeSucceeded
+	case fairlead.Failed:
+		return OutcomeFailed
+	case fairlead.Cancelled:
+		return OutcomeCancelled
+	case fairlead.Skipped:
+		return OutcomeSkipped
 	}
 	return 0
 }
@@ -181,11 +186,4 @@ func CleanText(text string) string {
 		end--
 	}
 	return text[:end] + cutMark
-}
-
-// MayHaveLedTo reports whether a job can be in a final state because of a settlement
-// with this move. No other move makes a job succeed: its handler has completed it in a
-// transaction and failed afterwards. (A job that was to wait was answered.)
-func MayHaveLedTo(move fairlead.Move, state fairlead.State) bool {
-	return state != fairlead.Succeeded || move == fairlead.Succeed || move == fairlead.MoveAwait
 }

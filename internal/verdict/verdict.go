@@ -1,5 +1,10 @@
-// Package verdict decides what becomes of a job whose run is over. Nodes and the
-// service that remote workers report to decide alike, because both ask here.
+// Package verdict decides what becomes of a job. Nothing in it knows a database.
+//
+// Nodes, and the service that remote workers report to, ask Decide what a handler's
+// result means. Stores ask what a settlement, an answer, a lost node or an operator
+// makes of a job that they have locked: Settle, Standing.Resolve, TakeBack and Action.
+// Where a store decides in SQL, about many jobs at once, the model of storetest holds it
+// to the same functions.
 package verdict
 
 import (

@@ -19,42 +19,57 @@ select 'waiting' from {{waiting}} where id = $1::bigint
 union all
 select case outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end from {{done}} where id = $1::bigint;
 
--- name: cancel_later
--- Ends a scheduled job as cancelled.
--- Inputs: $1 id, $2 reason or null, $3 error, $4 whether it gives back even a
---   key that it would hold forever.
--- Output: its lane, if it was there.
--- Locks: the job, its key.
-with moved as materialized (
+-- name: leave_pending
+-- A part of statements about one job that waits to be started: takes it out of its
+-- place. One that moves from one place to another at that instant is in none of them:
+-- the caller looks again.
+-- Inputs: $1 id.
+-- Output: taken, with the state that it was in.
+-- Locks: the job.
+from_later as (
     delete from {{later}} where id = $1::bigint returning id, lane, attempt, failures, crashes
 ),
-ended as (
-    insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
-    select id, 0, 0, 0, {{now}}, lane, attempt, failures, crashes, 3, $2::text, $3::text from moved
+from_parked as (
+    delete from {{parked}} p
+    using {{job}} j
+    where j.id = $1::bigint
+      and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+    returning p.id, p.lane, p.attempt, p.failures, p.crashes
 ),
-freed as (
-    delete from {{jobkey}} k
-    using moved d
-    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
-    join {{lane}} l on l.id = any (array[j.lane])
-    where j.job_key is not null and ($4::bool or j.flags & 1 = 0)
-      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
-)
-select lane from moved;
-
--- name: cancel_ready
--- Ends a ready job as cancelled.
--- Inputs, output, locks: as cancel_later.
-with moved as materialized (
+from_ready as (
     delete from {{ready}} r
     using {{job}} j
     where j.id = $1::bigint
       and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
     returning r.id, r.lane, r.attempt, r.failures, r.crashes
 ),
+taken as materialized (
+    select 'scheduled' as state, f.* from from_later f
+    union all
+    select 'parked', f.* from from_parked f
+    union all
+    select 'ready', f.* from from_ready f
+);
+
+-- name: cancel
+-- Ends a job as cancelled that waits to be started, or for its answer.
+-- Inputs: $1 id, $2 reason or null, $3 error, $4 whether it gives back even a
+--   key that it would hold forever, $5 whether also one that waits for its answer.
+-- Output: the state that it was in and its lane, if it was there.
+-- Locks: the job, its key.
+with {{leave_pending}},
+from_waiting as (
+    delete from {{waiting}} where $5::bool and id = $1::bigint
+    returning id, fence, node, started_at, lane, attempt, failures, crashes, held
+),
+moved as materialized (
+    select state, id, 0::bigint as fence, 0::bigint as node, 0::bigint as started_at, lane, attempt, failures, crashes, null::text collate "C" as held from taken
+    union all
+    select 'waiting', id, fence, node, started_at, lane, attempt, failures, crashes, held from from_waiting
+),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
-    select id, 0, 0, 0, {{now}}, lane, attempt, failures, crashes, 3, $2::text, $3::text from moved
+    select id, fence, node, started_at, {{now}}, lane, attempt, failures, crashes, 3, $2::text, $3::text from moved
 ),
 freed as (
     delete from {{jobkey}} k
@@ -63,38 +78,16 @@ freed as (
     join {{lane}} l on l.id = any (array[j.lane])
     where j.job_key is not null and ($4::bool or j.flags & 1 = 0)
       and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
-)
-select lane from moved;
-
--- name: cancel_waiting
--- Ends a waiting job as cancelled.
--- Inputs: $1 id, $2 error.
--- Output: its lane, if it was there.
--- Locks: the job, its key.
-with moved as materialized (
-    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, failures, crashes, held
-),
-ended as (
-    insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, error)
-    select id, fence, node, started_at, {{now}}, lane, attempt, failures, crashes, 3, $2::text from moved
-),
-freed as (
-    delete from {{jobkey}} k
-    using moved d
-    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
-    join {{lane}} l on l.id = any (array[j.lane])
-    where j.job_key is not null and j.flags & 1 = 0
-      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 vacated as ({{vacate}})
-select lane from moved;
+select state, lane from moved;
 
 -- name: wish
 -- Asks for a running job to be cancelled. The first reason stays.
 -- Inputs: $1 id, $2 reason.
--- Output: its lane, if it was there.
+-- Output: its state and its lane, if it was there.
 -- Locks: the job.
-update {{running}} set wish = coalesce(wish, $2::text) where id = $1::bigint returning lane;
+update {{running}} set wish = coalesce(wish, $2::text) where id = $1::bigint returning 'running', lane;
 
 -- name: lock_done
 -- Holds a finished job for Reopen.
@@ -140,16 +133,14 @@ returned as (
 )
 select lane from opened;
 
--- name: reschedule_later
--- Changes when a scheduled job is due; one that has a gate and no place is then
--- parked. start_by moves along if it was the due
--- time.
+-- name: reschedule
+-- Changes when a job is due that waits to be started. One whose time has come and that
+-- has a gate and no place is then parked. start_by moves along if it was the due time.
 -- Inputs: $1 id, $2 due time or 0 for now.
--- Output: its lane, if it was there.
+-- Output: the state that it was in and its lane, if it was there.
 -- Locks: the job.
-with moved as materialized (
-    delete from {{later}} where id = $1::bigint returning id, lane, attempt, failures, crashes
-),
+with {{leave_pending}},
+moved as materialized (select * from taken),
 clock as materialized (
     select now, case $2::bigint when 0 then now else $2::bigint end as due
     from (select {{now}} as now from (select count(*) from moved) after_locking) c
@@ -166,40 +157,7 @@ postponed as (
     select id, due, lane, attempt, failures, crashes from moved, clock where due > now
 ),
 {{due}}
-select lane from moved;
-
--- name: reschedule_ready
--- Changes when a ready job is due.
--- Inputs, output, locks: as reschedule_later.
-with moved as materialized (
-    delete from {{ready}} r
-    using {{job}} j
-    where j.id = $1::bigint
-      and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
-    returning r.id, r.lane, r.attempt, r.failures, r.crashes
-),
-clock as materialized (
-    select now, case $2::bigint when 0 then now else $2::bigint end as due
-    from (select {{now}} as now from (select count(*) from moved) after_locking) c
-),
-changed as (
-    update {{job}} j
-    set not_before = due, start_by = case when j.start_by = case j.not_before when 0 then j.created_at else j.not_before end then due else j.start_by end
-    from moved m, clock
-    where j.id = any (array[m.id])
-    returning j.id, j.turn, j.start_by
-),
-postponed as (
-    insert into {{later}} (id, not_before, lane, attempt, failures, crashes)
-    select id, due, lane, attempt, failures, crashes from moved, clock where due > now
-),
-returned as (
-    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
-    select m.lane, (m.crashes >= {{solo_after}})::int, c.turn, c.start_by, m.id, m.attempt, m.failures, m.crashes
-    from moved m join changed c on c.id = m.id, clock
-    where due <= now
-)
-select lane from moved;
+select state, lane from moved;
 
 -- name: run_now
 -- Makes scheduled jobs ready, or parks them. Those that were meant for a later
@@ -223,67 +181,69 @@ changed as (
 {{due}}
 select lane from moved;
 
--- name: turn_ready
--- Changes the priority of a ready job.
+-- name: set_turn
+-- Changes the priority of a job that has not ended. Only in ready and parked its place
+-- depends on it.
 -- Inputs: $1 id, $2 turn.
--- Output: its lane, if it was there.
+-- Output: the state that it is in and its lane, if it was there.
 -- Locks: the job and its job row.
-with moved as materialized (
+with in_later as materialized (select id from {{later}} where id = $1::bigint for update),
+in_running as materialized (select id from {{running}} where id = $1::bigint for update),
+in_waiting as materialized (select id from {{waiting}} where id = $1::bigint for update),
+from_parked as (
+    delete from {{parked}} p
+    using {{job}} j
+    where j.id = $1::bigint
+      and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+    returning p.gate, p.start_by, p.id, p.lane, p.attempt, p.failures, p.crashes
+),
+from_ready as (
     delete from {{ready}} r
     using {{job}} j
     where j.id = $1::bigint
       and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
     returning r.lane, r.solo, r.start_by, r.id, r.attempt, r.failures, r.crashes
 ),
+found as materialized (
+    select 'scheduled' as state, id from in_later
+    union all
+    select 'running', id from in_running
+    union all
+    select 'waiting', id from in_waiting
+    union all
+    select 'parked', id from from_parked
+    union all
+    select 'ready', id from from_ready
+),
 changed as (
-    update {{job}} j set turn = $2::smallint from moved m where j.id = any (array[m.id])
+    update {{job}} j set turn = $2::smallint from found f where j.id = any (array[f.id]) returning f.state, j.lane
+),
+parked as (
+    insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+    select gate, $2::smallint, start_by, id, lane, attempt, failures, crashes from from_parked
+    returning gate
+),
+told as (
+    insert into {{gate_news}} (gate) select gate from parked
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select lane, solo, $2::smallint, start_by, id, attempt, failures, crashes from from_ready
 )
-insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
-select lane, solo, $2::smallint, start_by, id, attempt, failures, crashes from moved
-returning lane;
+select state, lane from changed;
 
--- name: turn_later
--- Changes the priority of a scheduled job.
--- Inputs, output, locks: as turn_ready.
-with held as materialized (select id from {{later}} where id = $1::bigint for update)
-update {{job}} j set turn = $2::smallint from held h where j.id = any (array[h.id])
-returning j.lane;
-
--- name: turn_running
--- Changes the priority of a running job.
--- Inputs, output, locks: as turn_ready.
-with held as materialized (select id from {{running}} where id = $1::bigint for update)
-update {{job}} j set turn = $2::smallint from held h where j.id = any (array[h.id])
-returning j.lane;
-
--- name: turn_waiting
--- Changes the priority of a waiting job.
--- Inputs, output, locks: as turn_ready.
-with held as materialized (select id from {{waiting}} where id = $1::bigint for update)
-update {{job}} j set turn = $2::smallint from held h where j.id = any (array[h.id])
-returning j.lane;
-
--- name: delete_later
--- Takes a scheduled job out of its place, to be forgotten.
+-- name: take_out
+-- Takes a job that waits to be started, or has ended, out of its place, to be forgotten.
 -- Inputs: $1 id.
--- Output: its id, if it was there.
+-- Output: the state that it was in, if it was there.
 -- Locks: the job.
-delete from {{later}} where id = $1::bigint returning id;
-
--- name: delete_ready
--- Takes a ready job out of its place, to be forgotten.
--- Inputs, output, locks: as delete_later.
-delete from {{ready}} r
-using {{job}} j
-where j.id = $1::bigint
-  and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
-returning r.id;
-
--- name: delete_done
--- Takes a finished job out of its place, to be forgotten.
--- Inputs, locks: as delete_later.
--- Output: how it ended.
-delete from {{done}} where id = $1::bigint returning outcome;
+with {{leave_pending}},
+from_done as (
+    delete from {{done}} where id = $1::bigint returning outcome
+)
+select state from taken
+union all
+select case outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end from from_done;
 
 -- name: needed_by
 -- Tells who has still to see how a job ends.

@@ -25,12 +25,12 @@ update {{running}} set answer = $2::json where id = $1::bigint;
 -- Locks: none.
 select fence, outcome, coalesce(reason, ''), coalesce(error, ''), output from {{done}} where id = $1::bigint;
 
--- name: past_retry
--- Whether a run was recorded as failed in this way.
--- Inputs: $1 id, $2 fence, $3 reason, $4 error.
--- Output: one row if so.
+-- name: recorded
+-- Reads how the run of a fence was recorded.
+-- Inputs: $1 id, $2 fence.
+-- Output: reason, error.
 -- Locks: none.
-select 1 from {{attempt}} where id = $1::bigint and fence = $2::bigint and reason = $3::text and error = $4::text;
+select reason, error from {{attempt}} where id = $1::bigint and fence = $2::bigint;
 
 -- name: keep_told
 -- Keeps what an answer says beside how the job goes on.

@@ -1,13 +1,14 @@
-package sqlstore
+package verdict
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
 )
 
-// Refusals, with the same text in all stores.
+// What every store refuses, in the same words.
 
 var (
 	moves   = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
@@ -31,8 +32,8 @@ func CheckMoves(settlements []fairlead.Settlement) error {
 	return nil
 }
 
-// CheckAnswer returns ErrInvalid if no target can give the answer.
-func CheckAnswer(answer *fairlead.Settlement) error {
+// checkAnswer returns the ErrInvalid of an answer that no target can give.
+func checkAnswer(answer *fairlead.Settlement) error {
 	if slices.Contains(answers, answer.Move) {
 		return nil
 	}
@@ -41,24 +42,24 @@ func CheckAnswer(answer *fairlead.Settlement) error {
 	}}}
 }
 
-// ReplacementRefused returns why a job failed whose replacement could not be stored.
-func ReplacementRefused(err error) string { return "its replacement was refused: " + err.Error() }
+// RefusesReplacement reports whether an error says that a replacement can never be
+// stored as it is. Any other error may pass.
+func RefusesReplacement(err error) bool {
+	return errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrInvalid)
+}
 
-// LeaseLost is the ErrLeaseLost of a job whose lease has ended.
-func LeaseLost(id int64) error { return fmt.Errorf("job %d: %w", id, fairlead.ErrLeaseLost) }
-
-// DeadlinePassed returns the ErrExpired of a job that is answered too late.
-func DeadlinePassed(id int64) error {
+// deadlinePassed returns the ErrExpired of a job that is answered too late.
+func deadlinePassed(id int64) error {
 	return fmt.Errorf("job %d: its deadline has passed: %w", id, fairlead.ErrExpired)
 }
 
-// AnsweredDifferently returns the ErrConflict of a job that has another answer, or has
+// answeredDifferently returns the ErrConflict of a job that has another answer, or has
 // ended without one.
-func AnsweredDifferently(id int64) error {
+func answeredDifferently(id int64) error {
 	return fmt.Errorf("job %d has been answered differently: %w", id, fairlead.ErrConflict)
 }
 
-// AnsweredAlready returns the ErrConflict of a job that needs no more time.
-func AnsweredAlready(id int64) error {
+// answeredAlready returns the ErrConflict of a job that needs no more time.
+func answeredAlready(id int64) error {
 	return fmt.Errorf("job %d has been answered or has ended: %w", id, fairlead.ErrConflict)
 }

@@ -1,0 +1,103 @@
+package fairlead_test
+
+// Reasons that several functions share.
+const (
+	ofPlace  = "a state is which table holds the job: it says which statement reads, locks, fills or empties that table"
+	asRead   = "the row was found in the table of that state"
+	toCarry  = "internal/verdict has decided; each kind of end is stored by another statement"
+	byOption = "an option of this database is refused where it is read"
+	askedFor = "what the job says of a taken key is carried out, each way by another statement"
+
+	withSchedules = "moves with the schedules' plans"
+	withCold      = "moves with the cold features"
+)
+
+// mayDecide says where a store may compare, choose or word, and why: by store, function and
+// which of them it does.
+var mayDecide = map[string]string{
+	"mysql claiming.lease chooses":           asRead,
+	"mysql txn.running chooses":              asRead,
+	"mysql placed.schedule chooses":          asRead,
+	"mysql txn.lockParked chooses":           asRead,
+	"mysql txn.lockReady chooses":            asRead,
+	"mysql txn.lockWaiting chooses":          asRead,
+	"mysql Store.promote chooses":            asRead,
+	"mysql Store.expire chooses":             asRead,
+	"mysql conducting.lockScheduled chooses": asRead,
+	"mysql conducting.lockAllParked chooses": asRead,
+	"mysql conducting.lockAllReady chooses":  asRead,
+	"postgres claiming.reader chooses":       asRead,
+	"postgres Store.standsWaiting chooses":   asRead,
+	"postgres Store.standsRunning chooses":   asRead,
+	"postgres Store.RunNow chooses":          asRead,
+	"sqlite leases.leased chooses":           asRead,
+	"mysql txn.lockPlace compares":           ofPlace,
+	"mysql txn.commonPlaces compares":        ofPlace,
+	"mysql txn.uncrash compares":             ofPlace,
+	"mysql moves.exit compares":              ofPlace,
+	"mysql moves.place compares":             ofPlace,
+	"mysql conducting.remove compares":       ofPlace,
+	"sqlite txn.uncrash compares":            ofPlace,
+	"sqlite txn.leave compares":              ofPlace,
+	"sqlite txn.enter compares":              ofPlace,
+	"sqlite txn.recall compares":             ofPlace,
+	"sqlite txn.recall chooses":              ofPlace,
+	"mysql moves.become compares":            toCarry,
+	"sqlite txn.become compares":             toCarry,
+	"postgres resolving.move compares":       toCarry,
+	"postgres settling.move compares":        toCarry,
+	"mysql txn.enqueueWave compares":         askedFor,
+	"postgres Store.enqueueWave compares":    askedFor,
+	"sqlite txn.enqueueKeyed compares":       askedFor,
+	"mysql Options.withDefaults words":       byOption,
+	"sqlite OpenWith words":                  byOption,
+	"mysql placed.hasPlace compares":         "a job in these tables has a place at its gate; only of a scheduled one a row says so",
+	"postgres settling.move chooses":         "the statement reports that a wish ended the job; the model holds it to verdict.Settle",
+	"postgres Store.Reap compares":           "the statement reports what it did, in words of its own; the model holds it to verdict.TakeBack",
+	"postgres Store.SetPriority compares":    "who has to hear of it: nodes of a ready job's lane, the gate of a parked one",
+	"postgres Store.pruneJobs compares":      "successes have an index, and a statement, of their own",
+	"postgres unkeepable words":              "PostgreSQL alone cannot keep such a text",
+	"sqlite scanRunning chooses":             "the counts are kept as JSON under the names of the passes",
+
+	// These still decide. They leave the list with the code that moves them.
+
+	"mysql moves.admitRun compares":        withSchedules,
+	"mysql moves.replaceRun chooses":       withSchedules,
+	"mysql moves.replaceRun compares":      withSchedules,
+	"mysql moves.replaceRun words":         withSchedules,
+	"mysql planning.moveActive chooses":    withSchedules,
+	"mysql scanRun chooses":                withSchedules,
+	"mysql scanRun compares":               withSchedules,
+	"mysql txn.lastEnded compares":         withSchedules,
+	"mysql newRun.fire chooses":            withSchedules,
+	"mysql planning.countPending chooses":  withSchedules,
+	"mysql planning.storeEnded chooses":    withSchedules,
+	"mysql txn.endQueued chooses":          withSchedules,
+	"mysql txn.endQueued words":            withSchedules,
+	"mysql planning.look compares":         withSchedules,
+	"postgres acting.cancelRuns chooses":   withSchedules,
+	"postgres acting.countPending chooses": withSchedules,
+	"postgres subject.cancelled chooses":   withSchedules,
+	"postgres acting.noteRuns chooses":     withSchedules,
+	"postgres acting.recordCall chooses":   withSchedules,
+	"sqlite txn.replaceRun chooses":        withSchedules,
+	"sqlite txn.replaceRun compares":       withSchedules,
+	"sqlite txn.replaceRun words":          withSchedules,
+	"sqlite txn.addFire chooses":           withSchedules,
+	"sqlite txn.storeRuns chooses":         withSchedules,
+	"sqlite txn.storeSkip chooses":         withSchedules,
+	"sqlite txn.deleteSchedule chooses":    withSchedules,
+	"sqlite txn.deleteSchedule words":      withSchedules,
+
+	"mysql txn.collect compares":        withCold,
+	"mysql Store.chosenNumbers chooses": withCold,
+	"mysql txn.addParts words":          withCold,
+	"mysql txn.cut compares":            withCold,
+	"postgres Store.facts compares":     withCold,
+	"postgres (declaration) chooses":    withCold,
+	"postgres Store.addParts words":     withCold,
+	"postgres Store.Pause words":        withCold,
+	"postgres sweepTx.Cut compares":     withCold,
+	"sqlite txn.explain compares":       withCold,
+	"sqlite txn.cut compares":           withCold,
+}

@@ -1,0 +1,79 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// Orphan is a running job whose node is dead or unknown.
+type Orphan struct {
+	Node          int64
+	Lived         bool    // the node's process lives: it lost its lease only
+	Wish          *string // why the job was asked to stop, nil if it was not
+	CancelOnCrash bool
+	Crashes       int // before this one
+}
+
+// Loss is what becomes of an orphan. Its run is recorded in any case; it is no failure.
+type Loss struct {
+	Next
+	RunReason fairlead.Reason
+	RunError  string
+	Crashes   int  // with this one
+	Revocable bool // the crash is taken back if the node says that it lives
+}
+
+// TakeBack decides what becomes of an orphan. A wish ends it, and so does its own choice
+// to be cancelled by a crash. A job with more crashes than it survives fails: it may be
+// what kills the nodes. A node that lives has not crashed.
+func TakeBack(o Orphan, maxCrashes int) Loss {
+	loss := Loss{Next: Next{State: fairlead.Ready}, Crashes: o.Crashes}
+	if o.Lived {
+		loss.RunReason, loss.RunError = Lived(o.Node)
+	} else {
+		loss.Crashes++
+		loss.RunReason, loss.RunError = fairlead.ReasonCrash, fmt.Sprintf("node %d died", o.Node)
+	}
+	switch {
+	case o.Wish != nil:
+		loss.Next = Cancel(*o.Wish)
+	case o.CancelOnCrash:
+		loss.Next = Cancel(loss.RunError)
+		loss.Reason = fairlead.ReasonCrash
+	case loss.Crashes > maxCrashes && !o.Lived:
+		loss.Next = Next{
+			State: fairlead.Failed, Reason: fairlead.ReasonPoison, FreeKey: true,
+			Error: fmt.Sprintf("it was running in %d crashes without progress", loss.Crashes),
+		}
+	default:
+		loss.Revocable = !o.Lived
+	}
+	return loss
+}
+
+// Count adds the orphan to what a call of Reap has done.
+func (l *Loss) Count(reaped *driver.Reaped) {
+	switch l.State {
+	case fairlead.Cancelled:
+		reaped.Cancelled++
+	case fairlead.Failed:
+		reaped.Poisoned++
+	default:
+		reaped.Jobs++
+	}
+}
+
+// Lived is how an attempt is recorded whose node lost its lease and lived, also when that
+// becomes known only after it was recorded as a crash.
+func Lived(node int64) (reason fairlead.Reason, text string) {
+	return fairlead.ReasonLeaseLost, fmt.Sprintf("node %d lost its lease and lived", node)
+}
+
+// Suspect reports whether a ready job has so many crashes that it is claimed alone.
+func Suspect(crashes int) bool { return crashes >= driver.SoloAfter }
+
+// Uncrashed is the crashes of a job one of which is taken back. Progress may have made
+// the job forget it before.
+func Uncrashed(crashes int) int { return max(0, crashes-1) }
