@@ -22,6 +22,7 @@ type model struct {
 	oracle *oracle
 	nodes  []fairlead.NodeID
 	leases []driver.Held // all there ever were: also stale ones are used
+	drawn  []int64       // jobs that the step was about
 }
 
 // half keeps leases, deadlines and retentions apart from the whole seconds by
@@ -74,17 +75,24 @@ func budget() (over func() bool) {
 // be drawn more often.
 func (m *model) steps() map[string]func(*rapid.T) {
 	steps := rapid.StateMachineActions(m)
-	for _, often := range []string{"Enqueue", "Claim", "Settle", "Await", "Resolve", "Crash", "Time"} {
+	for _, often := range []string{"Enqueue", "Claim", "Settle", "Await", "Finish", "Resolve", "Crash", "Time"} {
 		steps[often+" again"] = steps[often]
 		steps[often+" once more"] = steps[often]
 	}
 	return steps
 }
 
-// Check compares the tally, and one job, after each step.
+// Check compares the tally, the jobs that the step was about, and one job more, after
+// each step.
 func (m *model) Check(rt *rapid.T) {
 	m.oracle.admit()
 	m.equal("the tally", m.tally(fairlead.Filter{}), m.oracle.tally())
+	for _, id := range m.drawn {
+		if m.oracle.records[id] != nil {
+			m.compare(id)
+		}
+	}
+	m.drawn = m.drawn[:0]
 	if ids := m.oracle.ids(); len(ids) > 0 {
 		m.compare(rapid.SampledFrom(ids).Draw(rt, "the job to compare"))
 	}
@@ -148,7 +156,9 @@ func (m *model) agree(got, want error) {
 
 // any draws a job: mostly one that exists.
 func (m *model) any(rt *rapid.T) int64 {
-	return rapid.SampledFrom(append(m.oracle.ids(), unknown)).Draw(rt, "job")
+	id := rapid.SampledFrom(append(m.oracle.ids(), unknown)).Draw(rt, "job")
+	m.drawn = append(m.drawn, id)
+	return id
 }
 
 func (m *model) anyNode(rt *rapid.T) fairlead.NodeID {
@@ -169,7 +179,9 @@ func (m *model) anyLease(rt *rapid.T) driver.Held {
 	if len(leases) == 0 {
 		return driver.Held{ID: m.any(rt), Fence: 1}
 	}
-	return leases[rapid.IntRange(0, len(leases)-1).Draw(rt, "lease")]
+	lease := leases[rapid.IntRange(0, len(leases)-1).Draw(rt, "lease")]
+	m.drawn = append(m.drawn, lease.ID)
+	return lease
 }
 
 func seconds(rt *rapid.T, from, to int, what string) time.Duration {
@@ -255,9 +267,7 @@ func (m *model) Settle(rt *rapid.T) {
 			continue // in which order two moves of one job count is not agreed
 		}
 		settlement := fairlead.Settlement{ID: lease.ID, Fence: lease.Fence, FreeKey: true}
-		settlement.Move = rapid.SampledFrom([]fairlead.Move{
-			fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait,
-		}).Draw(rt, "move")
+		settlement.Move = anyMove(rt)
 		m.fill(rt, &settlement)
 		if rapid.Bool().Draw(rt, "with memo") {
 			settlement.Memo, settlement.Progress = json.RawMessage(`"memo"`), json.RawMessage(`"progress"`)
@@ -265,6 +275,12 @@ func (m *model) Settle(rt *rapid.T) {
 		settlements = append(settlements, settlement)
 	}
 	m.settleBoth(settlements...)
+}
+
+func anyMove(rt *rapid.T) fairlead.Move {
+	return rapid.SampledFrom([]fairlead.Move{
+		fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait,
+	}).Draw(rt, "move")
 }
 
 func (m *model) settleBoth(settlements ...fairlead.Settlement) {

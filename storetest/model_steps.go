@@ -33,6 +33,25 @@ func (m *model) Await(rt *rapid.T) {
 	m.settleBoth(await)
 }
 
+// Finish settles all running jobs, each of which may have been asked to stop before.
+func (m *model) Finish(rt *rapid.T) {
+	running := m.oracle.in(fairlead.Running)
+	if len(running) == 0 {
+		rt.SkipNow()
+	}
+	var settlements []fairlead.Settlement
+	for _, r := range running {
+		m.drawn = append(m.drawn, r.ID)
+		if rapid.Bool().Draw(rt, "unwanted") {
+			m.agree(m.store.Cancel(m.ctx(), r.ID, "unwanted"), m.oracle.cancel(r.ID, "unwanted"))
+		}
+		settlement := to(anyMove(rt), &r.Job)
+		m.fill(rt, &settlement)
+		settlements = append(settlements, settlement)
+	}
+	m.settleBoth(settlements...)
+}
+
 // answers are the moves of which Resolve knows.
 func answers() []fairlead.Move {
 	return []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}
@@ -44,7 +63,9 @@ func (m *model) anyRunning(rt *rapid.T) *fairlead.Job {
 	if len(running) == 0 {
 		rt.SkipNow()
 	}
-	return &running[rapid.IntRange(0, len(running)-1).Draw(rt, "running")].Job
+	job := &running[rapid.IntRange(0, len(running)-1).Draw(rt, "running")].Job
+	m.drawn = append(m.drawn, job.ID)
+	return job
 }
 
 // Save reports progress of a run.
