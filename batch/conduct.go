@@ -51,7 +51,7 @@ type conducting struct {
 	tx    Tx
 	now   time.Time
 	ended int             // tasks that this look saw end
-	saved map[int]*Part   // number → parts that were changed
+	saved map[int]*Part   // number → chunks that were changed
 	order []int           // theirs
 	jobs  []*fairlead.Job // to be enqueued
 	bytes int             // of their args
@@ -83,7 +83,7 @@ func (c *conducting) lookOn(ctx context.Context) error {
 	if err := c.judge(ctx); err != nil {
 		return err
 	}
-	if err := c.letOut(ctx); err != nil {
+	if err := c.release(ctx); err != nil {
 		return err
 	}
 	if err := c.conclude(ctx); err != nil {
@@ -109,7 +109,7 @@ func (c *conducting) keep(ctx context.Context) error {
 	return c.tx.Enqueue(ctx, c.jobs)
 }
 
-// touch notes that a part was changed, and returns it as it is by now.
+// touch notes that a chunk was changed, and returns it as it is by now.
 func (c *conducting) touch(p *Part) *Part {
 	if known := c.saved[p.Number]; known != nil {
 		if known.Tasks == nil {

@@ -92,7 +92,7 @@ func (l *jobList) addPass(ctx context.Context, pass Pass) (full bool, err error)
 	return false, nil
 }
 
-// addPart adds the jobs of a part, and reports whether there are more than the page may
+// addPart adds the jobs of a chunk, and reports whether there are more than the page may
 // have.
 func (l *jobList) addPart(part *Part) (full bool) {
 	for i, mark := range slices.Backward(part.States) {
@@ -110,11 +110,11 @@ func (l *jobList) addPart(part *Part) (full bool) {
 	return false
 }
 
-// end is the number of the first part of a pass that has no ID below, or the one behind
-// its last part: IDs grow with the numbers of the parts.
+// end is the number of the first chunk of a pass that has no ID below, or the one behind
+// its last chunk: IDs grow with the numbers of the chunks.
 func (l *jobList) end(ctx context.Context, pass Pass) (int, error) {
 	low := pass.Number * partsPerPass
-	high := low + pass.Tasks // each part has a task
+	high := low + pass.Tasks // each chunk has a task
 	for low < high {
 		middle := (low + high) / 2
 		parts, err := l.store.Parts(ctx, l.batch, PartFilter{After: middle - 1, Limit: 1})

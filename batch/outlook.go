@@ -15,12 +15,12 @@ const (
 // never changes: so its job is made before the lock of the batch is taken, under
 // which no other process gets on. It has one user at a time.
 type Outlook struct {
-	jobs  map[int][]*fairlead.Job // number of a part → those of all its tasks
+	jobs  map[int][]*fairlead.Job // number of a chunk → those of all its tasks
 	bytes int                     // of their args
-	last  int                     // number of the last part that was made ready
+	last  int                     // number of the last chunk that was made ready
 }
 
-// ready is the jobs of a part; nil: they were not made.
+// ready is the jobs of a chunk; nil: they were not made.
 func (o *Outlook) ready(number int) []*fairlead.Job {
 	if o == nil {
 		return nil
@@ -28,7 +28,7 @@ func (o *Outlook) ready(number int) []*fairlead.Job {
 	return o.jobs[number]
 }
 
-// pass forgets parts of which nothing is held any more.
+// pass forgets chunks of which nothing is held any more.
 func (o *Outlook) pass(parts map[int]*Part) {
 	for number, p := range parts {
 		if p.Held == 0 {
@@ -37,7 +37,7 @@ func (o *Outlook) pass(parts map[int]*Part) {
 	}
 }
 
-// forget drops the jobs of a part.
+// forget drops the jobs of a chunk.
 func (o *Outlook) forget(number int) {
 	for _, job := range o.jobs[number] {
 		o.bytes -= len(job.Args)
@@ -54,7 +54,7 @@ func (o *Outlook) passBelow(number int) {
 	}
 }
 
-// extend makes the jobs of further parts, if half of those that were ready are gone.
+// extend makes the jobs of further chunks, if half of those that were ready are gone.
 func (o *Outlook) extend(ctx context.Context, store Store, batch *Batch) error {
 	if len(o.jobs) > outlookParts/2 || o.bytes > outlookBytes/2 {
 		return nil

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// PartSize is how many tasks a part of a batch has at most.
+// PartSize is how many tasks a chunk of a batch has at most.
 const PartSize = 500
 
 // Part is a few tasks of a batch: what is read and written at once. A million tasks
-// are two thousand parts, of which a few are in use at any instant.
+// are two thousand chunks, of which a few are in use at any instant.
 //
-// The tasks of a part have the IDs from First on, one after the other. So have the
+// The tasks of a chunk have the IDs from First on, one after the other. So have the
 // jobs that are made of them.
 type Part struct {
 	Batch  int64
@@ -29,14 +29,14 @@ type Part struct {
 	Tasks []PartTask // only if they were asked for; they never change
 }
 
-// PartTask is what a task of a part has to do.
+// PartTask is what a task of a chunk has to do.
 type PartTask struct {
 	Of int64 `json:"of,omitempty"` // ID of the task, if it is not the first time that it is done
 	Change
 	Unremembered bool `json:"unremembered,omitempty"` // it failed in all passes before, and of none anything was remembered
 }
 
-// Marks are what is known of the tasks of a part, in step with them.
+// Marks are what is known of the tasks of a chunk, in step with them.
 type Marks struct {
 	States []Mark                  // one byte each
 	Ended  []int64                 // when, in milliseconds since CreatedAt of the batch; nil: none has
@@ -51,7 +51,7 @@ type Marks struct {
 // doubtful reports whether an earlier pass may have applied a task.
 func (m *Marks) doubtful(i int) bool { return slices.Contains(m.Doubt, i) }
 
-// Mark is how a task stands in its part.
+// Mark is how a task stands in its chunk.
 type Mark byte
 
 // The marks.
@@ -77,7 +77,7 @@ func NewMarks(tasks int) Marks {
 // Last is the ID of the last task.
 func (p *Part) Last() int64 { return p.First + int64(p.Size) - 1 }
 
-// TaskID is the ID of a task of the part. The tasks have to be there.
+// TaskID is the ID of a task of the chunk. The tasks have to be there.
 func (p *Part) TaskID(i int) int64 {
 	if of := p.Tasks[i].Of; of != 0 {
 		return of
@@ -146,7 +146,7 @@ func taskState(kind PassKind, mark Mark, dropped bool) TaskState {
 // rolled back.
 func (b *Batch) dropped() bool { return b.Cancelled || b.Undoing }
 
-// began reports whether a pass counts: all its parts are stored.
+// began reports whether a pass counts: all its chunks are stored.
 func (b *Batch) began(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass })
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	partsPerPass = 200_000 // numbers of parts that a pass has: more than it can have parts
+	partsPerPass = 200_000 // numbers of chunks that a pass has: more than it can have chunks
 	partsAtOnce  = 10      // that one transaction stores
 	partsRead    = 50      // that are read at once
 )
@@ -55,7 +55,7 @@ type preparing struct {
 	want   Wanted
 	try    int
 	chosen []choice
-	read   map[int]*Part // parts with their tasks, as they were read last
+	read   map[int]*Part // chunks with their tasks, as they were read last
 }
 
 // choice is a task that takes part.
@@ -104,7 +104,7 @@ func (w *Wanted) takes(kind PassKind, mark Mark) bool {
 	return mark == MarkDone || mark == MarkDoubt || w.Failed && mark == MarkFailed
 }
 
-// walk calls do with the parts behind a number of passes that have begun, until it
+// walk calls do with the chunks behind a number of passes that have begun, until it
 // returns false.
 func (p *preparing) walk(ctx context.Context, after int, tasks bool, do func(*Part) (bool, error)) error {
 	filter := PartFilter{After: after, Tasks: tasks, Limit: partsRead}
@@ -128,7 +128,7 @@ func (p *preparing) walk(ctx context.Context, after int, tasks bool, do func(*Pa
 	}
 }
 
-// write stores the parts of the pass.
+// write stores the chunks of the pass.
 func (p *preparing) write(ctx context.Context) error {
 	w := newPartWriter(p.store.AddParts, p.batch.ID, p.try, p.want.Kind)
 	for _, c := range p.chosen {
@@ -145,7 +145,7 @@ func (p *preparing) write(ctx context.Context) error {
 	return w.close(ctx, p.batch)
 }
 
-// part reads a part with its tasks, unless it is at hand.
+// part reads a chunk with its tasks, unless it is at hand.
 func (p *preparing) part(ctx context.Context, number int) (*Part, error) {
 	if part := p.read[number]; part != nil {
 		return part, nil

@@ -90,7 +90,7 @@ func TestWhatACrashedTryLeftBehindIsNotInTheWay(t *testing.T) {
 	b, _ := m.failed(2*batch.PartSize + 1)
 	m.wantRetry(b.ID)
 	for range 5 {
-		dead := &dying{Store: m.store, calls: 2} // its parts are stored, and that is all
+		dead := &dying{Store: m.store, calls: 2} // its chunks are stored, and that is all
 		m.died(batch.Prepare(t.Context(), dead, b.ID, m.tried(b.ID)))
 	}
 	// The next makes the pass, and dies before it removes what the others left behind.

@@ -1,6 +1,6 @@
 package batch
 
-// Recount counts the tasks of parts, with those that are released as pending. It is
+// Recount counts the tasks of chunks, with those that are released as pending. It is
 // what Tally has to be, but for what is running.
 func (r *Record) Recount(parts []Part) Tally {
 	return r.recount(parts).Tally
@@ -42,7 +42,7 @@ type Miscount struct {
 	Found   int
 }
 
-// Mend counts the tasks of all parts of the batch anew, corrects what differs, and
+// Mend counts the tasks of all chunks of the batch anew, corrects what differs, and
 // returns what did. Nothing ever should.
 func (r *Record) Mend(parts []Part) []Miscount {
 	var wrong []Miscount

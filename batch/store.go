@@ -10,22 +10,22 @@ import (
 
 // Store keeps batches.
 //
-// The tasks of a batch are kept in parts. They become jobs when the batch lets them
-// out, under their own IDs; from then on they are jobs like all others, and nothing
+// The tasks of a batch are kept in chunks. They become jobs when the batch
+// releases them, under their own IDs; from then on they are jobs like all others, and nothing
 // in a job's way knows of batches. A process that acts upon a batch sees under its lock
-// which of its jobs have ended, notes that in their parts and counts it in the batch,
+// which of its jobs have ended, notes that in their chunks and counts it in the batch,
 // all in one transaction: each end is counted once, whichever process looks, however often,
 // and none is lost with a node.
 type Store interface {
 	// CreateBatch stores a batch without tasks, with an empty ledger, and returns it with
 	// its ID and CreatedAt. It has been through Normalize.
 	CreateBatch(ctx context.Context, batch Batch) (Batch, error)
-	// AddParts stores parts of a batch, all or none, with their tasks, and sets First
+	// AddParts stores chunks of a batch, all or none, with their tasks, and sets First
 	// of each: their IDs are set aside, and are not given to anything else. Numbers
-	// are the caller's choice. It fails with ErrConflict if the batch has a part with
+	// are the caller's choice. It fails with ErrConflict if the batch has a chunk with
 	// one of the numbers, and with ErrNotFound.
 	AddParts(ctx context.Context, batch int64, parts []Part) error
-	// DropParts removes the parts of a pass that was never begun.
+	// DropParts removes the chunks of a pass that was never begun.
 	DropParts(ctx context.Context, batch int64, pass int) error
 	// Conduct calls act with a batch under its lock. Unless act returns an error,
 	// what it did and what it changed of the batch is kept, but for ID, Name, Type,
@@ -36,7 +36,7 @@ type Store interface {
 	// set, returns false at once. It fails with ErrNotFound, and with what act
 	// returns.
 	Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *Record, tx Tx) error) (bool, error)
-	// DeleteBatch removes a batch with its parts. The jobs that its tasks became stay
+	// DeleteBatch removes a batch with its chunks. The jobs that its tasks became stay
 	// until they are deleted or pruned. It fails with ErrConflict unless the batch has
 	// completed, and with ErrNotFound.
 	DeleteBatch(ctx context.Context, id int64) error
@@ -44,7 +44,7 @@ type Store interface {
 	// their tasks that run are counted as running, or, until Seen is SeenFor old, as
 	// many as it says: all else is as of when the batch was last acted upon.
 	Batches(ctx context.Context, filter Filter) ([]Record, error)
-	// Parts returns parts of a batch, in the order of their numbers.
+	// Parts returns chunks of a batch, in the order of their numbers.
 	Parts(ctx context.Context, batch int64, filter PartFilter) ([]Part, error)
 
 	// Find returns the jobs that match, newest (largest ID) first.
@@ -57,11 +57,11 @@ type Store interface {
 type Tx interface {
 	// Now is the database's clock, read under the lock.
 	Now() time.Time
-	// Parts returns parts of the batch, in the order of their numbers.
+	// Parts returns chunks of the batch, in the order of their numbers.
 	Parts(ctx context.Context, filter PartFilter) ([]Part, error)
-	// SaveParts keeps Held, Out and the marks of parts.
+	// SaveParts keeps Held, Out and the marks of chunks.
 	SaveParts(ctx context.Context, parts []Part) error
-	// Ends returns which jobs of a range of IDs are final, in order. Of a part that Parts
+	// Ends returns which jobs of a range of IDs are final, in order. Of a chunk that Parts
 	// has just returned it may leave out those whose marks say so already.
 	Ends(ctx context.Context, first, last int64) ([]TaskEnd, error)
 	// Known returns which IDs of a range are those of jobs, in order. Jobs of tasks are
@@ -83,7 +83,7 @@ type Tx interface {
 // CallerTx is the caller's own transaction, made by the Tx method of a store. What it does
 // becomes visible when the caller commits, and never if the caller rolls back.
 type CallerTx interface {
-	// AddBatch stores a batch that is opened, with all its parts, and returns it with its
+	// AddBatch stores a batch that is opened, with all its chunks, and returns it with its
 	// ID and CreatedAt. Nodes begin with it after the commit.
 	AddBatch(ctx context.Context, batch Record, parts []Part) (Record, error)
 	// Nodes lists the nodes that are alive and those not yet forgotten.
@@ -115,12 +115,12 @@ type Filter struct {
 	Limit   int   // zero means 100
 }
 
-// PartFilter chooses parts. Empty fields choose all.
+// PartFilter chooses chunks. Empty fields choose all.
 type PartFilter struct {
 	Numbers []int
 	After   int  // only larger numbers
-	Held    bool // only parts with tasks that were not released yet
-	Out     bool // only parts with tasks that were, and have not been seen to have ended
+	Held    bool // only chunks with tasks that were not released yet
+	Out     bool // only chunks with tasks that were, and have not been seen to have ended
 	Kind    PassKind
 	Tasks   bool // read their tasks too
 	Limit   int  // zero: all

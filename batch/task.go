@@ -80,7 +80,7 @@ func (p *Part) place(i int) taskPlace {
 	return place
 }
 
-// walk calls do with the parts of tasks behind a number, until it returns false.
+// walk calls do with the chunks of tasks behind a number, until it returns false.
 func (l *taskList) walk(ctx context.Context, after int, do func(*Part) (bool, error)) error {
 	p := preparing{store: l.client.store, batch: l.batch}
 	return p.walk(ctx, after, true, func(part *Part) (bool, error) {
@@ -115,8 +115,8 @@ func (l *taskList) list(ctx context.Context) ([]Task, error) {
 	return l.tasks[:min(len(l.tasks), l.filter.Limit)], err
 }
 
-// before is the number of a part of the first pass before which there is no task with
-// this ID or a larger one: IDs grow with the numbers of the parts.
+// before is the number of a chunk of the first pass before which there is no task with
+// this ID or a larger one: IDs grow with the numbers of the chunks.
 func (l *taskList) before(ctx context.Context, id int64) (int, error) {
 	low, high := partsPerPass, partsPerPass+l.batch.Total
 	if id <= 1 {

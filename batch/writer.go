@@ -4,23 +4,23 @@ import "context"
 
 // Bounds of what is held in memory and stored at once, whatever the tasks say.
 const (
-	partBytes  = 4 << 20 // of the tasks of a part
-	storeBytes = 8 << 20 // of those of all parts of one transaction
+	partBytes  = 4 << 20 // of the tasks of a chunk
+	storeBytes = 8 << 20 // of those of all chunks of one transaction
 )
 
-// partWriter stores the parts of a pass, a few at a time.
+// partWriter stores the chunks of a pass, a few at a time.
 type partWriter struct {
 	store func(ctx context.Context, batch int64, parts []Part) error
 	batch int64
 	pass  int
 	kind  PassKind
-	next  int // number of the next part
+	next  int // number of the next chunk
 	tasks []PartTask
 	doubt []int // those of tasks that an earlier pass may have applied
 	parts []Part
 	count int // tasks so far
 	bytes int // of tasks
-	whole int // bytes of parts
+	whole int // bytes of chunks
 }
 
 func newPartWriter(store func(ctx context.Context, batch int64, parts []Part) error, batch int64, pass int, kind PassKind) *partWriter {
@@ -48,11 +48,11 @@ func (w *partWriter) add(ctx context.Context, task PartTask, doubt bool) error {
 	return w.flush(ctx)
 }
 
-// full reports whether there are no more numbers for parts: the last is for the jobs
+// full reports whether there are no more numbers for chunks: the last is for the jobs
 // of the completion.
 func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPerPass-2 }
 
-// cut makes a part of the tasks so far.
+// cut makes a chunk of the tasks so far.
 func (w *partWriter) cut() {
 	if n := len(w.tasks); n > 0 {
 		marks := NewMarks(n)
