@@ -136,7 +136,7 @@ func (m *model) checkTasks() {
 	m.stood = stands
 }
 
-// complete lets the batch come to its end, by nothing but what nodes do, and somebody
+// complete lets the batch come to its end, by nothing but what nodes do, and a user
 // who resumes it and approves of it.
 func (m *model) complete() {
 	m.Helper()

@@ -24,17 +24,17 @@ const (
 	leastPause = 10 * time.Millisecond // between two looks because of the rate
 )
 
-// toLetOut is how many tasks are still to be released.
-func (r *Record) toLetOut() int {
+// toRelease is how many tasks are still to be released.
+func (r *Record) toRelease() int {
 	if r.dropped() {
 		return r.HeldUndo
 	}
 	return r.Held + r.HeldRetry + r.HeldUndo
 }
 
-// letOut makes jobs of tasks, as many as there may be. What was asked for goes
+// release makes jobs of tasks, as many as there may be. What was asked for goes
 // first.
-func (c *conducting) letOut(ctx context.Context) error {
+func (c *conducting) release(ctx context.Context) error {
 	room := c.room()
 	kinds := []PassKind{PassUndo, PassRetry, PassForward}
 	if c.dropped() {
@@ -46,7 +46,7 @@ func (c *conducting) letOut(ctx context.Context) error {
 		if kind == PassForward && c.Canary.Tasks > 0 && !c.Approved {
 			some = min(some, c.canaryRoom())
 		}
-		let, err := c.letOutOf(ctx, kind, some)
+		let, err := c.releaseOf(ctx, kind, some)
 		if err != nil {
 			return err
 		}
@@ -66,9 +66,9 @@ func (c *conducting) letOut(ctx context.Context) error {
 	return nil
 }
 
-// letOutOf releases some tasks of passes of a kind, in order, and returns how many.
+// releaseOf releases some tasks of passes of a kind, in order, and returns how many.
 // Chunks of tries that were given up may lie between the others.
-func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int, error) {
+func (c *conducting) releaseOf(ctx context.Context, kind PassKind, most int) (int, error) {
 	n := 0
 	filter := ChunkFilter{Held: true, Kind: kind, Limit: max(0, most)/ChunkSize + 2}
 	for n < most && c.bytes < outBytes {
@@ -86,7 +86,7 @@ func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int
 				}
 				most = min(most, n+1)
 			}
-			n += c.letOutChunk(c.touch(&chunks[i]), most-n)
+			n += c.releaseChunk(c.touch(&chunks[i]), most-n)
 		}
 		if len(chunks) < filter.Limit {
 			break
@@ -129,8 +129,8 @@ func (b *Batch) serial(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass && p.Serial })
 }
 
-// letOutChunk releases some tasks of a chunk, in order, and returns how many.
-func (c *conducting) letOutChunk(p *Chunk, most int) int {
+// releaseChunk releases some tasks of a chunk, in order, and returns how many.
+func (c *conducting) releaseChunk(p *Chunk, most int) int {
 	n, ready := 0, c.outlook.ready(p.Number)
 	for i := 0; i < p.Size && n < most && c.bytes < outBytes; i++ {
 		if p.States[i] == MarkHeld {
@@ -151,7 +151,7 @@ func (c *conducting) letOutChunk(p *Chunk, most int) int {
 
 // room is how many tasks may be released now.
 func (c *conducting) room() int {
-	if c.Paused || c.toLetOut() == 0 {
+	if c.Paused || c.toRelease() == 0 {
 		return 0
 	}
 	bound := c.MaxRunning

@@ -102,7 +102,7 @@ func TestABatchThatIsPausedKeepsTheReason(t *testing.T) {
 	m.equal("why it is paused", m.look(b.ID).Reason, "lunch")
 }
 
-func TestTheFasterTasksEndTheMoreAreLetOutAhead(t *testing.T) {
+func TestTheFasterTasksEndTheMoreAreReleasedAhead(t *testing.T) {
 	m := newMoving(t)
 	b := m.create(10_000)
 	first := m.record(b.ID).Out

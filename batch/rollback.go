@@ -42,7 +42,7 @@ func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit i
 	return tasks, len(p.chosen), nil
 }
 
-// task is a task of a chunk as far as the chunk tells.
+// task is a task of a chunk as far as the chunk says.
 func (p *Chunk) task(i int, batch *Batch) Task {
 	task := Task{
 		ID: p.TaskID(i), Batch: p.Batch, Change: p.Tasks[i].Change, Job: p.First + int64(i),

@@ -10,8 +10,8 @@ import (
 
 // Store keeps batches.
 //
-// The tasks of a batch are kept in chunks. They become jobs when the batch lets them
-// out, under their own IDs; from then on they are jobs like all others, and nothing
+// The tasks of a batch are kept in chunks. They become jobs when the batch
+// releases them, under their own IDs; from then on they are jobs like all others, and nothing
 // in a job's way knows of batches. A process that acts upon a batch sees under its lock
 // which of its jobs have ended, notes that in their chunks and counts it in the batch,
 // all in one transaction: each end is counted once, whichever process looks, however often,

@@ -11,7 +11,7 @@ import (
 // floorSystem is no scheduler. It makes the two commits that none can do
 // without, one that stores a job and one that leases it, each with the
 // simplest statement there is, and hands the job over in memory. What it takes
-// is the machine's and the database's share of everybody's latency.
+// is the machine's and the database's share of every scheduler's latency.
 type floorSystem struct {
 	pool *pgxpool.Pool
 	jobs chan stored

@@ -158,7 +158,7 @@ func (c *client) offsets(ctx context.Context, name string) ([]Offset, error) {
 func (c *client) needOffsets(ctx context.Context, name string) ([]Offset, error) {
 	offsets, err := c.offsets(ctx, name)
 	if err == nil && offsets == nil {
-		err = fmt.Errorf("cluster %q does not tell offsets; it needs Kafka Connect 3.6 or newer", c.Name)
+		err = fmt.Errorf("cluster %q does not report offsets; it needs Kafka Connect 3.6 or newer", c.Name)
 	}
 	return offsets, err
 }

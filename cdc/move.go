@@ -46,7 +46,7 @@ func move(ctx context.Context, name string, from, to *client, aim string) error 
 		}
 	}
 	if err := to.reach(ctx, name, aim); err != nil {
-		return fmt.Errorf("%w; it is still on cluster %q, stopped: retry, or roll back to let it run there", err, from.Name)
+		return fmt.Errorf("%w; it is still on cluster %q, stopped: retry, or roll back so that it runs there", err, from.Name)
 	}
 	return from.remove(ctx, name)
 }

@@ -32,7 +32,7 @@ func (v *visit) flag(name string) (bool, error) {
 	case "true":
 		return true, nil
 	}
-	return false, refuse(name, "must be true, or be left away")
+	return false, refuse(name, "must be true, or be left out")
 }
 
 // atMost is after how many rows a list ends by the parameter at_most; zero: it does not.

@@ -40,7 +40,7 @@ func loadCalendars(v *visit) (any, error) {
 	if after != "" {
 		last := slices.IndexFunc(items, func(c *fairleadv1.Calendar) bool { return c.GetName() == after })
 		if last < 0 {
-			return nil, refuse("page", "no calendar is called so any more; leave it out for the first page")
+			return nil, refuse("page", "that calendar does not exist any more; leave it out for the first page")
 		}
 		items = items[last+1:]
 	}

@@ -129,7 +129,7 @@ func TestACalendarShowsAYear(t *testing.T) {
 	r.page(404, "/calendars/nothing")
 	r.shows(r.page(400, "/calendars/feast?year=MMXXVI"), "year: must be a number above 0")
 	r.shows(r.page(400, "/calendars/feast?year=10000"), "year: must be a year as 2026")
-	r.shows(r.page(400, "/calendars?page=gone"), "page: no calendar is called so")
+	r.shows(r.page(400, "/calendars?page=gone"), "page: that calendar does not exist")
 }
 
 func TestCalendarsAreListedPageByPage(t *testing.T) {

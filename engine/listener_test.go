@@ -51,7 +51,7 @@ func TestListenersAreToldOfTheirKindAndTenant(t *testing.T) {
 		var h heard
 		log := &lines{}
 		options := engine.Options{Logger: slog.New(slog.NewJSONHandler(log, nil))}
-		options.Listeners = []engine.Listener{h.listener("all", "", ""), {}, h.listener("bad", "bad", ""), h.listener("acme", "", "acme")} // one is told of nothing
+		options.Listeners = []engine.Listener{h.listener("all", "", ""), {}, h.listener("bad", "bad", ""), h.listener("acme", "", "acme")} // one has no functions
 		w.run(options, func() {
 			for _, job := range []*fairlead.Job{{Kind: "good", Tenant: "acme"}, {Kind: "bad"}, {Kind: "slow", Tenant: "acme"}} {
 				w.enqueue(job)

@@ -18,8 +18,8 @@ import (
 type starved struct {
 	driver.Store
 	beats atomic.Bool  // beats do not get through
-	all   atomic.Bool  // nor does anything else that would tell that the node lives
-	again atomic.Int64 // how often it was told of a life of which it had been told
+	all   atomic.Bool  // nor does anything else that would show that the node lives
+	again atomic.Int64 // how often a life was reported that had been reported before
 	told  sync.Map     // lives
 }
 

@@ -54,8 +54,8 @@ func TestAnAddressThatSwitchesProtocolsHoldsNoNotice(t *testing.T) {
 	w.eventually("it is told again", func() bool { return asked.Load() > 1 })
 }
 
-// A batch tells no address of this side's network of its completion, however that is
-// written. A spelling that cannot be stored is told of nothing either.
+// A batch sends no message to an address of this side's network, however that is
+// written. A spelling that cannot be stored gets none either.
 func TestABatchTellsNoForbiddenAddress(t *testing.T) {
 	w := newWorld(t, sqlite.Options{})
 	w.strict = true

@@ -86,7 +86,7 @@ func (c *expressionChecker) checkAll(nodes ...ast.Node) error {
 
 func (c *expressionChecker) checkOperator(n *ast.BinaryNode) error {
 	if !slices.Contains(operators, n.Operator) {
-		return fmt.Errorf("has %s, which is not there; operators are %s", n.Operator, strings.Join(operators, " "))
+		return fmt.Errorf("has the unknown operator %s; operators are %s", n.Operator, strings.Join(operators, " "))
 	}
 	if text, fixed := n.Right.(*ast.StringNode); fixed && n.Operator == "matches" {
 		compiled, err := compilePattern(text.Value)
@@ -100,7 +100,7 @@ func (c *expressionChecker) checkOperator(n *ast.BinaryNode) error {
 
 func (c *expressionChecker) checkCall(name string, arguments []ast.Node) error {
 	if !slices.Contains(functions, name) {
-		return fmt.Errorf("has %.40s, which is not there; functions are %s", name, strings.Join(functions, ", "))
+		return fmt.Errorf("has the unknown function %.40s; functions are %s", name, strings.Join(functions, ", "))
 	}
 	most := 1
 	if name == "trim" {

@@ -58,7 +58,7 @@ func (e *evaluation) value(node ast.Node) (any, error) {
 	case *ast.BuiltinNode:
 		return e.call(n.Name, n.Arguments)
 	}
-	return nil, fmt.Errorf("it has a %T, which is not there", node) // the checker refuses it
+	return nil, fmt.Errorf("it has an unknown %T", node) // the checker refuses it
 }
 
 func (e *evaluation) named(name string) any {

@@ -38,7 +38,7 @@ func NormalizeCalendar(calendar *Calendar) error {
 	}
 	for _, weekday := range calendar.Weekdays {
 		if weekday < time.Sunday || weekday > time.Saturday {
-			c.Refuse("weekdays", "has %d, which is none", int(weekday))
+			c.Refuse("weekdays", "has %d, which is no weekday", int(weekday))
 		}
 	}
 	for i, date := range calendar.Dates {

@@ -90,7 +90,7 @@ func TestWhoIsToldOfRunsThatEnded(t *testing.T) {
 				if got := saidBy(t, manual(s, view)); got != c.want[i] {
 					t.Errorf("look %d, of a run by hand: told %q, want %q", i, got, c.want[i])
 				}
-				s.Disabled = i%2 != 0 // ends are told of either way
+				s.Disabled = i%2 != 0 // ends are reported either way
 				standing = plan.Standing
 			}
 		})

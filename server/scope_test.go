@@ -224,7 +224,7 @@ func (c *conflicting) Schedules(_ context.Context, filter schedule.Filter) ([]sc
 	return nil, nil
 }
 
-// Whose name it is must be known before anything is told of it.
+// Whose name it is must be known before anything is said of it.
 func TestAConflictWhoseReasonCannotBeFoundOutIsNotTold(t *testing.T) {
 	ctx := withCaller(t.Context(), caller{identity: Identity{Role: access.RoleOperator, Tenants: []string{"acme"}}})
 	for name, c := range map[string]struct {

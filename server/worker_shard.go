@@ -50,7 +50,7 @@ func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, swee
 
 // readShard reads the sweep and the shard that a job goes over.
 func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.ShardArgs) (sweep.Record, sweep.Shard, error) {
-	strange := refuseField("job", fmt.Sprintf("goes over shard %d of sweep %d, which has employed another or none", args.Shard, args.Sweep))
+	strange := refuseField("job", fmt.Sprintf("goes over shard %d of sweep %d, which has given the shard to another job or to none", args.Shard, args.Sweep))
 	sw, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{args.Sweep}}, fmt.Sprint(args.Sweep))
 	if errors.Is(err, fairlead.ErrNotFound) {
 		return sw, sweep.Shard{}, strange

@@ -173,10 +173,10 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 		{"mail", `{}`, "goes over no shard of a sweep"},
 		{"mail", `{"sweep_id":1,"shard":0}`, "goes over no shard of a sweep"},
 		{"sweep.k", `7`, "goes over no shard of a sweep"},
-		{"sweep.k", `{"sweep_id":1,"shard":0}`, "employed another or none"},
-		{"sweep.k", `{"sweep_id":1,"shard":1}`, "employed another or none"},
-		{"sweep.k", `{"sweep_id":1,"shard":-1}`, "employed another or none"},
-		{"sweep.k", `{"sweep_id":9,"shard":0}`, "employed another or none"},
+		{"sweep.k", `{"sweep_id":1,"shard":0}`, "to another job or to none"},
+		{"sweep.k", `{"sweep_id":1,"shard":1}`, "to another job or to none"},
+		{"sweep.k", `{"sweep_id":1,"shard":-1}`, "to another job or to none"},
+		{"sweep.k", `{"sweep_id":9,"shard":0}`, "to another job or to none"},
 	} {
 		if err := fairlead.NewClient(a.store).Enqueue(t.Context(), &fairlead.Job{Kind: stray.kind, Args: json.RawMessage(stray.args)}); err != nil {
 			t.Fatal(err)

@@ -34,9 +34,9 @@ func Normalize(s *Sweep) error {
 	c.Name("kind", s.Kind, fairlead.MaxName-len(KindOf("")))
 	switch KindOf(s.Kind) {
 	case GateKind:
-		c.Refuse("kind", "is %q, which is the name of what asks the business; choose another", s.Kind)
+		c.Refuse("kind", "is %q, which is reserved for calls of gates; choose another", s.Kind)
 	case StartKind:
-		c.Refuse("kind", "is %q, which is the name of what starts sweeps; choose another", s.Kind)
+		c.Refuse("kind", "is %q, which is reserved for starts of sweeps; choose another", s.Kind)
 	}
 	if s.Queue == "" {
 		s.Queue = fairlead.DefaultQueue

@@ -74,7 +74,7 @@ func TestTheBusinessIsToldAgainAfterAWhile(t *testing.T) {
 	s.passed.Add(int64(time.Hour))
 	s.look(sweep)
 	s.wantCalls(2)
-	s.start(sweep) // it is told of each start at once
+	s.start(sweep) // the gate gets a message at each start at once
 	s.wantCalls(3)
 	if calls := s.gateCalls(); calls[2].Run != 2 || calls[2].Again {
 		t.Fatalf("it was told %+v", calls[2])

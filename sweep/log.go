@@ -44,7 +44,7 @@ func (l *Log) check(c *complaints, at string) {
 	}
 	switch {
 	case l.Text == "":
-		c.Refuse(at+"text", "is missing; say what there is to know of the item")
+		c.Refuse(at+"text", "is missing; say what the line is about")
 	case len(l.Text) > maxLogText:
 		c.Refuse(at+"text", "has %d bytes; at most %d are kept", len(l.Text), maxLogText)
 	}

@@ -116,7 +116,7 @@ func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"who they are":           {"--addr", "0.0.0.0:7717", "--db", "sqlite://:memory:"},
+		"not be authenticated":   {"--addr", "0.0.0.0:7717", "--db", "sqlite://:memory:"},
 		"belong together":        {"--tls-cert", "cert.pem"},
 		"at least 32":            {"--token-file", shortToken, "--db", "sqlite://:memory:"},
 		"sqlite://, postgres://": {"--db", "oracle://x"},

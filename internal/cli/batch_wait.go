@@ -60,7 +60,7 @@ func batchEnded(b *fairleadv1.Batch) error {
 	if reason := b.GetReason(); reason != "" {
 		text += " (" + screen.Clean(reason) + ")"
 	}
-	return failf(ExitJobFailed, "%s; fairlead batch tasks %d tells of each", text, b.GetId())
+	return failf(ExitJobFailed, "%s; fairlead batch tasks %d lists each", text, b.GetId())
 }
 
 // batch waits for a batch to complete, and shows how it went. Its error is that of

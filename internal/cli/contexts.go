@@ -171,7 +171,7 @@ func checkServer(text string) error {
 	case parsed.User != nil:
 		return Usagef("the server's URL has a user in it: give a token instead")
 	case parsed.RawQuery != "" || parsed.Fragment != "":
-		return Usagef("the server's URL must end with its path: leave away what follows ? or #")
+		return Usagef("the server's URL must end with its path: leave out what follows ? or #")
 	}
 	return nil
 }

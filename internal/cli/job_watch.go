@@ -54,7 +54,7 @@ func ended(job *fairleadv1.Job) error {
 		text += ": " + screen.Clean(job.GetError())
 	}
 	if job.GetAttempt() > 0 {
-		text += fmt.Sprintf(" (attempt %d; fairlead job attempts %d tells of all)", job.GetAttempt(), job.GetId())
+		text += fmt.Sprintf(" (attempt %d; fairlead job attempts %d lists all)", job.GetAttempt(), job.GetId())
 	}
 	return failf(ExitJobFailed, "%s", text)
 }

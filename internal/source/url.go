@@ -134,7 +134,7 @@ func contentRange(answer *http.Response) (start, size int64, err error) {
 	start, startErr := strconv.ParseInt(first, 10, 64)
 	size, sizeErr := strconv.ParseInt(total, 10, 64)
 	if !ok || !dash || startErr != nil || sizeErr != nil || start < 0 || size < 0 {
-		return 0, 0, fmt.Errorf("the server sent part of it with Content-Range %q, which does not tell which", text)
+		return 0, 0, fmt.Errorf("the server sent part of it with Content-Range %q, which does not say which part", text)
 	}
 	return start, size, nil
 }

@@ -1,4 +1,4 @@
 // Package grpc tests the service with grpc-go, the client that most programs in
-// Go would use. It is a module of its own so that grpc-go is no dependency of
-// anybody else.
+// Go would use. It is a module of its own so that grpc-go is no dependency
+// of other programs.
 package grpc

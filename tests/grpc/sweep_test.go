@@ -58,7 +58,7 @@ func TestASweepIsCreatedStartedWatchedAndStopped(t *testing.T) {
 	}
 }
 
-// A worker goes over the shard of a sweep that nobody else has a handler for.
+// A worker goes over the shard of a sweep that no node has a handler for.
 func TestAWorkerGoesOverASweepWithGRPC(t *testing.T) {
 	conn := connect(t)
 	joined := call[fairleadv1.JoinWorkerResponse](t, conn, workerService+"JoinWorker", &fairleadv1.JoinWorkerRequest{
