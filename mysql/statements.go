@@ -310,8 +310,6 @@ type statements struct {
 	Checkpoint      string `sql:"checkpoint"`
 	RunsUnder       string `sql:"runs_under"`
 	AddFailed       string `sql:"add_failed"`
-	FailedItems     string `sql:"failed_items"`
-	ItemsAgain      string `sql:"items_again"`
 	RetryFailed     string `sql:"retry_failed"`
 	RetryAllFailed  string `sql:"retry_all_failed"`
 	KnownFailed     string `sql:"known_failed"`
@@ -320,17 +318,8 @@ type statements struct {
 	LeaveAlone      string `sql:"leave_alone"`
 	ForgetFailed    string `sql:"forget_failed"`
 	DropFailed      string `sql:"drop_failed"`
-	AddSweepLogs    string `sql:"add_sweep_logs"`
-	SweepLogs       string `sql:"sweep_logs"`
-	LevelLogs       string `sql:"level_logs"`
-	ItemLogs        string `sql:"item_logs"`
-	OldSweepLogs    string `sql:"old_sweep_logs"`
-	DropLogs        string `sql:"drop_logs"`
 	DropSweepLogs   string `sql:"drop_sweep_logs"`
 	AddSweepEvent   string `sql:"add_sweep_event"`
-	SweepEvents     string `sql:"sweep_events"`
-	OldSweepEvents  string `sql:"old_sweep_events"`
-	DropEvents      string `sql:"drop_events"`
 	DropSweepEvents string `sql:"drop_sweep_events"`
 
 	LockRunning   string `sql:"lock_running"`

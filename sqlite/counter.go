@@ -20,7 +20,6 @@ const (
 	batchCounter    counter = "batch"
 
 	sweepCounter      counter = "sweep"
-	sweepLogCounter   counter = "sweep_log"
 	sweepEventCounter counter = "sweep_event"
 )
 

@@ -191,8 +191,6 @@ type statements struct {
 	Checkpoint        string `sql:"checkpoint"`
 	BudgetUsed        string `sql:"budget_used"`
 	AddFailed         string `sql:"add_failed"`
-	FailedItems       string `sql:"failed_items"`
-	ItemsAgain        string `sql:"items_again"`
 	RetryFailed       string `sql:"retry_failed"`
 	RetryAllFailed    string `sql:"retry_all_failed"`
 	NotFailed         string `sql:"not_failed"`
@@ -201,14 +199,9 @@ type statements struct {
 	LeaveAlone        string `sql:"leave_alone"`
 	ForgetFailed      string `sql:"forget_failed"`
 	DeleteFailed      string `sql:"delete_failed"`
-	AddSweepLog       string `sql:"add_sweep_log"`
-	SweepLogs         string `sql:"sweep_logs"`
 	DeleteSweepLogs   string `sql:"delete_sweep_logs"`
-	ForgetSweepLogs   string `sql:"forget_sweep_logs"`
 	AddSweepEvent     string `sql:"add_sweep_event"`
-	SweepEvents       string `sql:"sweep_events"`
 	DeleteSweepEvents string `sql:"delete_sweep_events"`
-	ForgetSweepEvents string `sql:"forget_sweep_events"`
 
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`

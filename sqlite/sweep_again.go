@@ -43,3 +43,17 @@ func (t *txn) noteItems(c *sweep.Checkpoint) error {
 	}
 	return t.addFailed(c.Sweep, sqlstore.LastOfEach(c.Failed))
 }
+
+// addFailed notes items, each once.
+func (t *txn) addFailed(sweep int64, items []sweep.FailedItem) error {
+	for _, item := range items {
+		at := t.now
+		if !item.At.IsZero() {
+			at = sqlstore.Micros(item.At)
+		}
+		if err := t.must(1, t.sql.AddFailed, sweep, item.Index, item.Attempts, sqlstore.CleanText(item.Error), at); err != nil {
+			return err
+		}
+	}
+	return nil
+}

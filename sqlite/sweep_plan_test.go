@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,12 +31,14 @@ func TestSweepsAreFoundByAnIndex(t *testing.T) {
 		{"which indexes have not failed", s.sql.NotFailed, "PRIMARY KEY", []any{"[1]", 1}},
 		{"what shards have to try again", s.sql.ReopenShards, "failed_item_again", []any{1}},
 		{"what is not tried again", s.sql.LeaveAlone, "PRIMARY KEY", []any{1, 1}},
-		{"the lines of a sweep", s.sql.SweepLogs + " where sweep = ? order by id desc limit 100", "sweep_log_by_sweep", []any{1}},
-		{"the lines of a level", s.sql.SweepLogs + " where sweep = ? and level = ? order by id desc limit 100", "sweep_log_by_level", []any{1, "error"}},
-		{"the lines of an item", s.sql.SweepLogs + " where sweep = ? and idx = ? order by id desc limit 100", "sweep_log_by_item", []any{1, 1}},
+		{"the lines of a sweep", s.sql.SweepLogs, "sweep_log_by_sweep", []any{1, 1, 1}},
+		{"the lines of a level", s.sql.LevelLogs, "sweep_log_by_level", []any{1, "error", 1, 1}},
+		{"the lines of an item", s.sql.ItemLogs, "sweep_log_by_item", []any{1, 1, 1, 1}},
+		{"the lines of a level of an item", s.sql.ItemLevelLogs, "sweep_log_by_", []any{1, 1, "error", 1, 1}},
 		{"the history of a sweep", s.sql.SweepEvents, "sweep_event_by_sweep", []any{1, 1, 1}},
-		{"lines that may be removed", s.sql.ForgetSweepLogs, "sweep_log_by_sweep", []any{1, 1, 1}},
-		{"events that may be removed", s.sql.ForgetSweepEvents, "sweep_event_by_sweep", []any{1, 1, 1}},
+		{"sweeps that do not exist", s.sql.MissingSweeps, "PRIMARY KEY", []any{"[1]"}},
+		{"lines that may be removed", s.sql.OldSweepLogs, "sweep_log_by_sweep", []any{1, 1, sql.Named("now", 1)}},
+		{"events that may be removed", s.sql.OldSweepEvents, "sweep_event_by_sweep", []any{1, 1, sql.Named("now", 1)}},
 	} {
 		plan := planOf(t, s, ask.query, ask.args)
 		if !strings.Contains(plan, ask.index) {

@@ -7,6 +7,7 @@ type Features struct {
 	secretStore
 	pauseStore
 	calendarStore
+	sweepLogStore
 }
 
 // FeatureStatements are the statements of Features. A store embeds them among its own.
@@ -16,6 +17,7 @@ type FeatureStatements struct {
 	SecretStatements
 	PauseStatements
 	CalendarStatements
+	SweepLogStatements
 }
 
 // FeatureDatabase is what Features need of a store.
@@ -32,5 +34,6 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		secretStore:   secretStore{db: database, sql: &statements.SecretStatements},
 		pauseStore:    pauseStore{db: database, rules: database, sql: &statements.PauseStatements},
 		calendarStore: calendarStore{db: database, sql: &statements.CalendarStatements},
+		sweepLogStore: sweepLogStore{db: database, sql: &statements.SweepLogStatements},
 	}
 }

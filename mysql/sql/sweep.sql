@@ -259,59 +259,78 @@ delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.id
 -- Locks: the deleted rows.
 delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.attempts >= 0;
 
+-- name: missing_sweeps
+-- Finds sweeps that do not exist.
+-- Inputs: {{list}} of ids.
+-- Output: id of those.
+-- Locks: none.
+select v.id
+from json_table(_utf8mb4'[{{list}}]', '$[*]' columns (id bigint path '$')) v
+left join {{sweep}} w force index (primary) on w.id = v.id
+where w.id is null;
+
 -- name: add_sweep_logs
 -- Stores lines.
--- Inputs: {{rows}} of sweep, idx, level, text, at.
+-- Inputs: {{rows}} of sweep, idx, level, text.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{sweep_log}} (sweep, idx, level, text, at) values {{rows}};
+insert into {{sweep_log}} (at, sweep, idx, level, text) values {{rows}}({{now}}, ?, ?, ?, ?){{end}};
 
 -- name: sweep_logs
 -- Lists lines, newest first.
--- Inputs: sweep, {{id}} below which to look, {{named}}: further conditions or nothing,
---   {{limit}}.
+-- Inputs: sweep, the id below which to begin, limit.
 -- Output: id, sweep, idx, level, text, at.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}} force index (sweep)
-where sweep = ? and id < {{id}} {{named}}
-order by id desc limit {{limit}};
+where sweep = ? and id < ?
+order by id desc limit ?;
 
 -- name: level_logs
 -- Lists lines of a level, newest first.
--- Inputs: as sweep_logs, then the first bytes of the level.
+-- Inputs: sweep, level, the id below which to begin, limit.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}} force index (level)
-where sweep = ? and level_key = ? and id < {{id}} {{named}}
-order by id desc limit {{limit}};
+where sweep = ?1 and level_key = left(cast(?2 as binary), 16) and level = ?2 and id < ?3
+order by id desc limit ?4;
 
 -- name: item_logs
 -- Lists lines about an item, newest first.
--- Inputs: as sweep_logs, then the index.
+-- Inputs: sweep, index, the id below which to begin, limit.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}} force index (item)
-where sweep = ? and idx = ? and id < {{id}} {{named}}
-order by id desc limit {{limit}};
+where sweep = ? and idx = ? and id < ?
+order by id desc limit ?;
+
+-- name: item_level_logs
+-- Lists lines of a level about an item, newest first.
+-- Inputs: sweep, index, level, the id below which to begin, limit.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} force index (item)
+where sweep = ? and idx = ? and level = ? and id < ?
+order by id desc limit ?;
 
 -- name: old_sweep_logs
 -- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
 -- first.
--- Inputs: time, time, limit.
+-- Inputs: age in microseconds, limit.
 -- Output: id.
 -- Locks: none.
 select l.id
 from {{sweep}} w force index (state)
 straight_join {{sweep_log}} l force index (sweep) on l.sweep = w.id
-where w.state = 'finished' and (select f.at from {{sweep_log}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < ? and l.at < ?
-limit ?;
+where w.state = 'finished' and (select f.at from {{sweep_log}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < {{now}} - ?1
+  and l.at < {{now}} - ?1
+limit ?2;
 
 -- name: drop_logs
 -- Removes lines.
--- Inputs: {{among}}.
+-- Inputs: {{list}} of ids.
 -- Output: none.
 -- Locks: the deleted rows.
-delete l from {{sweep_log}} l force index (primary) where {{among}} and at >= 0;
+delete l from {{sweep_log}} l force index (primary) where l.id in ({{list}}) and l.at >= 0;
 
 -- name: drop_sweep_logs
 -- Removes the lines of a sweep.
@@ -336,21 +355,22 @@ select id, at, actor, action, was, became, note from {{sweep_event}} force index
 
 -- name: old_sweep_events
 -- Finds what happened long ago to sweeps that have finished.
--- Inputs: time, time, limit.
+-- Inputs: as old_sweep_logs.
 -- Output: id.
 -- Locks: none.
 select e.id
 from {{sweep}} w force index (state)
 straight_join {{sweep_event}} e force index (sweep) on e.sweep = w.id
-where w.state = 'finished' and (select f.at from {{sweep_event}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < ? and e.at < ?
-limit ?;
+where w.state = 'finished' and (select f.at from {{sweep_event}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < {{now}} - ?1
+  and e.at < {{now}} - ?1
+limit ?2;
 
 -- name: drop_events
 -- Removes events.
--- Inputs: {{among}}.
+-- Inputs: {{list}} of ids.
 -- Output: none.
 -- Locks: the deleted rows.
-delete e from {{sweep_event}} e force index (primary) where {{among}} and at >= 0;
+delete e from {{sweep_event}} e force index (primary) where e.id in ({{list}}) and e.at >= 0;
 
 -- name: drop_sweep_events
 -- Removes the history of a sweep.

@@ -261,30 +261,31 @@ cross join lateral (
     from {{shard_progress}} where sweep = $1::bigint and number <> $2::int
 ) b;
 
--- name: share_sweeps
--- Keeps sweeps from being deleted.
--- Inputs: $1 ids, each once.
--- Output: id of those that exist.
--- Locks: the sweeps, shared; does not wait for who steers them.
-select id from {{sweep}} where id = any ($1::bigint[]) order by id for key share;
+-- name: missing_sweeps
+-- Finds sweeps that do not exist.
+-- Inputs: $1 ids.
+-- Output: id of those.
+-- Locks: none.
+select a.id
+from unnest($1::bigint[]) as a (id)
+left join lateral (select true as known from {{sweep}} where id = a.id offset 0) w on true
+where w.known is null;
 
 -- name: failed_items
--- Items that came to nothing.
--- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before.
+-- Failed items.
+-- Inputs: $1 sweep, $2 index to begin with, $3 index to end before, $4 at most so many.
 -- Output: what ScanFailedItem in internal/sqlstore reads, by index.
 -- Locks: none.
 select sweep, idx, attempts, error, at, again from {{failed_item}}
-where sweep = $1::bigint and idx >= $2::bigint and idx < $4::bigint
-order by sweep, idx limit $3::int;
+where sweep = $1::bigint and idx >= $2::bigint and idx < $3::bigint
+order by sweep, idx limit $4::int;
 
 -- name: items_again
 -- Items that wait to be tried again.
--- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before.
--- Output: as failed_items.
--- Locks: none.
+-- Inputs, output, locks: as failed_items.
 select sweep, idx, attempts, error, at, again from {{failed_item}}
-where sweep = $1::bigint and idx >= $2::bigint and idx < $4::bigint and again
-order by sweep, idx limit $3::int;
+where sweep = $1::bigint and idx >= $2::bigint and idx < $3::bigint and again
+order by sweep, idx limit $4::int;
 
 -- name: retry_failed
 -- Lets items that came to nothing wait to be tried again.
@@ -337,13 +338,17 @@ where s.sweep = $1::bigint and s.number = any (array[r.number]) and r.again > 0;
 delete from {{failed_item}} where sweep = $1::bigint;
 
 -- name: add_sweep_logs
--- Stores lines, if all their sweeps exist.
--- Inputs: $1 sweeps, each once; in step: $2 sweeps, $3 indexes, $4 levels, $5 texts.
--- Locks: inserted rows.
+-- Stores lines, if all their sweeps exist: it is sent before missing_sweeps is answered.
+-- Inputs, in step: $1 sweeps, $2 indexes, $3 levels, $4 texts.
+-- Locks: inserted rows; the sweeps, shared, which keeps them from being deleted and does
+--   not wait for the node that steers them.
+with owners as materialized (
+    select id from {{sweep}} where id = any ($1::bigint[]) order by id for key share
+)
 insert into {{sweep_log}} (sweep, idx, at, level, text)
 select a.sweep, a.idx, {{now}}, a.level, a.text
-from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) with ordinality as a (sweep, idx, level, text, position)
-where (select count(*) from {{sweep}} where id = any ($1::bigint[])) = cardinality($1::bigint[])
+from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) with ordinality as a (sweep, idx, level, text, position)
+where (select count(*) from owners) = (select count(distinct id) from unnest($1::bigint[]) as s (id))
 order by a.position;
 
 -- name: sweep_logs
@@ -357,21 +362,30 @@ order by sweep desc, id desc limit $3::int;
 
 -- name: level_logs
 -- Lines of a level about a sweep, newest first.
--- Inputs: $1 to $3 as sweep_logs, $4 level.
+-- Inputs: $1 sweep, $2 level, $3 id below which to begin, $4 at most so many.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}}
-where sweep = $1::bigint and level = $4::text and id < $2::bigint
-order by sweep desc, level desc, id desc limit $3::int;
+where sweep = $1::bigint and level = $2::text and id < $3::bigint
+order by sweep desc, level desc, id desc limit $4::int;
 
 -- name: item_logs
 -- Lines about an item, newest first.
--- Inputs: $1 to $3 as sweep_logs, $4 levels, null for all, $5 index.
+-- Inputs: $1 sweep, $2 index, $3 id below which to begin, $4 at most so many.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}}
-where sweep = $1::bigint and idx = $5::bigint and id < $2::bigint and ($4::text[] is null or level = any ($4::text[]))
-order by sweep desc, idx desc, id desc limit $3::int;
+where sweep = $1::bigint and idx = $2::bigint and id < $3::bigint
+order by sweep desc, idx desc, id desc limit $4::int;
+
+-- name: item_level_logs
+-- Lines of a level about an item, newest first.
+-- Inputs: $1 sweep, $2 index, $3 level, $4 id below which to begin, $5 at most so many.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}}
+where sweep = $1::bigint and idx = $2::bigint and level = $3::text and id < $4::bigint
+order by sweep desc, idx desc, id desc limit $5::int;
 
 -- name: add_sweep_event
 -- Adds to the history of a sweep.
@@ -387,47 +401,45 @@ values ($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::text
 -- Locks: none.
 select id, at, actor, action, was, became, note from {{sweep_event}} where sweep = $1::bigint and id < $2::bigint order by sweep desc, id desc limit $3::int;
 
--- name: prune_sweep_logs
--- Removes old lines of sweeps that have finished. Whether a sweep has any is told by
--- its first.
--- Inputs: $1 at most so many, $2 microseconds.
--- Output: how many.
--- Locks: the deleted rows.
-with gone as (
-    delete from {{sweep_log}}
-    where id = any (array(
-        select l.id
-        from (
-            select w.id from {{sweep}} w
-            where w.state = 'finished' and w.state <> ''
-              and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
-            offset 0
-        ) w
-        cross join lateral (select id, at from {{sweep_log}} where sweep = w.id order by sweep, id limit $1::int) l
-        where l.at < (select {{now}}) - $2::bigint
-        limit $1::int))
-    returning 1
-)
-select count(*) from gone;
+-- name: old_sweep_logs
+-- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
+-- first.
+-- Inputs: $1 microseconds, $2 at most so many.
+-- Output: id.
+-- Locks: none.
+select l.id
+from (
+    select w.id from {{sweep}} w
+    where w.state = 'finished' and w.state <> ''
+      and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $1::bigint
+    offset 0
+) w
+cross join lateral (select id, at from {{sweep_log}} where sweep = w.id order by sweep, id limit $2::int) l
+where l.at < (select {{now}}) - $1::bigint
+limit $2::int;
 
--- name: prune_sweep_events
--- Removes what happened long ago to sweeps that have finished.
--- Inputs: $1 at most so many, $2 microseconds.
--- Output: how many.
+-- name: drop_logs
+-- Removes lines.
+-- Inputs: $1 ids.
 -- Locks: the deleted rows.
-with gone as (
-    delete from {{sweep_event}}
-    where id = any (array(
-        select e.id
-        from (
-            select w.id from {{sweep}} w
-            where w.state = 'finished' and w.state <> ''
-              and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
-            offset 0
-        ) w
-        cross join lateral (select id, at from {{sweep_event}} where sweep = w.id order by sweep, id limit $1::int) e
-        where e.at < (select {{now}}) - $2::bigint
-        limit $1::int))
-    returning 1
-)
-select count(*) from gone;
+delete from {{sweep_log}} where id = any ($1::bigint[]);
+
+-- name: old_sweep_events
+-- Finds what happened long ago to sweeps that have finished.
+-- Inputs, output, locks: as old_sweep_logs.
+select e.id
+from (
+    select w.id from {{sweep}} w
+    where w.state = 'finished' and w.state <> ''
+      and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $1::bigint
+    offset 0
+) w
+cross join lateral (select id, at from {{sweep_event}} where sweep = w.id order by sweep, id limit $2::int) e
+where e.at < (select {{now}}) - $1::bigint
+limit $2::int;
+
+-- name: drop_events
+-- Removes events.
+-- Inputs: $1 ids.
+-- Locks: the deleted rows.
+delete from {{sweep_event}} where id = any ($1::bigint[]);

@@ -214,30 +214,58 @@ delete from {{failed_item}} where sweep = ? and idx in (select value from json_e
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{failed_item}} where sweep = ?;
 
--- name: add_sweep_log
+-- name: missing_sweeps
+-- Finds sweeps that do not exist.
+-- Inputs: ids as a JSON array.  Output: id of those.  Locks: none.
+select v.value from json_each(?) v where not exists (select 1 from {{sweep}} w where w.id = v.value);
+
+-- name: add_sweep_logs
 -- Stores a line.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{sweep_log}} (id, sweep, idx, level, text, at) values (?, ?, ?, ?, ?, ?);
+-- Inputs: sweep, idx, level, text.  Output: none.  Locks: the writer's.
+insert into {{sweep_log}} (id, sweep, idx, level, text, at) values ({{new_sweep_log}}, ?1, ?2, ?3, ?4, {{now}});
 
 -- name: sweep_logs
--- Reads lines. The conditions are put behind it.
--- Inputs: none.  Output: the columns of sqlstore.ScanSweepLog.  Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}};
+-- Lists lines, newest first.
+-- Inputs: sweep, the id below which to begin, limit.
+-- Output: the columns of sqlstore.ScanSweepLog.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and id < ? order by id desc limit 0 + ?;
+
+-- name: level_logs
+-- Lists lines of a level, newest first.
+-- Inputs: sweep, level, the id below which to begin, limit.
+-- Output: as sweep_logs.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and level = ? and id < ? order by id desc limit 0 + ?;
+
+-- name: item_logs
+-- Lists lines about an item, newest first.
+-- Inputs: sweep, index, the id below which to begin, limit.
+-- Output: as sweep_logs.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and idx = ? and id < ? order by id desc limit 0 + ?;
+
+-- name: item_level_logs
+-- Lists lines of a level about an item, newest first.
+-- Inputs: sweep, index, level, the id below which to begin, limit.
+-- Output: as sweep_logs.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and idx = ? and level = ? and id < ? order by id desc limit 0 + ?;
 
 -- name: delete_sweep_logs
 -- Removes the lines of a sweep.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{sweep_log}} where sweep = ?;
 
--- name: forget_sweep_logs
--- Removes old lines of sweeps that have finished. Whether a sweep has any is told by
--- its first.
--- Inputs: time, time, limit.  Output: none.  Locks: the writer's.
-delete from {{sweep_log}} where id in (
-  select l.id from {{sweep}} w
-  cross join {{sweep_log}} l on l.sweep = w.id
-  where w.state = 'finished' and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.id limit 1) < ? and l.at < ?
-  limit 0 + ?);
+-- name: old_sweep_logs
+-- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
+-- first.
+-- Inputs: age in microseconds, limit.  Output: id.  Locks: none.
+select l.id from {{sweep}} w
+cross join {{sweep_log}} l on l.sweep = w.id
+where w.state = 'finished' and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.id limit 1) < {{now}} - ?1 and l.at < {{now}} - ?1
+limit 0 + ?2;
+
+-- name: drop_logs
+-- Removes lines.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{sweep_log}} where id in (select value from json_each(?));
 
 -- name: add_sweep_event
 -- Adds to the history of a sweep.
@@ -255,11 +283,15 @@ select id, at, actor, action, was, became, note from {{sweep_event}} where sweep
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{sweep_event}} where sweep = ?;
 
--- name: forget_sweep_events
--- Removes what happened long ago to sweeps that have finished.
--- Inputs: time, time, limit.  Output: none.  Locks: the writer's.
-delete from {{sweep_event}} where id in (
-  select e.id from {{sweep}} w
-  cross join {{sweep_event}} e on e.sweep = w.id
-  where w.state = 'finished' and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.id limit 1) < ? and e.at < ?
-  limit 0 + ?);
+-- name: old_sweep_events
+-- Finds what happened long ago to sweeps that have finished.
+-- Inputs: as old_sweep_logs.  Output: id.  Locks: none.
+select e.id from {{sweep}} w
+cross join {{sweep_event}} e on e.sweep = w.id
+where w.state = 'finished' and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.id limit 1) < {{now}} - ?1 and e.at < {{now}} - ?1
+limit 0 + ?2;
+
+-- name: drop_events
+-- Removes events.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{sweep_event}} where id in (select value from json_each(?));
