@@ -290,37 +290,14 @@ type statements struct {
 	LaneIDs           string `sql:"lane_ids"`
 	SettledLane       string `sql:"settled_lane"`
 
-	AddSweep        string `sql:"add_sweep"`
-	LockSweep       string `sql:"lock_sweep"`
-	KnownSweeps     string `sql:"known_sweeps"`
-	SetSweep        string `sql:"set_sweep"`
-	KeepSweep       string `sql:"keep_sweep"`
-	DropSweep       string `sql:"drop_sweep"`
-	Sweeps          string `sql:"sweeps"`
-	SweepSums       string `sql:"sweep_sums"`
-	Shards          string `sql:"shards"`
-	ShardJobs       string `sql:"shard_jobs"`
-	AddShards       string `sql:"add_shards"`
-	AddProgress     string `sql:"add_progress"`
-	DropShards      string `sql:"drop_shards"`
-	DropProgress    string `sql:"drop_progress"`
-	GrantShares     string `sql:"grant_shares"`
-	Employ          string `sql:"employ"`
-	Orders          string `sql:"orders"`
-	Checkpoint      string `sql:"checkpoint"`
-	RunsUnder       string `sql:"runs_under"`
-	AddFailed       string `sql:"add_failed"`
-	RetryFailed     string `sql:"retry_failed"`
-	RetryAllFailed  string `sql:"retry_all_failed"`
-	KnownFailed     string `sql:"known_failed"`
-	CountAgain      string `sql:"count_again"`
-	ReopenShard     string `sql:"reopen_shard"`
-	LeaveAlone      string `sql:"leave_alone"`
-	ForgetFailed    string `sql:"forget_failed"`
-	DropFailed      string `sql:"drop_failed"`
-	DropSweepLogs   string `sql:"drop_sweep_logs"`
-	AddSweepEvent   string `sql:"add_sweep_event"`
-	DropSweepEvents string `sql:"drop_sweep_events"`
+	Sweeps       string `sql:"sweeps"`
+	SweepSums    string `sql:"sweep_sums"`
+	Orders       string `sql:"orders"`
+	Checkpoint   string `sql:"checkpoint"`
+	RunsUnder    string `sql:"runs_under"`
+	AddFailed    string `sql:"add_failed"`
+	LeaveAlone   string `sql:"leave_alone"`
+	ForgetFailed string `sql:"forget_failed"`
 
 	LockRunning   string `sql:"lock_running"`
 	Succeed       string `sql:"succeed"`

@@ -252,31 +252,13 @@ type statements struct {
 	PruneBatch      string `sql:"prune_batch"`
 	PruneUnopened   string `sql:"prune_unopened"`
 
-	AddSweep        string `sql:"add_sweep"`
-	LockSweep       string `sql:"lock_sweep"`
-	TrySweep        string `sql:"try_sweep"`
-	SweepExists     string `sql:"sweep_exists"`
-	ReplaceSweep    string `sql:"replace_sweep"`
-	KeepSweep       string `sql:"keep_sweep"`
-	DeleteSweep     string `sql:"delete_sweep"`
-	Sweeps          string `sql:"sweeps"`
-	SweepsByID      string `sql:"sweeps_by_id"`
-	SweepsByName    string `sql:"sweeps_by_name"`
-	SweepsByState   string `sql:"sweeps_by_state"`
-	SweepsByTenant  string `sql:"sweeps_by_tenant"`
-	SweepsOfAll     string `sql:"sweeps_of_all"`
-	Shards          string `sql:"shards"`
-	ShardsAndStates string `sql:"shards_and_states"`
-	DropShards      string `sql:"drop_shards"`
-	DropFailed      string `sql:"drop_failed"`
-	AddShards       string `sql:"add_shards"`
-	GrantShares     string `sql:"grant_shares"`
-	Employ          string `sql:"employ"`
-	Checkpoint      string `sql:"checkpoint"`
-	RetryFailed     string `sql:"retry_failed"`
-	NotFailed       string `sql:"not_failed"`
-	ReopenShards    string `sql:"reopen_shards"`
-	AddSweepEvent   string `sql:"add_sweep_event"`
+	Sweeps         string `sql:"sweeps"`
+	SweepsByID     string `sql:"sweeps_by_id"`
+	SweepsByName   string `sql:"sweeps_by_name"`
+	SweepsByState  string `sql:"sweeps_by_state"`
+	SweepsByTenant string `sql:"sweeps_by_tenant"`
+	SweepsOfAll    string `sql:"sweeps_of_all"`
+	Checkpoint     string `sql:"checkpoint"`
 
 	Join     string `sql:"join"`
 	Beat     string `sql:"beat"`

@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
-	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // PutSchedule implements schedule.CallerTx.
@@ -45,45 +44,6 @@ func (t *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 
 // Now implements schedule.CallerTx.
 func (t *callerTx) Now(ctx context.Context) (time.Time, error) { return t.store.Now(ctx) }
-
-// PutSweep implements sweep.CallerTx.
-func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	ctx, cancel := t.store.withTimeout(ctx)
-	defer cancel()
-	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
-	var stored []sweep.Record
-	if err == nil {
-		err = t.inSavepoint(ctx, func() (err error) {
-			if sw.Version == 0 {
-				sw.ID, err = t.store.addSweep(ctx, t.in, &sw, &row)
-			} else {
-				err = t.store.replaceSweep(ctx, t.in, &sw, &row)
-			}
-			if err != nil {
-				return err
-			}
-			return t.in.run(ctx, t.store.sweepsCall(&stored, sweep.Filter{IDs: []int64{sw.ID}}))
-		})
-	}
-	if nameTaken(err) {
-		err = sqlstore.SweepTaken(sw.Name)
-	}
-	if err != nil {
-		return sweep.Sweep{}, fmt.Errorf("put sweep in a transaction: %w", err)
-	}
-	return stored[0].Sweep, nil
-}
-
-// Sweeps implements sweep.CallerTx.
-func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
-	ctx, cancel := t.store.withTimeout(ctx)
-	defer cancel()
-	var sweeps []sweep.Record
-	if err := t.in.run(ctx, t.store.sweepsCall(&sweeps, filter)); err != nil {
-		return nil, fmt.Errorf("sweeps in a transaction: %w", err)
-	}
-	return sweeps, nil
-}
 
 // AddBatch implements batch.CallerTx.
 func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {

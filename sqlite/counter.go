@@ -18,9 +18,6 @@ const (
 
 	scheduleCounter counter = "schedule"
 	batchCounter    counter = "batch"
-
-	sweepCounter      counter = "sweep"
-	sweepEventCounter counter = "sweep_event"
 )
 
 // counters are read once per transaction, counted on in memory, and written

@@ -7,6 +7,8 @@ type Features struct {
 	secretStore
 	pauseStore
 	calendarStore
+	sweepStore
+	steerStore
 	sweepLogStore
 }
 
@@ -17,6 +19,8 @@ type FeatureStatements struct {
 	SecretStatements
 	PauseStatements
 	CalendarStatements
+	SweepStatements
+	SteerStatements
 	SweepLogStatements
 }
 
@@ -24,6 +28,8 @@ type FeatureStatements struct {
 type FeatureDatabase interface {
 	Database
 	RuleChanges
+	Acting
+	SweepDialect
 }
 
 // NewFeatures makes the features of a store. Its statements are loaded by then.
@@ -34,6 +40,8 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		secretStore:   secretStore{db: database, sql: &statements.SecretStatements},
 		pauseStore:    pauseStore{db: database, rules: database, sql: &statements.PauseStatements},
 		calendarStore: calendarStore{db: database, sql: &statements.CalendarStatements},
+		sweepStore:    sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
+		steerStore:    steerStore{db: database, acting: database, sql: &statements.SteerStatements},
 		sweepLogStore: sweepLogStore{db: database, sql: &statements.SweepLogStatements},
 	}
 }

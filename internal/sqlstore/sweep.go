@@ -175,8 +175,8 @@ func SweepChanged(name string) error {
 	return fmt.Errorf("sweep %q was changed by somebody else: %w", name, fairlead.ErrConflict)
 }
 
-// SweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
-func SweepBusy(s *sweep.Record) error {
+// sweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
+func sweepBusy(s *sweep.Record) error {
 	switch s.State {
 	case sweep.Created, sweep.Stopped, sweep.Finished:
 		return nil
