@@ -217,20 +217,13 @@ type statements struct {
 	NamedCalendars string `sql:"named_calendars"`
 	ShareCalendar  string `sql:"share_calendar"`
 
-	AddBatch        string `sql:"add_batch"`
-	LockBatch       string `sql:"lock_batch"`
-	ShareBatch      string `sql:"share_batch"`
+	TryBatch        string `sql:"try_batch"`
 	BatchExists     string `sql:"batch_exists"`
 	KeepBatch       string `sql:"keep_batch"`
 	Batches         string `sql:"batches"`
 	OutRanges       string `sql:"out_ranges"`
 	RunningAmong    string `sql:"running_among"`
-	AddChunks       string `sql:"add_chunks"`
-	DescribeChunk   string `sql:"describe_chunk"`
 	SaveChunks      string `sql:"save_chunks"`
-	PassChunks      string `sql:"pass_chunks"`
-	DropChunks      string `sql:"drop_chunks"`
-	DropChunkTasks  string `sql:"drop_chunk_tasks"`
 	Chunks          string `sql:"chunks"`
 	ChunksWithTasks string `sql:"chunks_with_tasks"`
 	ChunksHeld      string `sql:"chunks_held"`
@@ -246,9 +239,6 @@ type statements struct {
 	RecallParked    string `sql:"recall_parked"`
 	LockOldBatch    string `sql:"lock_old_batch"`
 	LockUnopened    string `sql:"lock_unopened"`
-	DropBatchChunks string `sql:"drop_batch_chunks"`
-	DropBatchTasks  string `sql:"drop_batch_tasks"`
-	DropBatch       string `sql:"drop_batch"`
 
 	Session           string `sql:"session"`
 	Now               string `sql:"now"`

@@ -54,23 +54,7 @@ func (c *callerTx) Now(ctx context.Context) (time.Time, error) { return c.txn.No
 
 // AddBatch implements batch.CallerTx.
 func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
-	row, err := newBatchRow(&b)
-	if err != nil {
-		return batch.Record{}, fmt.Errorf("add batch: %w", err)
-	}
-	return inCallers(ctx, c, "add batch", func(ctx context.Context, t *txn) (batch.Record, error) {
-		fresh, err := t.numberChunks(ctx, chunks)
-		if err == nil {
-			err = t.addBatch(ctx, &b.Batch, &row)
-		}
-		if err == nil {
-			err = t.must(ctx, 1, t.sql.KeepBatch, 0, b.Opened, sqlstore.BatchOpen(&b), string(b.State()), row.status, row.body, b.ID)
-		}
-		if err == nil {
-			err = t.addChunks(ctx, b.ID, fresh)
-		}
-		return b, err
-	})
+	return sqlstore.AddBatch(ctx, callerDatabase{c}, database{c.txn.Store}, &c.txn.Store.sql.BatchStatements, b, chunks)
 }
 
 // Nodes implements batch.CallerTx.

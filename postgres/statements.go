@@ -221,9 +221,7 @@ type statements struct {
 	ReopenFire      string `sql:"reopen_fire"`
 	LastFires       string `sql:"last_fires"`
 
-	AddBatch        string `sql:"add_batch"`
 	Dwell           string `sql:"dwell"`
-	LockBatch       string `sql:"lock_batch"`
 	TryBatch        string `sql:"try_batch"`
 	BatchExists     string `sql:"batch_exists"`
 	KeepBatch       string `sql:"keep_batch"`
@@ -233,8 +231,6 @@ type statements struct {
 	BatchesByName   string `sql:"batches_by_name"`
 	BatchesByTenant string `sql:"batches_by_tenant"`
 	BatchesOfAll    string `sql:"batches_of_all"`
-	AddChunks       string `sql:"add_chunks"`
-	DropChunks      string `sql:"drop_chunks"`
 	SaveChunks      string `sql:"save_chunks"`
 	Chunks          string `sql:"chunks"`
 	ChunksByNumber  string `sql:"chunks_by_number"`
@@ -248,7 +244,6 @@ type statements struct {
 	KnownJobs       string `sql:"known_jobs"`
 	RunningBetween  string `sql:"running_between"`
 	Recall          string `sql:"recall"`
-	DeleteBatch     string `sql:"delete_batch"`
 	PruneBatch      string `sql:"prune_batch"`
 	PruneUnopened   string `sql:"prune_unopened"`
 

@@ -17,7 +17,6 @@ const (
 	lanesCounter  counter = "lanes"  // changes of which lanes are in use
 
 	scheduleCounter counter = "schedule"
-	batchCounter    counter = "batch"
 )
 
 // counters are read once per transaction, counted on in memory, and written

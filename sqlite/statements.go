@@ -149,23 +149,13 @@ type statements struct {
 	DeleteFires    string `sql:"delete_fires"`
 	NoteDeleted    string `sql:"note_deleted"`
 
-	AddBatch        string `sql:"add_batch"`
-	Batch           string `sql:"batch"`
 	Batches         string `sql:"batches"`
 	SaveBatch       string `sql:"save_batch"`
 	EndedBatches    string `sql:"ended_batches"`
 	UnopenedBatches string `sql:"unopened_batches"`
-	DeleteBatch     string `sql:"delete_batch"`
-	DeleteChunks    string `sql:"delete_chunks"`
-	DeleteTasks     string `sql:"delete_tasks"`
-	ChunkTaken      string `sql:"chunk_taken"`
-	AddChunk        string `sql:"add_chunk"`
-	AddTasks        string `sql:"add_tasks"`
 	Chunks          string `sql:"chunks"`
 	ChunksTasks     string `sql:"chunks_tasks"`
 	SaveChunk       string `sql:"save_chunk"`
-	DropTasks       string `sql:"drop_tasks"`
-	DropChunks      string `sql:"drop_chunks"`
 	Ends            string `sql:"ends"`
 	Known           string `sql:"known"`
 	RunningBetween  string `sql:"running_between"`

@@ -34,27 +34,7 @@ func (c *callerTx) Now(ctx context.Context) (time.Time, error) { return c.store.
 
 // AddBatch implements batch.CallerTx.
 func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
-	body, status, err := encodeBatch(&b)
-	if err != nil {
-		return batch.Record{}, err
-	}
-	fresh, err := newChunks(chunks)
-	if err != nil {
-		return batch.Record{}, err
-	}
-	return within(ctx, c, "add batch", func(t *txn) (batch.Record, error) {
-		id, err := t.addBatch(&b.Batch, body, status)
-		if err == nil {
-			err = t.saveBatch(id, &b)
-		}
-		if err == nil {
-			_, err = t.addChunks(id, fresh)
-		}
-		if err != nil {
-			return batch.Record{}, err
-		}
-		return t.batch(id)
-	})
+	return sqlstore.AddBatch(ctx, callerDatabase{c}, database{c.store}, &c.store.sql.BatchStatements, b, chunks)
 }
 
 // Nodes implements batch.CallerTx.

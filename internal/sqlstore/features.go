@@ -7,6 +7,7 @@ type Features struct {
 	secretStore
 	pauseStore
 	calendarStore
+	batchStore
 	sweepStore
 	steerStore
 	sweepLogStore
@@ -19,6 +20,7 @@ type FeatureStatements struct {
 	SecretStatements
 	PauseStatements
 	CalendarStatements
+	BatchStatements
 	SweepStatements
 	SteerStatements
 	SweepLogStatements
@@ -29,6 +31,7 @@ type FeatureDatabase interface {
 	Database
 	RuleChanges
 	Acting
+	BatchDialect
 	SweepDialect
 }
 
@@ -40,6 +43,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		secretStore:   secretStore{db: database, sql: &statements.SecretStatements},
 		pauseStore:    pauseStore{db: database, rules: database, sql: &statements.PauseStatements},
 		calendarStore: calendarStore{db: database, sql: &statements.CalendarStatements},
+		batchStore:    batchStore{db: database, dialect: database, sql: &statements.BatchStatements},
 		sweepStore:    sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:    steerStore{db: database, acting: database, sql: &statements.SteerStatements},
 		sweepLogStore: sweepLogStore{db: database, sql: &statements.SweepLogStatements},
