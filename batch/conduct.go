@@ -51,7 +51,7 @@ type conducting struct {
 	tx    Tx
 	now   time.Time
 	ended int             // tasks that this look saw end
-	saved map[int]*Chunk   // number → chunks that were changed
+	saved map[int]*Chunk  // number → chunks that were changed
 	order []int           // theirs
 	jobs  []*fairlead.Job // to be enqueued
 	bytes int             // of their args

@@ -4,23 +4,23 @@ import "context"
 
 // Bounds of what is held in memory and stored at once, whatever the tasks say.
 const (
-	chunkBytes  = 4 << 20 // of the tasks of a chunk
+	chunkBytes = 4 << 20 // of the tasks of a chunk
 	storeBytes = 8 << 20 // of those of all chunks of one transaction
 )
 
 // chunkWriter stores the chunks of a pass, a few at a time.
 type chunkWriter struct {
-	store func(ctx context.Context, batch int64, chunks []Chunk) error
-	batch int64
-	pass  int
-	kind  PassKind
-	next  int // number of the next chunk
-	tasks []ChunkTask
-	doubt []int // those of tasks that an earlier pass may have applied
+	store  func(ctx context.Context, batch int64, chunks []Chunk) error
+	batch  int64
+	pass   int
+	kind   PassKind
+	next   int // number of the next chunk
+	tasks  []ChunkTask
+	doubt  []int // those of tasks that an earlier pass may have applied
 	chunks []Chunk
-	count int // tasks so far
-	bytes int // of tasks
-	whole int // bytes of chunks
+	count  int // tasks so far
+	bytes  int // of tasks
+	whole  int // bytes of chunks
 }
 
 func newChunkWriter(store func(ctx context.Context, batch int64, chunks []Chunk) error, batch int64, pass int, kind PassKind) *chunkWriter {

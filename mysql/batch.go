@@ -13,35 +13,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// CreateBatch stores a batch without tasks.
-func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
-	ctx = sqlstore.MayWait(ctx)
-	row, err := newBatchRow(&batch.Record{Batch: b})
-	if err != nil {
-		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
-	}
-	err = s.inTx(ctx, "create batch", func(ctx context.Context, t *txn) error { return t.addBatch(ctx, &b, &row) })
-	if err != nil {
-		return batch.Batch{}, err
-	}
-	return b, nil
-}
-
-// addBatch stores a batch that is not open yet, and sets its ID and CreatedAt.
-func (t *txn) addBatch(ctx context.Context, b *batch.Batch, row *batchRow) error {
-	now, err := t.clock(ctx)
-	if err != nil {
-		return err
-	}
-	result, err := t.tx.ExecContext(ctx, t.sql.AddBatch, b.Name, b.Type, b.Queue, b.Tenant, now, string(b.State()), row.status, row.body)
-	if err != nil {
-		return err
-	}
-	b.ID, err = result.LastInsertId()
-	b.CreatedAt = sqlstore.Time(now)
-	return err
-}
-
 // batchRow is what is stored of a batch as JSON.
 type batchRow struct {
 	body, status []byte
@@ -55,7 +26,8 @@ func newBatchRow(b *batch.Record) (row batchRow, err error) {
 	return row, err
 }
 
-// Batches lists batches, newest first.
+// Batches lists batches, newest first. It is not shared: the text names the
+// index that serves the filter.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -189,4 +161,9 @@ func within(ranges []idRange) string {
 		conditions[i] = "id between " + decimal(r.first) + " and " + decimal(r.last)
 	}
 	return "(" + strings.Join(conditions, " or ") + ")"
+}
+
+// SetAside implements sqlstore.BatchDialect. Ids come from the store's own connections.
+func (d database) SetAside(ctx context.Context, _ sqlstore.DB, n int) (int64, error) {
+	return d.store.ids.Run(ctx, n)
 }

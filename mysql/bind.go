@@ -3,6 +3,7 @@ package mysql
 import (
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +13,11 @@ import (
 
 // bind makes the arguments of a statement what MySQL takes. Many values, and rows, become
 // part of the text: of several texts if there are very many.
+//
+// A statement may number its arguments, ?1, ?2, to use one more than once.
 func bind(args []any, statement string) (scalars []any, texts []string) {
 	args, rows := sqlstore.SplitRows(args)
+	statement, args = unnumber(statement, args)
 	texts = []string{statement}
 	if rows != nil {
 		texts = rowTexts(statement, rows)
@@ -33,6 +37,33 @@ func bind(args []any, statement string) (scalars []any, texts []string) {
 		}
 	}
 	return scalars, texts
+}
+
+var numberedArgument = regexp.MustCompile(`\?(\d+)`)
+
+// unnumber puts the arguments of a statement that numbers them into the order of its text.
+// Those that are not numbered are lists, which stand in the text themselves.
+func unnumber(statement string, args []any) (string, []any) {
+	numbers := numberedArgument.FindAllStringSubmatch(statement, -1)
+	if numbers == nil {
+		return statement, args
+	}
+	named := make([]bool, len(args))
+	var ordered []any
+	for _, number := range numbers {
+		n, err := strconv.Atoi(number[1])
+		if err != nil || n < 1 || n > len(args) {
+			panic(fmt.Sprintf("argument %s of %d: %s", number[0], len(args), statement))
+		}
+		named[n-1] = true
+		ordered = append(ordered, args[n-1])
+	}
+	for i, arg := range args {
+		if !named[i] {
+			ordered = append(ordered, arg)
+		}
+	}
+	return numberedArgument.ReplaceAllString(statement, "?"), ordered
 }
 
 // listTexts are the statement with the values of a list in it, so many at once that the

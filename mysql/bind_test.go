@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -33,5 +34,15 @@ func TestManyValuesBecomePartOfTheText(t *testing.T) {
 	}
 	if _, texts := bind([]any{many}, "in ({{list}})"); len(texts) != 2 {
 		t.Errorf("%d values are asked for in %d statements", len(many), len(texts))
+	}
+}
+
+func TestNumberedArgumentsAreGivenAsOftenAsTheyStandInTheText(t *testing.T) {
+	scalars, texts := bind([]any{"a", sqlstore.List[int64]{7, 8}, int64(2)}, "select ?3, ?1, ?3 where id in ({{list}})")
+	if want := "select ?, ?, ? where id in (7,8)"; len(texts) != 1 || texts[0] != want {
+		t.Errorf("the texts are %q, not %q", texts, want)
+	}
+	if !slices.Equal(scalars, []any{int64(2), "a", int64(2)}) {
+		t.Errorf("the arguments are %v", scalars)
 	}
 }

@@ -9,75 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
-
-// AddChunks stores chunks of a batch, all or none.
-func (s *Store) AddChunks(ctx context.Context, batch int64, chunks []batch.Chunk) error {
-	if len(chunks) == 0 {
-		return nil
-	}
-	ctx = sqlstore.MayWait(ctx)
-	ctx, cancel := s.withTimeout(ctx)
-	defer cancel()
-	fresh, err := s.numberChunks(ctx, chunks)
-	if err != nil {
-		return fmt.Errorf("add chunks: %w", err)
-	}
-	return s.inTx(ctx, "add chunks", func(ctx context.Context, t *txn) error {
-		var id int64
-		exists, err := t.one(ctx, []any{&id}, t.sql.ShareBatch, batch)
-		if err != nil {
-			return err
-		}
-		if !exists {
-			return sqlstore.NoSuchBatch(batch)
-		}
-		return t.addChunks(ctx, batch, fresh)
-	})
-}
-
-// newChunks are chunks as they are going to be stored.
-type newChunks struct {
-	chunks []batch.Chunk
-	tasks  [][]byte
-}
-
-// numberChunks sets the ids of tasks aside.
-func (s *Store) numberChunks(ctx context.Context, chunks []batch.Chunk) (*newChunks, error) {
-	fresh := &newChunks{chunks: chunks, tasks: make([][]byte, len(chunks))}
-	for i := range chunks {
-		p := &chunks[i]
-		var err error
-		if p.First, err = s.ids.Run(ctx, p.Size); err != nil {
-			return nil, fmt.Errorf("set ids aside: %w", err)
-		}
-		if fresh.tasks[i], err = sqlstore.EncodeTasks(p); err != nil {
-			return nil, err
-		}
-	}
-	return fresh, nil
-}
-
-func (t *txn) addChunks(ctx context.Context, batch int64, fresh *newChunks) error {
-	var stored tuples
-	for i := range fresh.chunks {
-		if err := addChunk(&stored, batch, &fresh.chunks[i]); err != nil {
-			return err
-		}
-	}
-	err := t.insert(ctx, t.sql.AddChunks, &stored)
-	if isDuplicate(err) {
-		return fmt.Errorf("batch %d has a chunk of one of these numbers: %w", batch, fairlead.ErrConflict)
-	}
-	for i := 0; err == nil && i < len(fresh.chunks); i++ {
-		// One by one, and not in hexadecimal: they may be megabytes.
-		_, err = t.exec(ctx, t.sql.DescribeChunk, batch, fresh.chunks[i].Number, fresh.tasks[i])
-	}
-	return err
-}
 
 // addChunk adds a chunk to the tuples of statements that store chunks.
 func addChunk(into *tuples, batch int64, p *batch.Chunk) error {
@@ -90,24 +24,8 @@ func addChunk(into *tuples, batch int64, p *batch.Chunk) error {
 	return nil
 }
 
-// DropChunks removes the chunks of a pass.
-func (s *Store) DropChunks(ctx context.Context, batch int64, pass int) error {
-	ctx = sqlstore.MayWait(ctx)
-	return s.inTx(ctx, "drop chunks", func(ctx context.Context, t *txn) error {
-		var numbers []int64
-		if err := t.each(ctx, collect(&numbers), t.sql.PassChunks, batch, pass); err != nil {
-			return err
-		}
-		for _, statement := range []string{t.sql.DropChunks, t.sql.DropChunkTasks} {
-			if _, err := t.execIDs(ctx, fill(statement, "batch_id", decimal(batch)), numbers); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// Chunks returns chunks of a batch, in the order of their numbers.
+// Chunks returns chunks of a batch, in the order of their numbers. It is not shared: the text names the
+// index that serves the filter.
 func (s *Store) Chunks(ctx context.Context, batch int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

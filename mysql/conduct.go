@@ -68,15 +68,15 @@ func (c *lockedBatch) conduct(ctx context.Context, wait bool, act func(ctx conte
 
 // lock locks the batch, unless another has it locked and wait is not set.
 func (c *lockedBatch) lock(ctx context.Context, wait bool) (batch batch.Record, err error) {
-	how := skipLocked
+	statement := c.sql.TryBatch
 	if wait {
-		how = waitForLock
+		statement = c.sql.LockBatch
 	}
 	err = c.each(ctx, func(row *sql.Rows) error {
 		c.locked = true
 		batch, err = sqlstore.ScanBatch(row)
 		return err
-	}, fill(c.sql.LockBatch, "wait", how), c.id)
+	}, statement, c.id)
 	if err != nil {
 		return batch, err
 	}

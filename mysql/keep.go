@@ -171,7 +171,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	if err != nil {
 		return total, err
 	}
-	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	lines, err := s.PruneSweeps(ctx, keep.Failed, limit)
 	return total + lines, err
 }
 

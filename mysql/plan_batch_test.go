@@ -17,15 +17,15 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 	}
 	list, condition := idList(ids), within([]idRange{{1, 9}, {20, 29}})
 	statements := map[string]string{
-		"lock_batch":      marks(fill(s.sql.LockBatch, "wait", skipLocked), "1"),
+		"lock_batch":      marks(s.sql.TryBatch, "1"),
 		"share_batch":     marks(s.sql.ShareBatch, "1"),
 		"batch_exists":    marks(s.sql.BatchExists, "1"),
 		"keep_batch":      marks(s.sql.KeepBatch, "1", "1", "1", "'x'", "'{}'", "'{}'", "1"),
 		"out_ranges":      fill(s.sql.OutRanges, "ids", list),
 		"running_among":   fill(s.sql.RunningAmong, "among", condition),
 		"pass_parts":      marks(s.sql.PassChunks, "1", "1"),
-		"drop_parts":      fill(s.sql.DropChunks, "batch_id", "1", "ids", list),
-		"drop_tasks":      fill(s.sql.DropChunkTasks, "batch_id", "1", "ids", list),
+		"drop_parts":      marks(fill(s.sql.DropChunks, "list", list), "1"),
+		"drop_tasks":      marks(fill(s.sql.DropChunkTasks, "list", list), "1"),
 		"ends":            fill(s.sql.Ends, "among", condition),
 		"memos":           fill(s.sql.Memos, "among", condition),
 		"out_parts":       marks(s.sql.OutChunks, "1", "9"),
@@ -40,7 +40,7 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 		"unopened":        marks(s.sql.LockUnopened, "5"),
 		"batch_parts":     marks(s.sql.DropBatchChunks, "1"),
 		"batch_tasks":     marks(s.sql.DropBatchTasks, "1"),
-		"drop_batch":      marks(s.sql.DropBatch, "1"),
+		"delete_batch":    marks(s.sql.DeleteBatch, "1"),
 	}
 	for i, filter := range []batch.Filter{
 		{}, {Open: true}, {IDs: ids}, {Names: []string{"name1"}}, {Tenants: []string{"tenant1", "tenant2"}}, {Types: []string{"move"}, Below: 7},

@@ -49,25 +49,9 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock strin
 	return nil
 }
 
-// DeleteBatch removes a batch that has completed, with its chunks.
-func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
-	ctx = sqlstore.MayWait(ctx)
-	return s.inTx(ctx, "delete batch", func(ctx context.Context, t *txn) error {
-		c := &lockedBatch{txn: t, id: id}
-		batch, err := c.lock(ctx, true)
-		if err == nil {
-			err = sqlstore.BatchBusy(&batch)
-		}
-		if err != nil {
-			return err
-		}
-		return t.dropBatch(ctx, id)
-	})
-}
-
-// dropBatch removes a locked batch, with its chunks.
+// dropBatch removes a batch that is locked, with its chunks.
 func (t *txn) dropBatch(ctx context.Context, id int64) error {
-	for _, statement := range []string{t.sql.DropBatchChunks, t.sql.DropBatchTasks, t.sql.DropBatch} {
+	for _, statement := range []string{t.sql.DropBatchChunks, t.sql.DropBatchTasks, t.sql.DeleteBatch} {
 		if _, err := t.exec(ctx, statement, id); err != nil {
 			return err
 		}

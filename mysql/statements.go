@@ -217,20 +217,13 @@ type statements struct {
 	NamedCalendars string `sql:"named_calendars"`
 	ShareCalendar  string `sql:"share_calendar"`
 
-	AddBatch        string `sql:"add_batch"`
-	LockBatch       string `sql:"lock_batch"`
-	ShareBatch      string `sql:"share_batch"`
+	TryBatch        string `sql:"try_batch"`
 	BatchExists     string `sql:"batch_exists"`
 	KeepBatch       string `sql:"keep_batch"`
 	Batches         string `sql:"batches"`
 	OutRanges       string `sql:"out_ranges"`
 	RunningAmong    string `sql:"running_among"`
-	AddChunks       string `sql:"add_chunks"`
-	DescribeChunk   string `sql:"describe_chunk"`
 	SaveChunks      string `sql:"save_chunks"`
-	PassChunks      string `sql:"pass_chunks"`
-	DropChunks      string `sql:"drop_chunks"`
-	DropChunkTasks  string `sql:"drop_chunk_tasks"`
 	Chunks          string `sql:"chunks"`
 	ChunksWithTasks string `sql:"chunks_with_tasks"`
 	ChunksHeld      string `sql:"chunks_held"`
@@ -246,9 +239,6 @@ type statements struct {
 	RecallParked    string `sql:"recall_parked"`
 	LockOldBatch    string `sql:"lock_old_batch"`
 	LockUnopened    string `sql:"lock_unopened"`
-	DropBatchChunks string `sql:"drop_batch_chunks"`
-	DropBatchTasks  string `sql:"drop_batch_tasks"`
-	DropBatch       string `sql:"drop_batch"`
 
 	Session           string `sql:"session"`
 	Now               string `sql:"now"`
@@ -290,48 +280,14 @@ type statements struct {
 	LaneIDs           string `sql:"lane_ids"`
 	SettledLane       string `sql:"settled_lane"`
 
-	AddSweep        string `sql:"add_sweep"`
-	LockSweep       string `sql:"lock_sweep"`
-	KnownSweeps     string `sql:"known_sweeps"`
-	SetSweep        string `sql:"set_sweep"`
-	KeepSweep       string `sql:"keep_sweep"`
-	DropSweep       string `sql:"drop_sweep"`
-	Sweeps          string `sql:"sweeps"`
-	SweepSums       string `sql:"sweep_sums"`
-	Shards          string `sql:"shards"`
-	ShardJobs       string `sql:"shard_jobs"`
-	AddShards       string `sql:"add_shards"`
-	AddProgress     string `sql:"add_progress"`
-	DropShards      string `sql:"drop_shards"`
-	DropProgress    string `sql:"drop_progress"`
-	GrantShares     string `sql:"grant_shares"`
-	Employ          string `sql:"employ"`
-	Orders          string `sql:"orders"`
-	Checkpoint      string `sql:"checkpoint"`
-	RunsUnder       string `sql:"runs_under"`
-	AddFailed       string `sql:"add_failed"`
-	FailedItems     string `sql:"failed_items"`
-	ItemsAgain      string `sql:"items_again"`
-	RetryFailed     string `sql:"retry_failed"`
-	RetryAllFailed  string `sql:"retry_all_failed"`
-	KnownFailed     string `sql:"known_failed"`
-	CountAgain      string `sql:"count_again"`
-	ReopenShard     string `sql:"reopen_shard"`
-	LeaveAlone      string `sql:"leave_alone"`
-	ForgetFailed    string `sql:"forget_failed"`
-	DropFailed      string `sql:"drop_failed"`
-	AddSweepLogs    string `sql:"add_sweep_logs"`
-	SweepLogs       string `sql:"sweep_logs"`
-	LevelLogs       string `sql:"level_logs"`
-	ItemLogs        string `sql:"item_logs"`
-	OldSweepLogs    string `sql:"old_sweep_logs"`
-	DropLogs        string `sql:"drop_logs"`
-	DropSweepLogs   string `sql:"drop_sweep_logs"`
-	AddSweepEvent   string `sql:"add_sweep_event"`
-	SweepEvents     string `sql:"sweep_events"`
-	OldSweepEvents  string `sql:"old_sweep_events"`
-	DropEvents      string `sql:"drop_events"`
-	DropSweepEvents string `sql:"drop_sweep_events"`
+	Sweeps       string `sql:"sweeps"`
+	SweepSums    string `sql:"sweep_sums"`
+	Orders       string `sql:"orders"`
+	Checkpoint   string `sql:"checkpoint"`
+	RunsUnder    string `sql:"runs_under"`
+	AddFailed    string `sql:"add_failed"`
+	LeaveAlone   string `sql:"leave_alone"`
+	ForgetFailed string `sql:"forget_failed"`
 
 	LockRunning   string `sql:"lock_running"`
 	Succeed       string `sql:"succeed"`

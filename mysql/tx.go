@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Tx returns the store inside a caller's transaction, on the server of the store. Any
@@ -19,13 +20,18 @@ import (
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	c := &callerTx{txn: txn{Store: s, tx: tx, callers: true}}
 	c.Auditor = sqlstore.NewAuditor(callerDatabase{c}, &s.sql.AuditStatements)
+	c.sweeps = sqlstore.NewSweeps(callerDatabase{c}, database{s}, &s.sql.FeatureStatements)
 	return c
 }
+
+// sweeps are those of a caller's transaction.
+type sweeps = sweep.CallerTx
 
 // callerTx is a fairlead.Tx. Each of its calls happens as a whole or not at all, so
 // that the caller may continue after a conflict.
 type callerTx struct {
 	access.Auditor
+	sweeps
 	txn txn
 }
 

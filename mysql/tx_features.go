@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
-	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // inCallers does something in the caller's transaction, as a whole or not at all.
@@ -53,39 +52,9 @@ func (c *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 // Now implements schedule.CallerTx.
 func (c *callerTx) Now(ctx context.Context) (time.Time, error) { return c.txn.Now(ctx) }
 
-// PutSweep implements sweep.CallerTx.
-func (c *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
-	if err != nil {
-		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
-	}
-	return inCallers(ctx, c, "put sweep", func(ctx context.Context, t *txn) (sweep.Sweep, error) { return t.putSweep(ctx, &sw, &row) })
-}
-
-// Sweeps implements sweep.CallerTx.
-func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
-	return inCallers(ctx, c, "list sweeps", func(ctx context.Context, t *txn) ([]sweep.Record, error) { return t.readSweeps(ctx, t.tx, filter) })
-}
-
 // AddBatch implements batch.CallerTx.
 func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
-	row, err := newBatchRow(&b)
-	if err != nil {
-		return batch.Record{}, fmt.Errorf("add batch: %w", err)
-	}
-	return inCallers(ctx, c, "add batch", func(ctx context.Context, t *txn) (batch.Record, error) {
-		fresh, err := t.numberChunks(ctx, chunks)
-		if err == nil {
-			err = t.addBatch(ctx, &b.Batch, &row)
-		}
-		if err == nil {
-			err = t.must(ctx, 1, t.sql.KeepBatch, 0, b.Opened, sqlstore.BatchOpen(&b), string(b.State()), row.status, row.body, b.ID)
-		}
-		if err == nil {
-			err = t.addChunks(ctx, b.ID, fresh)
-		}
-		return b, err
-	})
+	return sqlstore.AddBatch(ctx, callerDatabase{c}, database{c.txn.Store}, &c.txn.Store.sql.BatchStatements, b, chunks)
 }
 
 // Nodes implements batch.CallerTx.

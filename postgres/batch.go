@@ -10,33 +10,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// CreateBatch stores a batch without tasks.
-func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
-	ctx = sqlstore.MayWait(ctx)
-	row, err := newBatchRow(&batch.Record{Batch: b})
-	if err != nil {
-		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
-	}
-	if err := s.run(ctx, s.addBatchCall(&b, &row)); err != nil {
-		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
-	}
-	return b, nil
-}
-
-// addBatchCall stores a batch that is not open yet, and sets its ID and CreatedAt.
-func (s *Store) addBatchCall(b *batch.Batch, row *batchRow) call {
-	return call{
-		sql:  s.sql.AddBatch,
-		args: []any{b.Name, b.Type, b.Queue, b.Tenant, string(b.State()), string(row.status), string(row.body)},
-		each: func(row sqlstore.Scanner) error {
-			var created int64
-			err := row.Scan(&b.ID, &created)
-			b.CreatedAt = sqlstore.Time(created)
-			return err
-		},
-	}
-}
-
 // batchRow is what is stored of a batch as JSON.
 type batchRow struct {
 	body, status []byte
@@ -50,7 +23,8 @@ func newBatchRow(b *batch.Record) (row batchRow, err error) {
 	return row, err
 }
 
-// Batches lists batches, newest first.
+// Batches lists batches, newest first. It is not shared: each way to choose
+// them has a text whose plan is known.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	text := s.sql.BatchesOfAll
 	switch {
@@ -101,3 +75,8 @@ type extraColumns struct {
 
 // Scan reads the columns that are asked for, and the others.
 func (w extraColumns) Scan(into ...any) error { return w.row.Scan(slices.Concat(into, w.more)...) }
+
+// SetAside implements sqlstore.BatchDialect.
+func (d database) SetAside(ctx context.Context, _ sqlstore.DB, n int) (int64, error) {
+	return d.store.ids.Run(ctx, n)
+}

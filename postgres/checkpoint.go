@@ -40,3 +40,29 @@ func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Order
 	}
 	return sqlstore.OrdersOf(&sw, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned-sqlstore.AgainAfter(&c)), nil
 }
+
+// failedColumns is failed items as statements take them: in step, each index once.
+type failedColumns struct {
+	indexes  []int64
+	attempts []int
+	errors   []string
+	times    []int64
+}
+
+func columnsOf(items []sweep.FailedItem) failedColumns {
+	items = sqlstore.LastOfEach(items)
+	n := len(items)
+	c := failedColumns{make([]int64, n), make([]int, n), make([]string, n), make([]int64, n)}
+	for i, item := range items {
+		c.indexes[i], c.attempts[i], c.errors[i], c.times[i] = item.Index, item.Attempts, sqlstore.CleanText(item.Error), sqlstore.Micros(item.At)
+	}
+	return c
+}
+
+// orEmpty is a list as an argument that is never null.
+func orEmpty(list []int64) []int64 {
+	if list == nil {
+		return []int64{}
+	}
+	return list
+}

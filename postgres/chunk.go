@@ -2,76 +2,17 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// AddChunks stores chunks of a batch, all or none.
-func (s *Store) AddChunks(ctx context.Context, batch int64, chunks []batch.Chunk) error {
-	ctx = sqlstore.MayWait(ctx)
-	if len(chunks) == 0 {
-		return nil
-	}
-	ctx, cancel := s.withTimeout(ctx)
-	defer cancel()
-	if err := s.addChunks(ctx, batch, chunks); err != nil {
-		return fmt.Errorf("add chunks: %w", err)
-	}
-	return nil
-}
-
-func (s *Store) addChunks(ctx context.Context, batch int64, chunks []batch.Chunk) error {
-	stored := 0
-	err := s.retry(ctx, func(ctx context.Context) error {
-		pin := s.pin() // of the server that the ids come from
-		columns, err := s.numberChunks(ctx, chunks)
-		if err != nil {
-			return err
-		}
-		return s.sendOnce(ctx, s.pool, call{sql: pin}, []call{{
-			sql:  s.sql.AddChunks,
-			args: columns.added(batch),
-			each: func(row sqlstore.Scanner) error { return row.Scan(&stored) },
-		}})
-	})
-	var refusal *pgconn.PgError
-	const uniqueViolation = "23505"
-	switch {
-	case errors.As(err, &refusal) && refusal.Code == uniqueViolation:
-		return fmt.Errorf("batch %d has a chunk of one of these numbers: %w", batch, fairlead.ErrConflict)
-	case err == nil && stored == 0:
-		return sqlstore.NoSuchBatch(batch)
-	}
-	return err
-}
-
-// numberChunks sets the ids of tasks aside.
-func (s *Store) numberChunks(ctx context.Context, chunks []batch.Chunk) (*chunkColumns, error) {
-	columns := newChunkColumns(len(chunks))
-	for i := range chunks {
-		var err error
-		if chunks[i].First, err = s.ids.Run(ctx, chunks[i].Size); err != nil {
-			return nil, fmt.Errorf("set ids aside: %w", err)
-		}
-		if err := columns.add(&chunks[i]); err != nil {
-			return nil, err
-		}
-	}
-	return columns, nil
-}
-
 // chunkColumns are chunks as the statements take them, in step.
 type chunkColumns struct {
-	numbers, passes, sizes, held, out []int32
-	firsts                            []int64
-	kinds, marks, tasks               []string
+	numbers, held, out []int32
+	marks              []string
 }
 
 func newChunkColumns(chunks int) *chunkColumns {
@@ -91,35 +32,12 @@ func (c *chunkColumns) save(p *batch.Chunk) error {
 	return nil
 }
 
-// add adds all of a chunk.
-func (c *chunkColumns) add(p *batch.Chunk) error {
-	tasks, err := sqlstore.EncodeTasks(p)
-	if err != nil {
-		return err
-	}
-	c.passes, c.sizes = append(c.passes, int32(p.Pass)), append(c.sizes, int32(p.Size))
-	c.firsts, c.kinds, c.tasks = append(c.firsts, p.First), append(c.kinds, string(p.Kind)), append(c.tasks, string(tasks))
-	return c.save(p)
-}
-
-func (c *chunkColumns) added(batch int64) []any {
-	return []any{batch, c.numbers, c.passes, c.kinds, c.firsts, c.sizes, c.held, c.out, c.marks, c.tasks}
-}
-
 func (c *chunkColumns) saved(batch int64) []any {
 	return []any{batch, c.numbers, c.held, c.out, c.marks}
 }
 
-// DropChunks removes the chunks of a pass.
-func (s *Store) DropChunks(ctx context.Context, batch int64, pass int) error {
-	ctx = sqlstore.MayWait(ctx)
-	if err := s.run(ctx, call{sql: s.sql.DropChunks, args: []any{batch, pass}}); err != nil {
-		return fmt.Errorf("drop chunks: %w", err)
-	}
-	return nil
-}
-
-// Chunks returns chunks of a batch, in the order of their numbers.
+// Chunks returns chunks of a batch, in the order of their numbers. It is not shared: each way to choose
+// them has a text whose plan is known.
 func (s *Store) Chunks(ctx context.Context, b int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	var chunks []batch.Chunk
 	if err := s.run(ctx, s.chunksCall(&chunks, b, filter, nil)); err != nil {

@@ -127,14 +127,17 @@ type ownTx struct {
 }
 
 // pipeline makes statements travel in the transaction.
+//
+// The server is pinned that is known now: ids that are taken from here on are its own.
 func (o *ownTx) pipeline() *pipeline {
+	pin := o.store.pin()
 	return &pipeline{
 		send: o.run,
 		// Statements that are all sent at once are a transaction by themselves.
 		sendAll: func(ctx context.Context, calls ...call) error {
-			return o.store.sendOnce(ctx, o.store.pool, call{sql: o.store.pin()}, calls)
+			return o.store.sendOnce(ctx, o.store.pool, call{sql: pin}, calls)
 		},
-		begin: []call{{sql: "begin isolation level read committed"}, {sql: o.store.pin() + o.store.sql.BoundIdle}},
+		begin: []call{{sql: "begin isolation level read committed"}, {sql: pin + o.store.sql.BoundIdle}},
 		end:   []call{{sql: "commit"}},
 	}
 }

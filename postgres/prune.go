@@ -47,7 +47,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	if err != nil {
 		return pruned, fmt.Errorf("prune batches: %w", err)
 	}
-	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	lines, err := s.PruneSweeps(ctx, keep.Failed, limit)
 	pruned += lines
 	if err != nil {
 		return pruned, fmt.Errorf("prune sweeps: %w", err)

@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -37,37 +35,4 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, one call) error {
 		}
 	}
 	return nil
-}
-
-// DeleteBatch removes a batch that has completed, with its chunks.
-func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
-	ctx = sqlstore.MayWait(ctx)
-	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
-		batch, err := s.lockBatch(ctx, r, id)
-		if err == nil {
-			err = sqlstore.BatchBusy(&batch)
-		}
-		if err != nil {
-			return err
-		}
-		return r.run(ctx, call{sql: s.sql.DeleteBatch, args: []any{id}})
-	})
-	if err != nil {
-		return fmt.Errorf("delete batch: %w", err)
-	}
-	return nil
-}
-
-// lockBatch locks a batch against other transactions.
-func (s *Store) lockBatch(ctx context.Context, r runner, id int64) (batch batch.Record, err error) {
-	found := false
-	err = r.run(ctx, call{sql: s.sql.LockBatch, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
-		found = true
-		batch, err = sqlstore.ScanBatch(row)
-		return err
-	}})
-	if err == nil && !found {
-		err = sqlstore.NoSuchBatch(id)
-	}
-	return batch, err
 }

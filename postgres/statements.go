@@ -210,9 +210,7 @@ type statements struct {
 	ReopenFire      string `sql:"reopen_fire"`
 	LastFires       string `sql:"last_fires"`
 
-	AddBatch        string `sql:"add_batch"`
 	Dwell           string `sql:"dwell"`
-	LockBatch       string `sql:"lock_batch"`
 	TryBatch        string `sql:"try_batch"`
 	BatchExists     string `sql:"batch_exists"`
 	KeepBatch       string `sql:"keep_batch"`
@@ -222,8 +220,6 @@ type statements struct {
 	BatchesByName   string `sql:"batches_by_name"`
 	BatchesByTenant string `sql:"batches_by_tenant"`
 	BatchesOfAll    string `sql:"batches_of_all"`
-	AddChunks       string `sql:"add_chunks"`
-	DropChunks      string `sql:"drop_chunks"`
 	SaveChunks      string `sql:"save_chunks"`
 	Chunks          string `sql:"chunks"`
 	ChunksByNumber  string `sql:"chunks_by_number"`
@@ -237,45 +233,16 @@ type statements struct {
 	KnownJobs       string `sql:"known_jobs"`
 	RunningBetween  string `sql:"running_between"`
 	Recall          string `sql:"recall"`
-	DeleteBatch     string `sql:"delete_batch"`
 	PruneBatch      string `sql:"prune_batch"`
 	PruneUnopened   string `sql:"prune_unopened"`
 
-	AddSweep         string `sql:"add_sweep"`
-	LockSweep        string `sql:"lock_sweep"`
-	TrySweep         string `sql:"try_sweep"`
-	SweepExists      string `sql:"sweep_exists"`
-	ReplaceSweep     string `sql:"replace_sweep"`
-	KeepSweep        string `sql:"keep_sweep"`
-	DeleteSweep      string `sql:"delete_sweep"`
-	Sweeps           string `sql:"sweeps"`
-	SweepsByID       string `sql:"sweeps_by_id"`
-	SweepsByName     string `sql:"sweeps_by_name"`
-	SweepsByState    string `sql:"sweeps_by_state"`
-	SweepsByTenant   string `sql:"sweeps_by_tenant"`
-	SweepsOfAll      string `sql:"sweeps_of_all"`
-	Shards           string `sql:"shards"`
-	ShardsAndStates  string `sql:"shards_and_states"`
-	DropShards       string `sql:"drop_shards"`
-	DropFailed       string `sql:"drop_failed"`
-	AddShards        string `sql:"add_shards"`
-	GrantShares      string `sql:"grant_shares"`
-	Employ           string `sql:"employ"`
-	Checkpoint       string `sql:"checkpoint"`
-	ShareSweeps      string `sql:"share_sweeps"`
-	FailedItems      string `sql:"failed_items"`
-	ItemsAgain       string `sql:"items_again"`
-	RetryFailed      string `sql:"retry_failed"`
-	NotFailed        string `sql:"not_failed"`
-	ReopenShards     string `sql:"reopen_shards"`
-	AddSweepLogs     string `sql:"add_sweep_logs"`
-	SweepLogs        string `sql:"sweep_logs"`
-	LevelLogs        string `sql:"level_logs"`
-	ItemLogs         string `sql:"item_logs"`
-	AddSweepEvent    string `sql:"add_sweep_event"`
-	SweepEvents      string `sql:"sweep_events"`
-	PruneSweepLogs   string `sql:"prune_sweep_logs"`
-	PruneSweepEvents string `sql:"prune_sweep_events"`
+	Sweeps         string `sql:"sweeps"`
+	SweepsByID     string `sql:"sweeps_by_id"`
+	SweepsByName   string `sql:"sweeps_by_name"`
+	SweepsByState  string `sql:"sweeps_by_state"`
+	SweepsByTenant string `sql:"sweeps_by_tenant"`
+	SweepsOfAll    string `sql:"sweeps_of_all"`
+	Checkpoint     string `sql:"checkpoint"`
 
 	Join     string `sql:"join"`
 	Beat     string `sql:"beat"`

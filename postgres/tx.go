@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Tx returns the store inside a transaction of pgx. Ids and lanes come from the store's
@@ -31,11 +32,16 @@ func (s *Store) SQLTx(tx *sql.Tx) driver.Tx {
 func (s *Store) callerTx(in runner) *callerTx {
 	t := &callerTx{store: s, in: callersRunner{in}}
 	t.Auditor = sqlstore.NewAuditor(callerDatabase{t}, &s.sql.AuditStatements)
+	t.sweeps = sqlstore.NewSweeps(callerDatabase{t}, database{s}, &s.sql.FeatureStatements)
 	return t
 }
 
+// sweeps are those of a caller's transaction.
+type sweeps = sweep.CallerTx
+
 type callerTx struct {
 	access.Auditor
+	sweeps
 	store *Store
 	in    runner
 	lanes []int32 // of jobs that became ready so far

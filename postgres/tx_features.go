@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
-	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // PutSchedule implements schedule.CallerTx.
@@ -46,86 +45,44 @@ func (t *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 // Now implements schedule.CallerTx.
 func (t *callerTx) Now(ctx context.Context) (time.Time, error) { return t.store.Now(ctx) }
 
-// PutSweep implements sweep.CallerTx.
-func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	ctx, cancel := t.store.withTimeout(ctx)
-	defer cancel()
-	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
-	var stored []sweep.Record
-	if err == nil {
-		err = t.inSavepoint(ctx, func() (err error) {
-			if sw.Version == 0 {
-				sw.ID, err = t.store.addSweep(ctx, t.in, &sw, &row)
-			} else {
-				err = t.store.replaceSweep(ctx, t.in, &sw, &row)
-			}
-			if err != nil {
-				return err
-			}
-			return t.in.run(ctx, t.store.sweepsCall(&stored, sweep.Filter{IDs: []int64{sw.ID}}))
-		})
-	}
-	if nameTaken(err) {
-		err = sqlstore.SweepTaken(sw.Name)
-	}
-	if err != nil {
-		return sweep.Sweep{}, fmt.Errorf("put sweep in a transaction: %w", err)
-	}
-	return stored[0].Sweep, nil
-}
-
-// Sweeps implements sweep.CallerTx.
-func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
-	ctx, cancel := t.store.withTimeout(ctx)
-	defer cancel()
-	var sweeps []sweep.Record
-	if err := t.in.run(ctx, t.store.sweepsCall(&sweeps, filter)); err != nil {
-		return nil, fmt.Errorf("sweeps in a transaction: %w", err)
-	}
-	return sweeps, nil
-}
-
 // AddBatch implements batch.CallerTx.
-func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
+func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (added batch.Record, err error) {
 	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
-	row, err := newBatchRow(&b)
-	if err == nil {
-		err = t.store.renewing(ctx, func(ctx context.Context) error {
-			known := t.store.server.Load() // that the ids come from
-			columns, err := t.store.numberChunks(ctx, chunks)
-			if err != nil {
-				return err
-			}
-			return t.inSavepoint(ctx, func() error { return t.addBatch(ctx, known, &b, &row, columns) })
-		})
-	}
-	if err != nil {
-		return batch.Record{}, fmt.Errorf("add batch in a transaction: %w", err)
-	}
-	return b, nil
+	err = t.store.renewing(ctx, func(ctx context.Context) error {
+		// The server that the ids come from.
+		callers := batchDatabase{callerDatabase{t}, t.store.server.Load()}
+		added, err = sqlstore.AddBatch(ctx, callers, callers, &t.store.sql.BatchStatements, b, chunks)
+		return err
+	})
+	return added, err
 }
 
-func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Record, row *batchRow, columns *chunkColumns) error {
-	same, stored := known.started.IsZero(), 0
-	calls := []call{t.store.addBatchCall(&b.Batch, row)}
-	if !same {
-		calls = append(calls, call{sql: t.store.sql.IsServer, args: []any{known.started}, each: func(row sqlstore.Scanner) error { return row.Scan(&same) }})
-	}
-	if err := t.in.run(ctx, calls...); err != nil {
-		return err
-	}
-	if !same {
-		return sqlstore.ChangedLanes{anotherServer}
-	}
-	err := t.in.run(ctx,
-		call{sql: t.store.sql.KeepBatch, args: []any{b.ID, int64(0), b.Opened, sqlstore.BatchOpen(b), string(b.State()), string(row.status), nil}},
-		call{sql: t.store.sql.AddChunks, args: columns.added(b.ID), each: func(row sqlstore.Scanner) error { return row.Scan(&stored) }})
-	if err == nil && stored == 0 {
-		err = sqlstore.NoSuchBatch(b.ID)
-	}
-	return err
+// batchDatabase is a caller's transaction that stores a batch with ids of a server.
+type batchDatabase struct {
+	callerDatabase
+	known *knownServer
 }
+
+// SetAside implements sqlstore.BatchDialect. Nothing pins the server of a caller's
+// transaction: that it is the one that the ids come from is asked with the next statements.
+func (d batchDatabase) SetAside(ctx context.Context, db sqlstore.DB, n int) (int64, error) {
+	first, err := d.caller.store.ids.Run(ctx, n)
+	if err != nil || d.known.started.IsZero() {
+		return first, err
+	}
+	db.QueueEach(func(row sqlstore.Scanner) error {
+		same := false
+		if err := row.Scan(&same); err != nil || same {
+			return err
+		}
+		return sqlstore.ChangedLanes{anotherServer}
+	}, d.caller.store.sql.IsServer, d.known.started)
+	return first, nil
+}
+
+// IsTaken implements sqlstore.BatchDialect.
+func (batchDatabase) IsTaken(err error) bool { return nameTaken(err) }
 
 // Nodes implements batch.CallerTx.
 func (t *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return t.store.Nodes(ctx) }

@@ -31,7 +31,7 @@ func TestABatchLooksAtWhatIsInUse(t *testing.T) {
 		{"chunks that are held", chunks(batch.ChunkFilter{Held: true, Tasks: true, Limit: 2}), "part_held", []any{1}},
 		{"the next chunks", chunks(batch.ChunkFilter{After: 5, Tasks: true, Limit: 2}), "autoindex", []any{1, 5}},
 		{"chunks by number", chunks(batch.ChunkFilter{Numbers: []int{1}}), "autoindex", []any{1, "[1]"}},
-		{"a chunk that is stored already", s.sql.ChunkTaken, "autoindex", []any{1, "[1]"}},
+		{"chunks that are removed", s.sql.DropChunks, "autoindex", []any{1, "[1]"}},
 		{"jobs that run", s.sql.RunningBetween, "INTEGER PRIMARY KEY", []any{1, 1}},
 		{"jobs that ended", s.sql.Ends, "INTEGER PRIMARY KEY", []any{1, 1}},
 		{"jobs that wait", s.sql.Recallable, "INTEGER PRIMARY KEY", []any{1, 1}},

@@ -17,11 +17,6 @@ const (
 	lanesCounter  counter = "lanes"  // changes of which lanes are in use
 
 	scheduleCounter counter = "schedule"
-	batchCounter    counter = "batch"
-
-	sweepCounter      counter = "sweep"
-	sweepLogCounter   counter = "sweep_log"
-	sweepEventCounter counter = "sweep_event"
 )
 
 // counters are read once per transaction, counted in memory, and written back before

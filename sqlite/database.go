@@ -165,6 +165,8 @@ func (d *txnDB) bind(statement string, args []any) (string, []any, error) {
 
 func bindValue(arg any) any {
 	switch arg := arg.(type) {
+	case []byte:
+		return blob(arg)
 	case sqlstore.JSON:
 		return text(arg)
 	case sqlstore.List[int32]:

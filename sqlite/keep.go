@@ -168,7 +168,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	if err != nil {
 		return records + jobs + batches, err
 	}
-	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	lines, err := s.PruneSweeps(ctx, keep.Failed, limit)
 	return records + jobs + batches + lines, err
 }
 

@@ -82,7 +82,7 @@ type Store struct {
 	callers    *sql.DB // for transactions of callers
 	writer     *writer
 	batchLocks batchLocks
-	sweepLocks sweepLocks
+	acting     acting // calls of Act
 	calendars  sqlstore.CalendarRounds
 	listener   *listener
 	close      func() error

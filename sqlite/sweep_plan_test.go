@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,23 +20,25 @@ func TestSweepsAreFoundByAnIndex(t *testing.T) {
 		args               []any
 	}{
 		{"the sweeps that run", s.sql.Sweeps + " where true and state in (select value from json_each(?)) order by id desc limit 100", "sweep_by_state", []any{"[]"}},
-		{"a sweep of a name", s.sql.SweepNamed, "sqlite_autoindex", []any{"a"}},
+		{"a sweep of a name", s.sql.Sweeps + " where true and name in (select value from json_each(?)) order by id desc limit 100", "sqlite_autoindex", []any{"[]"}},
 		{"the shards of a sweep", s.sql.Shards, "PRIMARY KEY", []any{1}},
 		{"the sums of shards", s.sql.SweepSums, "sqlite_autoindex", []any{"[1]"}},
-		{"the state of a job", s.sql.StateOf, "PRIMARY KEY", []any{1}},
+		{"the states of jobs of shards", s.sql.ShardsAndStates, "PRIMARY KEY", []any{1}},
 		{"the orders of a run", s.sql.Orders, "PRIMARY KEY", []any{1, 1, 1, 1}},
 		{"what is used of a budget", s.sql.BudgetUsed, "sqlite_autoindex", []any{1}},
 		{"failed items", s.sql.FailedItems, "PRIMARY KEY", []any{1, 1, 1, 1}},
 		{"failed items that wait to be tried again", s.sql.ItemsAgain, "failed_item_again", []any{1, 1, 1, 1}},
-		{"which indexes have not failed", s.sql.NotFailed, "PRIMARY KEY", []any{"[1]", 1}},
-		{"what shards have to try again", s.sql.ReopenShards, "failed_item_again", []any{1}},
+		{"which indexes have failed", s.sql.KnownFailed, "PRIMARY KEY", []any{1, "[1]"}},
+		{"what shards have to try again", s.sql.CountAgain, "failed_item_again", []any{1, 1, 1}},
 		{"what is not tried again", s.sql.LeaveAlone, "PRIMARY KEY", []any{1, 1}},
-		{"the lines of a sweep", s.sql.SweepLogs + " where sweep = ? order by id desc limit 100", "sweep_log_by_sweep", []any{1}},
-		{"the lines of a level", s.sql.SweepLogs + " where sweep = ? and level = ? order by id desc limit 100", "sweep_log_by_level", []any{1, "error"}},
-		{"the lines of an item", s.sql.SweepLogs + " where sweep = ? and idx = ? order by id desc limit 100", "sweep_log_by_item", []any{1, 1}},
+		{"the lines of a sweep", s.sql.SweepLogs, "sweep_log_by_sweep", []any{1, 1, 1}},
+		{"the lines of a level", s.sql.LevelLogs, "sweep_log_by_level", []any{1, "error", 1, 1}},
+		{"the lines of an item", s.sql.ItemLogs, "sweep_log_by_item", []any{1, 1, 1, 1}},
+		{"the lines of a level of an item", s.sql.ItemLevelLogs, "sweep_log_by_", []any{1, 1, "error", 1, 1}},
 		{"the history of a sweep", s.sql.SweepEvents, "sweep_event_by_sweep", []any{1, 1, 1}},
-		{"lines that may be removed", s.sql.ForgetSweepLogs, "sweep_log_by_sweep", []any{1, 1, 1}},
-		{"events that may be removed", s.sql.ForgetSweepEvents, "sweep_event_by_sweep", []any{1, 1, 1}},
+		{"sweeps that do not exist", s.sql.MissingSweeps, "PRIMARY KEY", []any{"[1]"}},
+		{"lines that may be removed", s.sql.OldSweepLogs, "sweep_log_by_sweep", []any{1, 1, sql.Named("now", 1)}},
+		{"events that may be removed", s.sql.OldSweepEvents, "sweep_event_by_sweep", []any{1, 1, sql.Named("now", 1)}},
 	} {
 		plan := planOf(t, s, ask.query, ask.args)
 		if !strings.Contains(plan, ask.index) {

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Tx returns the store inside a caller's transaction on the same database: one from DB,
@@ -19,13 +20,18 @@ import (
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	c := &callerTx{store: s, tx: tx}
 	c.Auditor = sqlstore.NewAuditor(callerDatabase{c}, &s.sql.AuditStatements)
+	c.sweeps = sqlstore.NewSweeps(callerDatabase{c}, database{s}, &s.sql.FeatureStatements)
 	return c
 }
+
+// sweeps are those of a caller's transaction.
+type sweeps = sweep.CallerTx
 
 // callerTx creates ids and lanes inside the caller's transaction and caches nothing of
 // it, because the caller may roll back.
 type callerTx struct {
 	access.Auditor
+	sweeps
 	store *Store
 	tx    *sql.Tx
 	wakes wakes

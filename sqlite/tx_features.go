@@ -8,7 +8,6 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
-	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // PutSchedule implements schedule.CallerTx.
@@ -33,43 +32,9 @@ func (c *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 // Now implements schedule.CallerTx.
 func (c *callerTx) Now(ctx context.Context) (time.Time, error) { return c.store.Now(ctx) }
 
-// PutSweep implements sweep.CallerTx.
-func (c *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
-	if err != nil {
-		return sweep.Sweep{}, err
-	}
-	return within(ctx, c, "put sweep", func(t *txn) (sweep.Sweep, error) { return t.putSweep(&sw, &row) })
-}
-
-// Sweeps implements sweep.CallerTx.
-func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
-	return within(ctx, c, "list sweeps", func(t *txn) ([]sweep.Record, error) { return t.chosenSweeps(filter) })
-}
-
 // AddBatch implements batch.CallerTx.
 func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
-	body, status, err := encodeBatch(&b)
-	if err != nil {
-		return batch.Record{}, err
-	}
-	fresh, err := newChunks(chunks)
-	if err != nil {
-		return batch.Record{}, err
-	}
-	return within(ctx, c, "add batch", func(t *txn) (batch.Record, error) {
-		id, err := t.addBatch(&b.Batch, body, status)
-		if err == nil {
-			err = t.saveBatch(id, &b)
-		}
-		if err == nil {
-			_, err = t.addChunks(id, fresh)
-		}
-		if err != nil {
-			return batch.Record{}, err
-		}
-		return t.batch(id)
-	})
+	return sqlstore.AddBatch(ctx, callerDatabase{c}, database{c.store}, &c.store.sql.BatchStatements, b, chunks)
 }
 
 // Nodes implements batch.CallerTx.

@@ -170,8 +170,8 @@ func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 // BatchPage is how many batches are asked for.
 func BatchPage(f batch.Filter) int { return page(f.Limit) }
 
-// BatchBusy is the ErrConflict of a batch that cannot be deleted now, nil if it can.
-func BatchBusy(b *batch.Record) error {
+// batchBusy is the ErrConflict of a batch that cannot be deleted now, nil if it can.
+func batchBusy(b *batch.Record) error {
 	if !b.EndedAt.IsZero() {
 		return nil
 	}

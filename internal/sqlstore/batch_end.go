@@ -26,11 +26,6 @@ func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
 	return end, nil
 }
 
-// ChunkTaken is the ErrConflict of a chunk that is stored already.
-func ChunkTaken(batch int64, number int) error {
-	return fmt.Errorf("batch %d has a chunk %d already: %w", batch, number, fairlead.ErrConflict)
-}
-
 // VerifyBatches counts the tasks of each open batch anew, corrects what differs and
 // reports it.
 func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, error) {

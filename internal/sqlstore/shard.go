@@ -42,8 +42,8 @@ func (g *Granted) told(fence, number int64) sweep.Share {
 	return g.For(fence)
 }
 
-// PeakOf is the most that the run of a shard may go by once it is granted a share.
-func PeakOf(stored *sweep.Shard, share sweep.Share) sweep.Share {
+// peakOf is the most that the run of a shard may go by once it is granted a share.
+func peakOf(stored *sweep.Shard, share sweep.Share) sweep.Share {
 	return stored.Told.Or(share)
 }
 
@@ -87,15 +87,6 @@ func SetSums(s *sweep.Record, sums sweep.Progress) {
 	s.Progress = sums
 }
 
-// SweepIDs are the ids of sweeps.
-func SweepIDs(sweeps []sweep.Record) []int64 {
-	ids := make([]int64, len(sweeps))
-	for i := range sweeps {
-		ids[i] = sweeps[i].ID
-	}
-	return ids
-}
-
 // OrdersOf is the answer to a checkpoint, if so many items have been done and come to
 // nothing over all shards, without those that wait to be tried again.
 func OrdersOf(s *sweep.Record, share sweep.Share, done, abandoned int64) sweep.Orders {
@@ -125,7 +116,7 @@ func ShardBusy(s *sweep.Shard, state fairlead.State) error {
 	return fmt.Errorf("shard %d of sweep %d cannot be cut anew: its job %d is %s: %w", s.Number, s.Sweep, s.Job, state, fairlead.ErrConflict)
 }
 
-// NoSuchShard tells that somebody was given a number that no shard has.
+// NoSuchShard is the ErrNotFound of a number that no shard of a sweep has.
 func NoSuchShard(sweep int64, number int) error {
 	return fmt.Errorf("shard %d of sweep %d: %w", number, sweep, fairlead.ErrNotFound)
 }

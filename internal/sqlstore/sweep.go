@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -163,20 +162,6 @@ func ScanSweep(row Scanner) (s sweep.Record, err error) {
 // SweepPage is how many sweeps are asked for.
 func SweepPage(f sweep.Filter) int { return page(f.Limit) }
 
-// ItemPage is how many failed items are asked for.
-func ItemPage(f sweep.ItemFilter) int { return page(f.Limit) }
-
-// LogPage is how many lines are asked for.
-func LogPage(f sweep.LogFilter) int { return page(f.Limit) }
-
-// EventPage is how many events are asked for, and below which id.
-func EventPage(f sweep.EventFilter) (below int64, limit int) {
-	if below = f.Below; below <= 0 {
-		below = math.MaxInt64
-	}
-	return below, page(f.Limit)
-}
-
 // NoSuchSweep is the ErrNotFound of a sweep's id.
 func NoSuchSweep(id int64) error { return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound) }
 
@@ -190,8 +175,8 @@ func SweepChanged(name string) error {
 	return fmt.Errorf("sweep %q was changed by somebody else: %w", name, fairlead.ErrConflict)
 }
 
-// SweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
-func SweepBusy(s *sweep.Record) error {
+// sweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
+func sweepBusy(s *sweep.Record) error {
 	switch s.State {
 	case sweep.Created, sweep.Stopped, sweep.Finished:
 		return nil

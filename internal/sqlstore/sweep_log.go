@@ -2,11 +2,159 @@ package sqlstore
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/fairlead-io/fairlead/sweep"
 )
+
+// sweepLogStore keeps what is known of items of sweeps: those that failed, lines about
+// them, and the history of the sweeps.
+type sweepLogStore struct {
+	db  Database
+	sql *SweepLogStatements
+}
+
+// SweepLogStatements are those of a sweepLogStore.
+type SweepLogStatements struct {
+	FailedItems    string `sql:"failed_items"`
+	ItemsAgain     string `sql:"items_again"`
+	MissingSweeps  string `sql:"missing_sweeps"`
+	AddSweepLogs   string `sql:"add_sweep_logs"`
+	SweepLogs      string `sql:"sweep_logs"`
+	LevelLogs      string `sql:"level_logs"`
+	ItemLogs       string `sql:"item_logs"`
+	ItemLevelLogs  string `sql:"item_level_logs"`
+	SweepEvents    string `sql:"sweep_events"`
+	OldSweepLogs   string `sql:"old_sweep_logs"`
+	DropLogs       string `sql:"drop_logs"`
+	OldSweepEvents string `sql:"old_sweep_events"`
+	DropEvents     string `sql:"drop_events"`
+}
+
+// FailedItems lists failed items by index.
+func (s *sweepLogStore) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
+	statement := s.sql.FailedItems
+	if filter.Again {
+		statement = s.sql.ItemsAgain
+	}
+	first, end := ItemRange(filter)
+	return readList(ctx, s.db.Read, "failed items", ScanFailedItem, statement, filter.Sweep, first, end, page(filter.Limit))
+}
+
+// AddSweepLogs stores lines, unless one of their sweeps does not exist.
+func (s *sweepLogStore) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
+	if len(logs) == 0 {
+		return nil
+	}
+	var lines Rows
+	for _, line := range logs {
+		lines.Add(line.Sweep, line.Index, CleanText(line.Level), CleanText(line.Text))
+	}
+	sweeps := sweepsOf(logs)
+	var added *int64
+	err := s.db.InTx(ctx, "add sweep logs", func(_ context.Context, db DB) error {
+		// PostgreSQL stores the lines before it answers this: its statement looks itself.
+		db.QueueEach(refuseMissing, s.sql.MissingSweeps, List[int64](sweeps))
+		added = db.Queue(s.sql.AddSweepLogs, &lines)
+		return nil
+	})
+	if err == nil && *added == 0 { // one of them was deleted meanwhile
+		err = NoSuchSweep(sweeps[0])
+	}
+	return err
+}
+
+// refuseMissing reads the id of a sweep that does not exist.
+func refuseMissing(row Scanner) error {
+	id, err := scanNumber(row)
+	if err != nil {
+		return err
+	}
+	return NoSuchSweep(id)
+}
+
+// SweepLogs lists lines, newest first. Those of some levels are looked up level by level: one
+// of which there are few is then found by its index.
+func (s *sweepLogStore) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
+	below := filter.Below
+	if below == 0 {
+		below = math.MaxInt64
+	}
+	last := []any{below, page(filter.Limit)}
+	if len(filter.Levels) == 0 {
+		statement, key := s.sql.SweepLogs, []any{filter.Sweep}
+		if filter.Index != nil {
+			statement, key = s.sql.ItemLogs, []any{filter.Sweep, *filter.Index}
+		}
+		return readList(ctx, s.db.Read, "sweep logs", ScanSweepLog, statement, slices.Concat(key, last)...)
+	}
+	levels := slices.Clone(filter.Levels)
+	slices.Sort(levels)
+	var found []*[]sweep.Log
+	err := s.db.Read(ctx, "sweep logs", func(_ context.Context, db DB) error {
+		found = nil
+		for _, level := range slices.Compact(slices.Clone(levels)) {
+			statement, key := s.sql.LevelLogs, []any{filter.Sweep, level}
+			if filter.Index != nil {
+				statement, key = s.sql.ItemLevelLogs, []any{filter.Sweep, *filter.Index, level}
+			}
+			found = append(found, queueList(db, ScanSweepLog, statement, slices.Concat(key, last)...))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var lines []sweep.Log
+	for _, some := range found {
+		lines = append(lines, *some...)
+	}
+	slices.SortFunc(lines, func(a, b sweep.Log) int { return cmp.Compare(b.ID, a.ID) })
+	return lines[:min(len(lines), page(filter.Limit))], nil
+}
+
+// SweepEvents lists what happened to a sweep, newest first.
+func (s *sweepLogStore) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
+	below := filter.Below
+	if below <= 0 {
+		below = math.MaxInt64
+	}
+	return readList(ctx, s.db.Read, "sweep events", ScanSweepEvent, s.sql.SweepEvents, filter.Sweep, below, page(filter.Limit))
+}
+
+// pruneChunk is how many lines, or events, one transaction removes: others wait for it.
+const pruneChunk = 500
+
+// PruneSweeps removes old lines and events of sweeps that have finished, at most limit of
+// each, and returns how many.
+func (s *sweepLogStore) PruneSweeps(ctx context.Context, age time.Duration, limit int) (total int, err error) {
+	if age <= 0 {
+		return 0, nil
+	}
+	for _, of := range []struct{ find, drop string }{{s.sql.OldSweepLogs, s.sql.DropLogs}, {s.sql.OldSweepEvents, s.sql.DropEvents}} {
+		for left := limit; left > 0; {
+			chunk, found := min(left, pruneChunk), 0
+			err := s.db.InTx(ctx, "prune sweeps", func(ctx context.Context, db DB) error {
+				old, err := list(ctx, db, scanNumber, of.find, age.Microseconds(), chunk)
+				if found = len(old); found > 0 {
+					db.Queue(of.drop, List[int64](old))
+				}
+				return err
+			})
+			if err != nil {
+				return total, err
+			}
+			total += found
+			if left -= found; found < chunk {
+				break
+			}
+		}
+	}
+	return total, nil
+}
 
 // ScanFailedItem reads sweep, idx, attempts, error, at and again.
 func ScanFailedItem(row Scanner) (item sweep.FailedItem, err error) {
@@ -59,29 +207,12 @@ func LastOfEach(items []sweep.FailedItem) []sweep.FailedItem {
 	return last
 }
 
-// SweepsOf are the sweeps that lines are about, each once, in order.
-func SweepsOf(logs []sweep.Log) []int64 {
+// sweepsOf are the sweeps that lines are about, each once, in order.
+func sweepsOf(logs []sweep.Log) []int64 {
 	var sweeps []int64
 	for i := range logs {
 		sweeps = append(sweeps, logs[i].Sweep)
 	}
 	slices.Sort(sweeps)
 	return slices.Compact(sweeps)
-}
-
-// LinesByLevel lists lines of some levels, newest first, each level by itself: one of
-// which there are few is then found by its index.
-func LinesByLevel(filter sweep.LogFilter, list func(level string) ([]sweep.Log, error)) ([]sweep.Log, error) {
-	var lines []sweep.Log
-	levels := slices.Clone(filter.Levels)
-	slices.Sort(levels)
-	for _, level := range slices.Compact(levels) {
-		found, err := list(level)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, found...)
-	}
-	slices.SortFunc(lines, func(a, b sweep.Log) int { return cmp.Compare(b.ID, a.ID) })
-	return lines[:min(len(lines), LogPage(filter))], nil
 }

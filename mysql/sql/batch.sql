@@ -3,18 +3,29 @@
 
 -- name: add_batch
 -- Stores a batch without tasks.
--- Inputs: name, type, queue, tenant, created_at, state, status, body.
--- Output: none; the insert id is its id.
+-- Inputs: opened, open, name, type, queue, tenant, state, status, body.
+-- Output: none.
 -- Locks: the inserted row.
-insert into {{batch}} (name, type, queue, tenant, created_at, opened, open, ended_at, state, status, body)
-values (?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?);
+insert into {{batch}} (created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body)
+values ({{now}}, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: added_batch
+-- Follows add_batch on its connection: reads what the batch got.
+-- Inputs: none.
+-- Output: id, created_at.
+-- Locks: none.
+select id, created_at from {{batch}} force index (primary) where id = last_insert_id();
 
 -- name: lock_batch
--- Lets nobody else act upon a batch.
--- Inputs: id, {{wait}}: nothing, or to skip what is locked.
+-- Keeps other transactions from acting upon a batch.
+-- Inputs: id.
 -- Output: the columns as batches.
 -- Locks: the row of batch.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} force index (primary) where id = ? for update {{wait}};
+select id, name, type, queue, tenant, created_at, body, status from {{batch}} force index (primary) where id = ? for update;
+
+-- name: try_batch
+-- As lock_batch, but it does not wait: there is no output if another has the lock.
+select id, name, type, queue, tenant, created_at, body, status from {{batch}} force index (primary) where id = ? for update skip locked;
 
 -- name: share_batch
 -- Keeps a batch from being removed.
@@ -72,7 +83,7 @@ select id from {{waiting}} force index (primary) where {{among}};
 -- Locks: inserted rows; waits for others who take the same number.
 insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}};
 
--- name: describe_chunk
+-- name: add_tasks
 -- Stores what the tasks of a chunk have to do.
 -- Inputs: batch, number, tasks.
 -- Output: none.
@@ -97,21 +108,21 @@ select number from {{part}} force index (primary) where batch = ? and pass = ?;
 
 -- name: drop_chunks
 -- Removes chunks of a batch.
--- Inputs: {{batch_id}}, {{ids}}: numbers.
+-- Inputs: batch, {{list}} of numbers.
 -- Output: none.
 -- Locks: rows of chunk.
 delete p
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (number int path '$')) v
-straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = v.number;
+from json_table(_utf8mb4'[{{list}}]', '$[*]' columns (number int path '$')) v
+straight_join {{part}} p force index (primary) on p.batch = ? and p.number = v.number;
 
 -- name: drop_chunk_tasks
 -- Removes what the tasks of chunks of a batch have to do.
--- Inputs: {{batch_id}}, {{ids}}: numbers.
+-- Inputs: batch, {{list}} of numbers.
 -- Output: none.
 -- Locks: rows of part_task.
 delete t
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (number int path '$')) v
-straight_join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = v.number;
+from json_table(_utf8mb4'[{{list}}]', '$[*]' columns (number int path '$')) v
+straight_join {{part_task}} t force index (primary) on t.batch = ? and t.number = v.number;
 
 -- name: chunks
 -- Reads chunks of a batch.
@@ -261,7 +272,7 @@ delete p from {{part}} p force index (primary) where batch = ? and size >= 0;
 -- Locks: rows of part_task.
 delete t from {{part_task}} t force index (primary) where batch = ? and tasks is not null;
 
--- name: drop_batch
+-- name: delete_batch
 -- Removes a batch that is locked.
 -- Inputs: id.
 -- Output: none.

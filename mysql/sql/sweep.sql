@@ -2,41 +2,45 @@
 -- COMMITTED. First the sweep is locked, then what is steered of its shards.
 
 -- name: add_sweep
--- Stores a new sweep. It fails if its name is taken.
--- Inputs: name, tenant, state, created_at, body, status.
--- Output: none; the insert id is its id.
--- Locks: the inserted row; waits for others who take the same name.
-insert into {{sweep}} (name, tenant, state, version, created_at, body, status) values (?, ?, ?, 1, ?, ?, ?);
+-- Stores a new sweep, unless one has its name.
+-- Inputs: name, tenant, state, status, body.
+-- Output: none.
+-- Locks: the inserted row; waits for others that take the same name.
+insert {{unless_taken}} into {{sweep}} (version, created_at, name, tenant, state, status, body) values (1, {{now}}, ?, ?, ?, ?, ?);
 
 -- name: lock_sweep
--- Lets nobody else steer a sweep.
--- Inputs: id, {{wait}}: nothing, or to skip what is locked.
+-- Keeps other transactions from steering a sweep.
+-- Inputs: id.
 -- Output: the columns as sweeps.
 -- Locks: the row of sweep.
-select id, name, tenant, state, version, created_at, body, status from {{sweep}} force index (primary) where id = ? for update {{wait}};
+select id, name, tenant, state, version, created_at, body, status from {{sweep}} force index (primary) where id = ? for update;
 
--- name: known_sweeps
--- Tells which sweeps there are.
--- Inputs: {{ids}}.
--- Output: id.
+-- name: try_sweep
+-- As lock_sweep, but it does not wait: there is no output if another has the lock.
+select id, name, tenant, state, version, created_at, body, status from {{sweep}} force index (primary) where id = ? for update skip locked;
+
+-- name: sweep_clock
+-- Follows lock_sweep or try_sweep: reads the clock under the lock.
+-- Inputs: id.
+-- Output: the time, whether there is such a sweep.
 -- Locks: none.
-select id from {{sweep}} force index (primary) where id in ({{ids}});
+select {{now}}, exists (select 1 from {{sweep}} force index (primary) where id = ?);
 
--- name: set_sweep
--- Replaces what people say of a sweep that is locked. It fails if its name is taken.
+-- name: replace_sweep
+-- Replaces what is declared of a sweep that is locked. It fails if its name is taken.
 -- Inputs: name, tenant, body, id.
 -- Output: none.
--- Locks: the row; waits for others who take the same name.
+-- Locks: the row; waits for others that take the same name.
 update {{sweep}} set version = version + 1, name = ?, tenant = ?, body = ? where id = ?;
 
 -- name: keep_sweep
 -- Keeps how a sweep that was steered stands.
--- Inputs: state, version, body, status, id.
+-- Inputs: state, version, status, body or null, id.
 -- Output: none.
 -- Locks: the row.
-update {{sweep}} set state = ?, version = ?, body = ?, status = ? where id = ?;
+update {{sweep}} set state = ?, version = ?, status = ?, body = coalesce(?, body) where id = ?;
 
--- name: drop_sweep
+-- name: delete_sweep
 -- Removes a sweep that is locked, without what else is known of it.
 -- Inputs: id.
 -- Output: none.
@@ -57,7 +61,7 @@ limit {{limit}};
 
 -- name: sweep_sums
 -- Sums up how far the shards of sweeps have come.
--- Inputs: {{ids}} of sweeps.
+-- Inputs: {{list}} of sweeps.
 -- Output: sweep, total, marked, done, abandoned, again, errors, in_window, measured; no
 --   row if there are no shards.
 -- Locks: none.
@@ -65,15 +69,39 @@ select sweep, cast(sum(case when to_index > 0 then to_index - from_index else 0 
        cast(sum(done) as signed), cast(sum(abandoned) as signed), cast(sum(again) as signed), cast(sum(errors) as signed),
        cast(sum(greatest(0, done + abandoned - (mark - from_index))) as signed), sum(case when ended = 0 then measured else 0 end)
 from {{shard_progress}} force index (primary)
-where sweep in ({{ids}})
+where sweep in ({{list}})
 group by sweep;
 
--- name: shard_jobs
--- Reads which jobs the shards of a sweep have.
+-- name: shard_numbers
+-- Reads which shards a sweep has.
 -- Inputs: sweep.
--- Output: jobs.
+-- Output: number.
 -- Locks: none.
-select job from {{shard}} where sweep = ? and job <> 0;
+select number from {{shard}} force index (primary) where sweep = ?;
+
+-- name: shards_and_states
+-- Reads the shards of a sweep, with the states of their jobs, in one snapshot.
+-- Inputs: sweep.
+-- Output: as shards, then the state, empty if there is no job.
+-- Locks: none.
+select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
+       s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured,
+       case when j.id is null then '' when u.id is not null then 'running' when r.id is not null or a.id is not null then 'ready' when l.id is not null then 'scheduled'
+            when k.id is not null then 'parked' when w.id is not null then 'waiting'
+            else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end end
+from {{shard}} s force index (primary)
+straight_join {{shard_progress}} p force index (primary) on p.sweep = s.sweep and p.number = s.number
+left join {{job}} j force index (primary) on j.id = s.job
+left join {{running}} u force index (primary) on u.id = j.id
+left join {{ready}} r force index (primary) on r.lane = j.lane and r.solo = 0 and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+left join {{ready}} a force index (primary) on a.lane = j.lane and a.solo = 1 and a.turn = j.turn and a.start_by = j.start_by and a.id = j.id
+left join {{later}} l force index (primary) on l.id = j.id
+left join {{parked}} k force index (primary) on k.gate = j.gate and k.turn = j.turn and k.start_by = j.start_by and k.id = j.id
+left join {{waiting}} w force index (primary) on w.id = j.id
+left join {{done}} d force index (primary) on d.id = j.id
+where s.sweep = ?
+order by s.number;
 
 -- name: shards
 -- Reads the shards of a sweep.
@@ -197,10 +225,10 @@ order by idx limit ?;
 
 -- name: retry_failed
 -- Lets items that came to nothing wait to be tried again.
--- Inputs: sweep, {{ids}}: their indexes.
+-- Inputs: sweep, {{list}}: their indexes.
 -- Output: none.
 -- Locks: the rows.
-update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ? and f.idx in ({{ids}});
+update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ? and f.idx in ({{list}});
 
 -- name: retry_all_failed
 -- Lets all such items of a sweep wait to be tried again.
@@ -211,10 +239,10 @@ update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ?
 
 -- name: known_failed
 -- Tells which indexes are those of items that came to nothing.
--- Inputs: sweep, {{ids}}: indexes.
+-- Inputs: sweep, {{list}}: indexes.
 -- Output: idx.
 -- Locks: none.
-select idx from {{failed_item}} force index (primary) where sweep = ? and idx in ({{ids}});
+select idx from {{failed_item}} force index (primary) where sweep = ? and idx in ({{list}});
 
 -- name: count_again
 -- Counts what waits to be tried again in a part of a sweep.
@@ -223,16 +251,19 @@ select idx from {{failed_item}} force index (primary) where sweep = ? and idx in
 -- Locks: none.
 select count(*) from {{failed_item}} force index (primary) where sweep = ? and idx >= ? and idx < ? and again = 1;
 
+-- name: dismiss
+-- Takes its job from a shard.
+-- Inputs: sweep, number.
+-- Output: none.
+-- Locks: what is steered of the shard.
+update {{shard}} s force index (primary) set s.job = 0 where s.sweep = ? and s.number = ?;
+
 -- name: reopen_shard
--- Lets a shard in which something waits to be tried again begin anew, without the job
--- that it had.
+-- Lets a shard in which something waits to be tried again begin anew.
 -- Inputs: again, to_index, sweep, number.
 -- Output: none.
--- Locks: what is steered of the shard, what its run has stored.
-update {{shard}} s force index (primary)
-straight_join {{shard_progress}} p force index (primary) on p.sweep = s.sweep and p.number = s.number
-set s.job = 0, p.again = ?, p.to_index = ?, p.ended = 0
-where s.sweep = ? and s.number = ?;
+-- Locks: what its run has stored.
+update {{shard_progress}} p force index (primary) set p.again = ?, p.to_index = ?, p.ended = 0 where p.sweep = ? and p.number = ?;
 
 -- name: leave_alone
 -- Lets nothing of a shard wait to be tried again.
@@ -259,59 +290,78 @@ delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.id
 -- Locks: the deleted rows.
 delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.attempts >= 0;
 
+-- name: missing_sweeps
+-- Finds sweeps that do not exist.
+-- Inputs: {{list}} of ids.
+-- Output: id of those.
+-- Locks: none.
+select v.id
+from json_table(_utf8mb4'[{{list}}]', '$[*]' columns (id bigint path '$')) v
+left join {{sweep}} w force index (primary) on w.id = v.id
+where w.id is null;
+
 -- name: add_sweep_logs
 -- Stores lines.
--- Inputs: {{rows}} of sweep, idx, level, text, at.
+-- Inputs: {{rows}} of sweep, idx, level, text.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{sweep_log}} (sweep, idx, level, text, at) values {{rows}};
+insert into {{sweep_log}} (at, sweep, idx, level, text) values {{rows}}({{now}}, ?, ?, ?, ?){{end}};
 
 -- name: sweep_logs
 -- Lists lines, newest first.
--- Inputs: sweep, {{id}} below which to look, {{named}}: further conditions or nothing,
---   {{limit}}.
+-- Inputs: sweep, the id below which to begin, limit.
 -- Output: id, sweep, idx, level, text, at.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}} force index (sweep)
-where sweep = ? and id < {{id}} {{named}}
-order by id desc limit {{limit}};
+where sweep = ? and id < ?
+order by id desc limit ?;
 
 -- name: level_logs
 -- Lists lines of a level, newest first.
--- Inputs: as sweep_logs, then the first bytes of the level.
+-- Inputs: sweep, level, the id below which to begin, limit.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}} force index (level)
-where sweep = ? and level_key = ? and id < {{id}} {{named}}
-order by id desc limit {{limit}};
+where sweep = ?1 and level_key = left(cast(?2 as binary), 16) and level = ?2 and id < ?3
+order by id desc limit ?4;
 
 -- name: item_logs
 -- Lists lines about an item, newest first.
--- Inputs: as sweep_logs, then the index.
+-- Inputs: sweep, index, the id below which to begin, limit.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}} force index (item)
-where sweep = ? and idx = ? and id < {{id}} {{named}}
-order by id desc limit {{limit}};
+where sweep = ? and idx = ? and id < ?
+order by id desc limit ?;
+
+-- name: item_level_logs
+-- Lists lines of a level about an item, newest first.
+-- Inputs: sweep, index, level, the id below which to begin, limit.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} force index (item)
+where sweep = ? and idx = ? and level = ? and id < ?
+order by id desc limit ?;
 
 -- name: old_sweep_logs
 -- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
 -- first.
--- Inputs: time, time, limit.
+-- Inputs: age in microseconds, limit.
 -- Output: id.
 -- Locks: none.
 select l.id
 from {{sweep}} w force index (state)
 straight_join {{sweep_log}} l force index (sweep) on l.sweep = w.id
-where w.state = 'finished' and (select f.at from {{sweep_log}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < ? and l.at < ?
-limit ?;
+where w.state = 'finished' and (select f.at from {{sweep_log}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < {{now}} - ?1
+  and l.at < {{now}} - ?1
+limit ?2;
 
 -- name: drop_logs
 -- Removes lines.
--- Inputs: {{among}}.
+-- Inputs: {{list}} of ids.
 -- Output: none.
 -- Locks: the deleted rows.
-delete l from {{sweep_log}} l force index (primary) where {{among}} and at >= 0;
+delete l from {{sweep_log}} l force index (primary) where l.id in ({{list}}) and l.at >= 0;
 
 -- name: drop_sweep_logs
 -- Removes the lines of a sweep.
@@ -336,21 +386,22 @@ select id, at, actor, action, was, became, note from {{sweep_event}} force index
 
 -- name: old_sweep_events
 -- Finds what happened long ago to sweeps that have finished.
--- Inputs: time, time, limit.
+-- Inputs: as old_sweep_logs.
 -- Output: id.
 -- Locks: none.
 select e.id
 from {{sweep}} w force index (state)
 straight_join {{sweep_event}} e force index (sweep) on e.sweep = w.id
-where w.state = 'finished' and (select f.at from {{sweep_event}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < ? and e.at < ?
-limit ?;
+where w.state = 'finished' and (select f.at from {{sweep_event}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < {{now}} - ?1
+  and e.at < {{now}} - ?1
+limit ?2;
 
 -- name: drop_events
 -- Removes events.
--- Inputs: {{among}}.
+-- Inputs: {{list}} of ids.
 -- Output: none.
 -- Locks: the deleted rows.
-delete e from {{sweep_event}} e force index (primary) where {{among}} and at >= 0;
+delete e from {{sweep_event}} e force index (primary) where e.id in ({{list}}) and e.at >= 0;
 
 -- name: drop_sweep_events
 -- Removes the history of a sweep.

@@ -1,11 +1,23 @@
 -- name: add_batch
 -- Stores a batch without tasks.
--- Inputs: $1 name, $2 type, $3 queue, $4 tenant, $5 state, $6 status, $7 body.
--- Output: id, created_at.
+-- Inputs: $1 opened, $2 open, $3 name, $4 type, $5 queue, $6 tenant, $7 state, $8 status,
+--   $9 body.
 -- Locks: the inserted row.
 insert into {{batch}} (created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body)
-values ({{now}}, 0, false, false, $1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::json)
-returning id, created_at;
+values ({{now}}, 0, $1::bool, $2::bool, $3::text, $4::text, $5::text, $6::text, $7::text, $8::json, $9::json);
+
+-- name: added_batch
+-- Follows add_batch in its transaction: reads what the batch got.
+-- Output: id, created_at.
+-- Locks: none.
+select id, created_at from {{batch}} where id = (select lastval());
+
+-- name: share_batch
+-- Keeps a batch from being removed.
+-- Inputs: $1 id.
+-- Output: id, if it exists.
+-- Locks: the batch, shared; does not wait for a transaction that acts upon it.
+select id from {{batch}} where id = $1::bigint for key share;
 
 -- name: dwell
 -- Follows pin where somebody acts upon a batch, in several round trips: bounds how
@@ -123,33 +135,39 @@ where b.id < $1::bigint and b.opened and $3::bigint[] is null and $4::text[] is 
 order by b.id desc limit $2::int;
 
 -- name: add_chunks
--- Stores chunks with their tasks. It fails if one of the numbers is taken.
--- Inputs: $1 batch; in step: $2 numbers, $3 passes, $4 kinds, $5 first jobs, $6 sizes,
---   $7 held, $8 out, $9 marks, $10 tasks.
--- Output: how many; none if the batch does not exist.
--- Locks: inserted rows, and the batch so that it is not removed.
-with owner as materialized (select id from {{batch}} where id = $1::bigint for key share),
-stored as (
-    insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks)
-    select o.id, n.number, n.pass, n.kind, n.first_job, n.size, n.held, n.out_, n.marks
-    from owner o, unnest($2::int[], $3::int[], $4::text[], $5::bigint[], $6::int[], $7::int[], $8::int[], $9::json[])
-        as n (number, pass, kind, first_job, size, held, out_, marks)
-    returning 1
-),
-described as (
-    insert into {{part_task}} (batch, number, tasks)
-    select o.id, n.number, n.tasks from owner o, unnest($2::int[], $10::json[]) as n (number, tasks)
-)
-select count(*) from stored;
+-- Stores chunks. It fails if one of the numbers is taken.
+-- Inputs, in step: $1 batches, locked by share_batch, $2 numbers, $3 passes, $4 kinds,
+--   $5 first jobs, $6 sizes, $7 held, $8 out, $9 marks.
+-- Locks: inserted rows.
+insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks)
+select n.batch, n.number, n.pass, n.kind, n.first_job, n.size, n.held, n.out_, n.marks
+from unnest($1::bigint[], $2::int[], $3::int[], $4::text[], $5::bigint[], $6::int[], $7::int[], $8::int[], $9::json[])
+    as n (batch, number, pass, kind, first_job, size, held, out_, marks);
+
+-- name: add_tasks
+-- Stores what the tasks of a chunk have to do.
+-- Inputs: $1 batch, $2 number, $3 tasks.
+-- Locks: the inserted row.
+insert into {{part_task}} (batch, number, tasks) values ($1::bigint, $2::int, $3::json);
+
+-- name: pass_chunks
+-- Lists the chunks of a pass.
+-- Inputs: $1 batch, $2 pass.
+-- Output: number.
+-- Locks: none.
+select number from {{part}} where batch = $1::bigint and pass = $2::int;
 
 -- name: drop_chunks
--- Removes the chunks of a pass, with their tasks.
--- Inputs: $1 batch, $2 pass.
+-- Removes chunks of a batch, without their tasks.
+-- Inputs: $1 batch, $2 numbers.
 -- Locks: the deleted rows.
-with gone as materialized (
-    delete from {{part}} where batch = $1::bigint and pass = $2::int returning number
-)
-delete from {{part_task}} where batch = $1::bigint and number = any (array(select number from gone));
+delete from {{part}} where batch = $1::bigint and number = any ($2::int[]);
+
+-- name: drop_chunk_tasks
+-- Removes what the tasks of chunks have to do.
+-- Inputs: $1 batch, $2 numbers.
+-- Locks: the deleted rows.
+delete from {{part_task}} where batch = $1::bigint and number = any ($2::int[]);
 
 -- name: save_chunks
 -- Keeps how the tasks of chunks stand.
@@ -291,16 +309,22 @@ ready as (
 select id from scheduled union all select id from parked union all select id from ready order by id;
 
 -- name: delete_batch
--- Removes a batch with all its chunks.
+-- Removes a batch, without its chunks.
 -- Inputs: $1 id, locked.
+-- Locks: the row; waits for transactions that add chunks.
+delete from {{batch}} where id = $1::bigint;
+
+-- name: drop_batch_chunks
+-- Removes all chunks of a batch.
+-- Inputs: $1 batch, locked.
 -- Locks: the deleted rows.
-with gone as materialized (
-    delete from {{batch}} where id = $1::bigint returning id
-),
-parts as (
-    delete from {{part}} where batch = any (array(select id from gone))
-)
-delete from {{part_task}} where batch = any (array(select id from gone));
+delete from {{part}} where batch = $1::bigint;
+
+-- name: drop_batch_tasks
+-- Removes what the tasks of a batch have to do.
+-- Inputs: $1 batch, locked.
+-- Locks: the deleted rows.
+delete from {{part_task}} where batch = $1::bigint;
 
 -- name: prune_batch
 -- Removes a batch that completed long ago, with all its chunks.

@@ -1,15 +1,13 @@
 -- name: add_sweep
 -- Stores a new sweep, unless one has its name.
 -- Inputs: $1 name, $2 tenant, $3 state, $4 status, $5 body.
--- Output: id, created_at, if it was stored.
 -- Locks: the inserted row; waits for transactions that store the same name.
 insert into {{sweep}} (version, created_at, name, tenant, state, status, body)
 values (1, {{now}}, $1::text, $2::text, $3::text, $4::json, $5::json)
-on conflict (name) do nothing
-returning id, created_at;
+on conflict (name) do nothing;
 
 -- name: lock_sweep
--- Lets nobody else steer a sweep.
+-- Keeps other transactions from steering a sweep.
 -- Inputs: $1 id.
 -- Output: what ScanSweep in internal/sqlstore reads, if it exists.
 -- Locks: the sweep; waits for others.
@@ -19,49 +17,45 @@ select id, name, tenant, state, version, created_at, body, status from {{sweep}}
 -- As lock_sweep, but it does not wait: there is no output if another has the lock.
 select id, name, tenant, state, version, created_at, body, status from {{sweep}} where id = $1::bigint for no key update skip locked;
 
--- name: sweep_exists
--- Tells whether there is a sweep.
+-- name: sweep_clock
+-- Follows lock_sweep or try_sweep: reads the clock under the lock.
 -- Inputs: $1 id.
--- Output: a row, if there is one.
+-- Output: the time, whether there is such a sweep.
 -- Locks: none.
-select true from {{sweep}} where id = $1::bigint;
+select {{now}}, exists (select from {{sweep}} where id = $1::bigint);
 
 -- name: replace_sweep
--- Replaces what people say of a sweep.
--- Inputs: $1 id, locked, $2 name, $3 tenant, $4 body.
+-- Replaces what is declared of a sweep.
+-- Inputs: $1 name, $2 tenant, $3 body, $4 id, locked.
 -- Locks: the sweep; waits for transactions that store the same name, and fails if
 --   they do.
-update {{sweep}} set version = version + 1, name = $2::text, tenant = $3::text, body = $4::json where id = $1::bigint;
+update {{sweep}} set version = version + 1, name = $1::text, tenant = $2::text, body = $3::json where id = $4::bigint;
 
 -- name: keep_sweep
 -- Keeps how a sweep that was steered stands.
--- Inputs: $1 id, locked, $2 state, $3 version, $4 status, $5 body, null if it is as it
---   was.
+-- Inputs: $1 state, $2 version, $3 status, $4 body, null if it is as it was, $5 id, locked.
 -- Locks: the sweep.
 update {{sweep}}
-set state = $2::text, version = $3::bigint, status = $4::json, body = coalesce($5::json, body)
-where id = $1::bigint;
+set state = $1::text, version = $2::bigint, status = $3::json, body = coalesce($4::json, body)
+where id = $5::bigint;
 
 -- name: delete_sweep
--- Removes a sweep with all that is known of it.
+-- Removes a sweep, without what else is known of it.
 -- Inputs: $1 id, locked.
--- Locks: all of it; waits for those who note something about its items.
-with gone as materialized (
-    delete from {{sweep}} where id = $1::bigint returning id
-),
-steered as (
-    delete from {{shard}} where sweep = any (array(select id from gone))
-),
-stored as (
-    delete from {{shard_progress}} where sweep = any (array(select id from gone))
-),
-failed as (
-    delete from {{failed_item}} where sweep = any (array(select id from gone))
-),
-logged as (
-    delete from {{sweep_log}} where sweep = any (array(select id from gone))
-)
-delete from {{sweep_event}} where sweep = any (array(select id from gone));
+-- Locks: the sweep; waits for transactions that add lines about it.
+delete from {{sweep}} where id = $1::bigint;
+
+-- name: drop_sweep_logs
+-- Removes the lines about a sweep.
+-- Inputs: $1 sweep, locked.
+-- Locks: the deleted rows.
+delete from {{sweep_log}} where sweep = $1::bigint;
+
+-- name: drop_sweep_events
+-- Removes the history of a sweep.
+-- Inputs: $1 sweep, locked.
+-- Locks: the deleted rows.
+delete from {{sweep_event}} where sweep = $1::bigint;
 
 -- name: sweeps
 -- Lists sweeps, newest first, with the sums of what their shards have stored.
@@ -163,48 +157,59 @@ cross join lateral (select * from {{shard_progress}} where sweep = f.sweep and n
 where f.sweep = $1::bigint
 order by f.sweep, f.number;
 
+-- name: shard_numbers
+-- Which shards a sweep has.
+-- Inputs: $1 sweep.
+-- Output: number.
+-- Locks: none.
+select number from {{shard}} where sweep = $1::bigint;
+
 -- name: drop_shards
--- Removes the shards of a sweep.
+-- Removes what is steered of the shards of a sweep.
 -- Inputs: $1 sweep, locked.
--- Locks: its shards.
-with steered as (
-    delete from {{shard}} where sweep = $1::bigint
-)
+-- Locks: the deleted rows.
+delete from {{shard}} where sweep = $1::bigint;
+
+-- name: drop_progress
+-- Removes how far the shards of a sweep have come.
+-- Inputs: $1 sweep, locked.
+-- Locks: the deleted rows.
 delete from {{shard_progress}} where sweep = $1::bigint;
 
 -- name: add_shards
--- Stores new shards.
--- Inputs: $1 sweep, locked; in step: $2 numbers, $3 from_index, $4 to_index, $5 marks,
---   $6 whether they have ended, $7 bits, $8 pending, $9 done, $10 abandoned, $11 again,
---   $12 errors, $13 source.
+-- Stores what is steered of new shards.
+-- Inputs, in step: $1 sweeps, locked, $2 numbers.
 -- Locks: inserted rows.
-with steered as (
-    insert into {{shard}} (sweep, number) select $1::bigint, number from unnest($2::int[]) as a (number)
-)
-insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, bits, pending, done, abandoned, again, errors, source)
-select $1::bigint, a.number, a.from_index, a.to_index, a.mark, a.ended, a.bits, a.pending, a.done, a.abandoned, a.again, a.errors, a.source
-from unnest($2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bool[], $7::bytea[], $8::json[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::json[])
-  as a (number, from_index, to_index, mark, ended, bits, pending, done, abandoned, again, errors, source);
+insert into {{shard}} (sweep, number) select a.sweep, a.number from unnest($1::bigint[], $2::int[]) as a (sweep, number);
+
+-- name: add_progress
+-- Stores how far new shards have come.
+-- Inputs, in step: $1 sweeps, locked, $2 numbers, $3 from_index, $4 to_index, $5 marks,
+--   $6 whether they have ended, $7 done, $8 abandoned, $9 again, $10 errors, $11 bits,
+--   $12 pending, $13 source.
+-- Locks: inserted rows.
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source)
+select a.*
+from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bool[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::json[], $13::json[])
+  as a (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source);
 
 -- name: grant_shares
 -- Stores shares of shards, each under its next number.
--- Inputs: $1 sweep, locked; in step: $2 numbers, $3 rates, $4 slots, $5 fences, $6 rates
+-- Inputs, in step: $1 sweeps, locked, $2 numbers, $3 rates, $4 slots, $5 fences, $6 rates
 --   and $7 slots of the peaks.
 -- Locks: what is steered of the shards.
 update {{shard}} s
 set share_rate = a.rate, share_slots = a.slots, share_fence = a.fence, peak_rate = a.peak_rate, peak_slots = a.peak_slots, share_number = s.share_number + 1
-from unnest($2::int[], $3::float8[], $4::int[], $5::bigint[], $6::float8[], $7::int[]) as a (number, rate, slots, fence, peak_rate, peak_slots)
-where s.sweep = $1::bigint and s.number = any (array[a.number]);
+from unnest($1::bigint[], $2::int[], $3::float8[], $4::int[], $5::bigint[], $6::float8[], $7::int[]) as a (sweep, number, rate, slots, fence, peak_rate, peak_slots)
+where s.sweep = any (array[a.sweep]) and s.number = any (array[a.number]);
 
 -- name: employ
 -- Gives shards their jobs.
--- Inputs: $1 sweep, locked; in step: $2 numbers, $3 jobs.
--- Output: numbers of the shards that exist.
+-- Inputs, in step: $1 sweeps, locked, $2 numbers, $3 jobs.
 -- Locks: what is steered of the shards.
 update {{shard}} s set job = a.job
-from unnest($2::int[], $3::bigint[]) as a (number, job)
-where s.sweep = $1::bigint and s.number = any (array[a.number])
-returning s.number;
+from unnest($1::bigint[], $2::int[], $3::bigint[]) as a (sweep, number, job)
+where s.sweep = any (array[a.sweep]) and s.number = any (array[a.number]);
 
 -- name: checkpoint
 -- Keeps how far the run of a shard has come, and reads what it is to do. What is
@@ -261,74 +266,69 @@ cross join lateral (
     from {{shard_progress}} where sweep = $1::bigint and number <> $2::int
 ) b;
 
--- name: share_sweeps
--- Keeps sweeps from being deleted.
--- Inputs: $1 ids, each once.
--- Output: id of those that exist.
--- Locks: the sweeps, shared; does not wait for who steers them.
-select id from {{sweep}} where id = any ($1::bigint[]) order by id for key share;
+-- name: missing_sweeps
+-- Finds sweeps that do not exist.
+-- Inputs: $1 ids.
+-- Output: id of those.
+-- Locks: none.
+select a.id
+from unnest($1::bigint[]) as a (id)
+left join lateral (select true as known from {{sweep}} where id = a.id offset 0) w on true
+where w.known is null;
 
 -- name: failed_items
--- Items that came to nothing.
--- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before.
+-- Failed items.
+-- Inputs: $1 sweep, $2 index to begin with, $3 index to end before, $4 at most so many.
 -- Output: what ScanFailedItem in internal/sqlstore reads, by index.
 -- Locks: none.
 select sweep, idx, attempts, error, at, again from {{failed_item}}
-where sweep = $1::bigint and idx >= $2::bigint and idx < $4::bigint
-order by sweep, idx limit $3::int;
+where sweep = $1::bigint and idx >= $2::bigint and idx < $3::bigint
+order by sweep, idx limit $4::int;
 
 -- name: items_again
 -- Items that wait to be tried again.
--- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before.
--- Output: as failed_items.
--- Locks: none.
+-- Inputs, output, locks: as failed_items.
 select sweep, idx, attempts, error, at, again from {{failed_item}}
-where sweep = $1::bigint and idx >= $2::bigint and idx < $4::bigint and again
-order by sweep, idx limit $3::int;
+where sweep = $1::bigint and idx >= $2::bigint and idx < $3::bigint and again
+order by sweep, idx limit $4::int;
 
 -- name: retry_failed
--- Lets items that came to nothing wait to be tried again.
--- Inputs: $1 sweep, locked, $2 indexes, null for all.
+-- Lets failed items wait to be tried again.
+-- Inputs: $1 sweep, locked, $2 indexes.
 -- Locks: the items.
-update {{failed_item}} set again = true
-where sweep = $1::bigint and not again and ($2::bigint[] is null or idx = any ($2::bigint[]));
+update {{failed_item}} set again = true where sweep = $1::bigint and not again and idx = any ($2::bigint[]);
 
--- name: not_failed
--- Tells which indexes are not those of items that came to nothing.
+-- name: retry_all_failed
+-- Lets all failed items of a sweep wait to be tried again.
+-- Inputs: $1 sweep, locked.
+-- Locks: the items.
+update {{failed_item}} set again = true where sweep = $1::bigint and not again;
+
+-- name: known_failed
+-- Tells which indexes are those of failed items.
 -- Inputs: $1 sweep, $2 indexes.
 -- Output: index.
 -- Locks: none.
-select a.idx
-from unnest($2::bigint[]) as a (idx)
-left join lateral (select true as known from {{failed_item}} where sweep = $1::bigint and idx = a.idx offset 0) f on true
-where f.known is null;
+select idx from {{failed_item}} where sweep = $1::bigint and idx = any ($2::bigint[]);
 
--- name: reopen_shards
--- Counts what waits to be tried again, and lets shards in which something does begin
--- anew, without the jobs that they had. One that had ended before its last item ends
--- where it has come to.
--- Inputs: $1 sweep, locked.
--- Locks: its shards.
-with counted as materialized (
-    select p.number, c.n
-    from {{shard_progress}} p
-    cross join lateral (
-        select count(*) as n from {{failed_item}} f
-        where f.sweep = $1::bigint and f.again and f.idx >= p.from_index and f.idx < case p.to_index when 0 then 9223372036854775807 else p.to_index end
-        offset 0
-    ) c
-    where p.sweep = $1::bigint
-),
-reopened as materialized (
-    update {{shard_progress}} p
-    set again = c.n, ended = p.ended and c.n = 0, to_index = case when p.ended and c.n > 0 then p.mark else p.to_index end
-    from counted c
-    where p.sweep = $1::bigint and p.number = any (array[c.number])
-    returning p.number, p.again
-)
-update {{shard}} s set job = 0
-from reopened r
-where s.sweep = $1::bigint and s.number = any (array[r.number]) and r.again > 0;
+-- name: count_again
+-- Counts what waits to be tried again between two indexes.
+-- Inputs: $1 sweep, $2 index to begin with, $3 index to end before.
+-- Output: the number.
+-- Locks: none.
+select count(*) from {{failed_item}} where sweep = $1::bigint and idx >= $2::bigint and idx < $3::bigint and again;
+
+-- name: dismiss
+-- Takes its job from a shard.
+-- Inputs: $1 sweep, locked, $2 number.
+-- Locks: what is steered of the shard.
+update {{shard}} set job = 0 where sweep = $1::bigint and number = $2::int;
+
+-- name: reopen_shard
+-- Lets a shard in which something waits to be tried again begin anew.
+-- Inputs: $1 again, $2 to_index, $3 sweep, locked, $4 number.
+-- Locks: what the run of the shard has stored.
+update {{shard_progress}} set again = $1::bigint, to_index = $2::bigint, ended = false where sweep = $3::bigint and number = $4::int;
 
 -- name: drop_failed
 -- Forgets all such items of a sweep.
@@ -337,13 +337,17 @@ where s.sweep = $1::bigint and s.number = any (array[r.number]) and r.again > 0;
 delete from {{failed_item}} where sweep = $1::bigint;
 
 -- name: add_sweep_logs
--- Stores lines, if all their sweeps exist.
--- Inputs: $1 sweeps, each once; in step: $2 sweeps, $3 indexes, $4 levels, $5 texts.
--- Locks: inserted rows.
+-- Stores lines, if all their sweeps exist: it is sent before missing_sweeps is answered.
+-- Inputs, in step: $1 sweeps, $2 indexes, $3 levels, $4 texts.
+-- Locks: inserted rows; the sweeps, shared, which keeps them from being deleted and does
+--   not wait for the node that steers them.
+with owners as materialized (
+    select id from {{sweep}} where id = any ($1::bigint[]) order by id for key share
+)
 insert into {{sweep_log}} (sweep, idx, at, level, text)
 select a.sweep, a.idx, {{now}}, a.level, a.text
-from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) with ordinality as a (sweep, idx, level, text, position)
-where (select count(*) from {{sweep}} where id = any ($1::bigint[])) = cardinality($1::bigint[])
+from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) with ordinality as a (sweep, idx, level, text, position)
+where (select count(*) from owners) = (select count(distinct id) from unnest($1::bigint[]) as s (id))
 order by a.position;
 
 -- name: sweep_logs
@@ -357,21 +361,30 @@ order by sweep desc, id desc limit $3::int;
 
 -- name: level_logs
 -- Lines of a level about a sweep, newest first.
--- Inputs: $1 to $3 as sweep_logs, $4 level.
+-- Inputs: $1 sweep, $2 level, $3 id below which to begin, $4 at most so many.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}}
-where sweep = $1::bigint and level = $4::text and id < $2::bigint
-order by sweep desc, level desc, id desc limit $3::int;
+where sweep = $1::bigint and level = $2::text and id < $3::bigint
+order by sweep desc, level desc, id desc limit $4::int;
 
 -- name: item_logs
 -- Lines about an item, newest first.
--- Inputs: $1 to $3 as sweep_logs, $4 levels, null for all, $5 index.
+-- Inputs: $1 sweep, $2 index, $3 id below which to begin, $4 at most so many.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}}
-where sweep = $1::bigint and idx = $5::bigint and id < $2::bigint and ($4::text[] is null or level = any ($4::text[]))
-order by sweep desc, idx desc, id desc limit $3::int;
+where sweep = $1::bigint and idx = $2::bigint and id < $3::bigint
+order by sweep desc, idx desc, id desc limit $4::int;
+
+-- name: item_level_logs
+-- Lines of a level about an item, newest first.
+-- Inputs: $1 sweep, $2 index, $3 level, $4 id below which to begin, $5 at most so many.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}}
+where sweep = $1::bigint and idx = $2::bigint and level = $3::text and id < $4::bigint
+order by sweep desc, idx desc, id desc limit $5::int;
 
 -- name: add_sweep_event
 -- Adds to the history of a sweep.
@@ -387,47 +400,45 @@ values ($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::text
 -- Locks: none.
 select id, at, actor, action, was, became, note from {{sweep_event}} where sweep = $1::bigint and id < $2::bigint order by sweep desc, id desc limit $3::int;
 
--- name: prune_sweep_logs
--- Removes old lines of sweeps that have finished. Whether a sweep has any is told by
--- its first.
--- Inputs: $1 at most so many, $2 microseconds.
--- Output: how many.
--- Locks: the deleted rows.
-with gone as (
-    delete from {{sweep_log}}
-    where id = any (array(
-        select l.id
-        from (
-            select w.id from {{sweep}} w
-            where w.state = 'finished' and w.state <> ''
-              and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
-            offset 0
-        ) w
-        cross join lateral (select id, at from {{sweep_log}} where sweep = w.id order by sweep, id limit $1::int) l
-        where l.at < (select {{now}}) - $2::bigint
-        limit $1::int))
-    returning 1
-)
-select count(*) from gone;
+-- name: old_sweep_logs
+-- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
+-- first.
+-- Inputs: $1 microseconds, $2 at most so many.
+-- Output: id.
+-- Locks: none.
+select l.id
+from (
+    select w.id from {{sweep}} w
+    where w.state = 'finished' and w.state <> ''
+      and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $1::bigint
+    offset 0
+) w
+cross join lateral (select id, at from {{sweep_log}} where sweep = w.id order by sweep, id limit $2::int) l
+where l.at < (select {{now}}) - $1::bigint
+limit $2::int;
 
--- name: prune_sweep_events
--- Removes what happened long ago to sweeps that have finished.
--- Inputs: $1 at most so many, $2 microseconds.
--- Output: how many.
+-- name: drop_logs
+-- Removes lines.
+-- Inputs: $1 ids.
 -- Locks: the deleted rows.
-with gone as (
-    delete from {{sweep_event}}
-    where id = any (array(
-        select e.id
-        from (
-            select w.id from {{sweep}} w
-            where w.state = 'finished' and w.state <> ''
-              and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
-            offset 0
-        ) w
-        cross join lateral (select id, at from {{sweep_event}} where sweep = w.id order by sweep, id limit $1::int) e
-        where e.at < (select {{now}}) - $2::bigint
-        limit $1::int))
-    returning 1
-)
-select count(*) from gone;
+delete from {{sweep_log}} where id = any ($1::bigint[]);
+
+-- name: old_sweep_events
+-- Finds what happened long ago to sweeps that have finished.
+-- Inputs, output, locks: as old_sweep_logs.
+select e.id
+from (
+    select w.id from {{sweep}} w
+    where w.state = 'finished' and w.state <> ''
+      and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $1::bigint
+    offset 0
+) w
+cross join lateral (select id, at from {{sweep_event}} where sweep = w.id order by sweep, id limit $2::int) e
+where e.at < (select {{now}}) - $1::bigint
+limit $2::int;
+
+-- name: drop_events
+-- Removes events.
+-- Inputs: $1 ids.
+-- Locks: the deleted rows.
+delete from {{sweep_event}} where id = any ($1::bigint[]);

@@ -2,13 +2,23 @@
 -- reads with, run in one transaction that has the write lock.
 
 -- name: add_batch
--- Stores a new batch.
--- Inputs: id, name, type, queue, tenant, created_at, body, status.  Output: none.
+-- Stores a batch without tasks.
+-- Inputs: opened, open, name, type, queue, tenant, state, status, body.  Output: none.
 -- Locks: the writer's.
-insert into {{batch}} (id, name, type, queue, tenant, created_at, opened, open, ended_at, state, body, status)
-values (?, ?, ?, ?, ?, ?, 0, 0, 0, '', ?, ?);
+insert into {{batch}} (id, created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body)
+values ({{new_batch}}, {{now}}, 0, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9);
 
--- name: batch
+-- name: added_batch
+-- Follows add_batch in its transaction: reads what the batch got.
+-- Inputs: none.  Output: id, created_at.  Locks: none.
+select id, created_at from {{batch}} where id = last_insert_rowid();
+
+-- name: share_batch
+-- Looks for a batch. The transaction has the write lock already.
+-- Inputs: id.  Output: id, if it exists.  Locks: the writer's.
+select id from {{batch}} where id = ?;
+
+-- name: lock_batch
 -- Reads a batch as it was last acted upon.
 -- Inputs: id.  Output: the columns of sqlstore.ScanBatch.  Locks: none.
 select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = ?;
@@ -52,23 +62,23 @@ select id from {{batch}} where opened = 0 and created_at < ? order by created_at
 -- Inputs: id.  Output: none.  Locks: the writer's.
 delete from {{batch}} where id = ?;
 
--- name: delete_chunks
+-- name: drop_batch_chunks
 -- Removes all chunks of a batch.
 -- Inputs: batch.  Output: none.  Locks: the writer's.
 delete from {{part}} where batch = ?;
 
--- name: delete_tasks
+-- name: drop_batch_tasks
 -- Removes the tasks of all chunks of a batch.
 -- Inputs: batch.  Output: none.  Locks: the writer's.
 delete from {{part_task}} where batch = ?;
 
--- name: chunk_taken
--- Finds a chunk that has one of some numbers.
--- Inputs: batch, numbers as a JSON array.  Output: number.  Locks: none.
-select p.number from json_each(?2) v cross join {{part}} p on p.batch = ?1 and p.number = v.value limit 1;
+-- name: pass_chunks
+-- Lists the chunks of a pass.
+-- Inputs: batch, pass.  Output: number.  Locks: none.
+select number from {{part}} where batch = ? and pass = ?;
 
--- name: add_chunk
--- Stores a chunk.
+-- name: add_chunks
+-- Stores a chunk. It fails if its number is taken.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
 insert into {{part}} (batch, number, pass, kind, first, size, held, out, marks) values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
@@ -93,16 +103,15 @@ from {{part}} p cross join {{part_task}} k on k.batch = p.batch and k.number = p
 -- Inputs: held, out, marks, batch, number.  Output: none.  Locks: the writer's.
 update {{part}} set held = ?, out = ?, marks = ? where batch = ? and number = ?;
 
--- name: drop_tasks
--- Removes the tasks of the chunks of a pass.
--- Inputs: batch, pass.  Output: none.  Locks: the writer's.
-delete from {{part_task}}
-where batch = ?1 and number in (select p.number from {{part}} p where p.batch = ?1 and p.pass = ?2);
+-- name: drop_chunk_tasks
+-- Removes what the tasks of chunks have to do.
+-- Inputs: batch, numbers as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{part_task}} where batch = ? and number in (select value from json_each(?));
 
 -- name: drop_chunks
--- Removes the chunks of a pass.
--- Inputs: batch, pass.  Output: none.  Locks: the writer's.
-delete from {{part}} where batch = ? and pass = ?;
+-- Removes chunks of a batch, without their tasks.
+-- Inputs: batch, numbers as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{part}} where batch = ? and number in (select value from json_each(?));
 
 -- name: ends
 -- Lists the jobs of a range of ids that are final.

@@ -6,30 +6,35 @@
 -- Inputs: none.  Output: the columns of sqlstore.ScanSweep.  Locks: none.
 select id, name, tenant, state, version, created_at, body, status from {{sweep}};
 
--- name: sweep
--- Reads a sweep.
--- Inputs: id.  Output: as sweeps.  Locks: none.
+-- name: lock_sweep
+-- Reads a sweep. The transaction has the write lock already.
+-- Inputs: id.  Output: as sweeps.  Locks: the writer's.
 select id, name, tenant, state, version, created_at, body, status from {{sweep}} where id = ?;
 
--- name: sweep_named
--- Finds a sweep by its name.
--- Inputs: name.  Output: id.  Locks: none.
-select id from {{sweep}} where name = ?;
+-- name: try_sweep
+-- As lock_sweep.
+select id, name, tenant, state, version, created_at, body, status from {{sweep}} where id = ?;
+
+-- name: sweep_clock
+-- Reads the clock, which a transaction of the writer has read under its lock.
+-- Inputs: id.  Output: the time, whether there is such a sweep.  Locks: none.
+select {{now}}, exists (select 1 from {{sweep}} where id = ?1);
 
 -- name: add_sweep
--- Stores a new sweep.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{sweep}} (id, name, tenant, state, version, created_at, body, status) values (?, ?, ?, ?, ?, ?, ?, ?);
+-- Stores a new sweep, unless one has its name.
+-- Inputs: name, tenant, state, status, body.  Output: none.  Locks: the writer's.
+insert into {{sweep}} (id, version, created_at, name, tenant, state, status, body) values ({{new_sweep}}, 1, {{now}}, ?1, ?2, ?3, ?4, ?5)
+on conflict (name) do nothing;
 
--- name: set_sweep
--- Replaces what people say of a sweep.
--- Inputs: name, tenant, version, body, id.  Output: none.  Locks: the writer's.
-update {{sweep}} set name = ?, tenant = ?, version = ?, body = ? where id = ?;
+-- name: replace_sweep
+-- Replaces what is declared of a sweep. It fails if its name is taken.
+-- Inputs: name, tenant, body, id.  Output: none.  Locks: the writer's.
+update {{sweep}} set version = version + 1, name = ?, tenant = ?, body = ? where id = ?;
 
 -- name: keep_sweep
 -- Keeps how a sweep that was steered stands.
--- Inputs: state, version, body, status, id.  Output: none.  Locks: the writer's.
-update {{sweep}} set state = ?, version = ?, body = ?, status = ? where id = ?;
+-- Inputs: state, version, status, body or null, id.  Output: none.  Locks: the writer's.
+update {{sweep}} set state = ?, version = ?, status = ?, body = coalesce(?, body) where id = ?;
 
 -- name: delete_sweep
 -- Removes a sweep, without what else is known of it.
@@ -59,22 +64,34 @@ cross join {{shard_progress}} p on p.sweep = s.sweep and p.number = s.number
 where s.sweep = ?
 order by s.number;
 
--- name: state_of
--- Finds the state of a job.
--- Inputs: id.  Output: state; no row if there is no such job.  Locks: none.
-select case when u.id is not null then 'running' when r.id is not null then 'ready' when l.id is not null then 'scheduled'
-            when p.id is not null then 'parked' when w.id is not null then 'waiting'
+-- name: shards_and_states
+-- Reads the shards of a sweep, with the states of their jobs.
+-- Inputs: sweep.  Output: as shards, then the state, empty if there is no job.
+-- Locks: none.
+select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
+       s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured,
+       case when j.id is null then '' when u.id is not null then 'running' when r.id is not null then 'ready' when l.id is not null then 'scheduled'
+            when k.id is not null then 'parked' when w.id is not null then 'waiting'
             else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end end
-from {{job}} j
+from {{shard}} s
+cross join {{shard_progress}} p on p.sweep = s.sweep and p.number = s.number
+left join {{job}} j on j.id = s.job
 left join {{running}} u on u.id = j.id
 left join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
 left join {{later}} l on l.id = j.id
-left join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+left join {{parked}} k on k.gate = j.gate and k.turn = j.turn and k.start_by = j.start_by and k.id = j.id
 left join {{waiting}} w on w.id = j.id
 left join {{done}} d on d.id = j.id
-where j.id = ?;
+where s.sweep = ?
+order by s.number;
 
--- name: add_shard
+-- name: shard_numbers
+-- Reads which shards a sweep has.
+-- Inputs: sweep.  Output: number.  Locks: none.
+select number from {{shard}} where sweep = ?;
+
+-- name: add_shards
 -- Stores what is steered of a new shard.
 -- Inputs: sweep, number.  Output: none.  Locks: the writer's.
 insert into {{shard}} (sweep, number) values (?, ?);
@@ -82,31 +99,31 @@ insert into {{shard}} (sweep, number) values (?, ?);
 -- name: add_progress
 -- Stores how far a new shard has come.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{shard_progress}} (sweep, number, from_index, to_index, ended, mark, bits, pending, done, abandoned, again, errors, source)
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: delete_shards
+-- name: drop_shards
 -- Removes what is steered of the shards of a sweep.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{shard}} where sweep = ?;
 
--- name: delete_progress
+-- name: drop_progress
 -- Removes how far the shards of a sweep have come.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{shard_progress}} where sweep = ?;
 
--- name: grant
+-- name: grant_shares
 -- Stores the share of a shard, under the next number.
--- Inputs: rate, slots, fence, rate and slots of the peak, sweep, number.
+-- Inputs: sweep, number, rate, slots, fence, rate and slots of the peak.
 -- Output: none.  Locks: the writer's.
 update {{shard}}
-set share_rate = ?, share_slots = ?, share_fence = ?, peak_rate = ?, peak_slots = ?, share_number = share_number + 1
-where sweep = ? and number = ?;
+set share_rate = ?3, share_slots = ?4, share_fence = ?5, peak_rate = ?6, peak_slots = ?7, share_number = share_number + 1
+where sweep = ?1 and number = ?2;
 
 -- name: employ
 -- Gives a shard a job.
--- Inputs: job, sweep, number.  Output: none.  Locks: the writer's.
-update {{shard}} set job = ? where sweep = ? and number = ?;
+-- Inputs: sweep, number, job.  Output: none.  Locks: the writer's.
+update {{shard}} set job = ?3 where sweep = ?1 and number = ?2;
 
 -- name: orders
 -- Reads what the run of a shard is to do, if its job runs under the fence.
@@ -170,31 +187,26 @@ update {{failed_item}} set again = 1 where sweep = ? and idx in (select value fr
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 update {{failed_item}} set again = 1 where sweep = ?;
 
--- name: not_failed
--- Tells which indexes are not those of items that came to nothing.
--- Inputs: indexes as a JSON array, sweep.  Output: index.  Locks: none.
-select v.value from json_each(?) v where not exists (select 1 from {{failed_item}} f where f.sweep = ? and f.idx = v.value);
+-- name: known_failed
+-- Tells which indexes are those of failed items.
+-- Inputs: sweep, indexes as a JSON array.  Output: index.  Locks: none.
+select idx from {{failed_item}} where sweep = ? and idx in (select value from json_each(?));
 
--- name: reopen_shards
--- Counts what waits to be tried again, and lets shards in which something does begin
--- anew. One that had ended before its last item ends where it has come to.
--- Inputs: sweep.  Output: none.  Locks: the writer's.
-update {{shard_progress}} as p
-set again = c.n, ended = p.ended and c.n = 0, to_index = case when p.ended and c.n > 0 then p.mark else p.to_index end
-from (
-  select s.number, (
-    select count(*) from {{failed_item}} f
-    where f.sweep = s.sweep and f.idx >= s.from_index and f.idx < case s.to_index when 0 then 9223372036854775807 else s.to_index end and f.again = 1
-  ) as n
-  from {{shard_progress}} s where s.sweep = ?1
-) c
-where p.sweep = ?1 and p.number = c.number;
+-- name: count_again
+-- Counts what waits to be tried again between two indexes.
+-- Inputs: sweep, the index to begin with, that to end before.  Output: the number.
+-- Locks: none.
+select count(*) from {{failed_item}} indexed by {{failed_item_again}} where sweep = ? and idx >= ? and idx < ? and again = 1;
 
 -- name: dismiss
--- Takes from shards in which something waits to be tried again the jobs that they had.
--- Inputs: sweep.  Output: none.  Locks: the writer's.
-update {{shard}} set job = 0
-where sweep = ?1 and number in (select p.number from {{shard_progress}} p where p.sweep = ?1 and p.again > 0);
+-- Takes its job from a shard.
+-- Inputs: sweep, number.  Output: none.  Locks: the writer's.
+update {{shard}} set job = 0 where sweep = ? and number = ?;
+
+-- name: reopen_shard
+-- Lets a shard in which something waits to be tried again begin anew.
+-- Inputs: again, to_index, sweep, number.  Output: none.  Locks: the writer's.
+update {{shard_progress}} set again = ?, to_index = ?, ended = 0 where sweep = ? and number = ?;
 
 -- name: leave_alone
 -- Lets nothing of a shard wait to be tried again.
@@ -209,40 +221,68 @@ where sweep = ?1 and again = 1
 -- Inputs: sweep, indexes as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{failed_item}} where sweep = ? and idx in (select value from json_each(?));
 
--- name: delete_failed
+-- name: drop_failed
 -- Forgets all such items of a sweep.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{failed_item}} where sweep = ?;
 
--- name: add_sweep_log
+-- name: missing_sweeps
+-- Finds sweeps that do not exist.
+-- Inputs: ids as a JSON array.  Output: id of those.  Locks: none.
+select v.value from json_each(?) v where not exists (select 1 from {{sweep}} w where w.id = v.value);
+
+-- name: add_sweep_logs
 -- Stores a line.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{sweep_log}} (id, sweep, idx, level, text, at) values (?, ?, ?, ?, ?, ?);
+-- Inputs: sweep, idx, level, text.  Output: none.  Locks: the writer's.
+insert into {{sweep_log}} (id, sweep, idx, level, text, at) values ({{new_sweep_log}}, ?1, ?2, ?3, ?4, {{now}});
 
 -- name: sweep_logs
--- Reads lines. The conditions are put behind it.
--- Inputs: none.  Output: the columns of sqlstore.ScanSweepLog.  Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}};
+-- Lists lines, newest first.
+-- Inputs: sweep, the id below which to begin, limit.
+-- Output: the columns of sqlstore.ScanSweepLog.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and id < ? order by id desc limit 0 + ?;
 
--- name: delete_sweep_logs
+-- name: level_logs
+-- Lists lines of a level, newest first.
+-- Inputs: sweep, level, the id below which to begin, limit.
+-- Output: as sweep_logs.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and level = ? and id < ? order by id desc limit 0 + ?;
+
+-- name: item_logs
+-- Lists lines about an item, newest first.
+-- Inputs: sweep, index, the id below which to begin, limit.
+-- Output: as sweep_logs.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and idx = ? and id < ? order by id desc limit 0 + ?;
+
+-- name: item_level_logs
+-- Lists lines of a level about an item, newest first.
+-- Inputs: sweep, index, level, the id below which to begin, limit.
+-- Output: as sweep_logs.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and idx = ? and level = ? and id < ? order by id desc limit 0 + ?;
+
+-- name: drop_sweep_logs
 -- Removes the lines of a sweep.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{sweep_log}} where sweep = ?;
 
--- name: forget_sweep_logs
--- Removes old lines of sweeps that have finished. Whether a sweep has any is told by
--- its first.
--- Inputs: time, time, limit.  Output: none.  Locks: the writer's.
-delete from {{sweep_log}} where id in (
-  select l.id from {{sweep}} w
-  cross join {{sweep_log}} l on l.sweep = w.id
-  where w.state = 'finished' and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.id limit 1) < ? and l.at < ?
-  limit 0 + ?);
+-- name: old_sweep_logs
+-- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
+-- first.
+-- Inputs: age in microseconds, limit.  Output: id.  Locks: none.
+select l.id from {{sweep}} w
+cross join {{sweep_log}} l on l.sweep = w.id
+where w.state = 'finished' and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.id limit 1) < {{now}} - ?1 and l.at < {{now}} - ?1
+limit 0 + ?2;
+
+-- name: drop_logs
+-- Removes lines.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{sweep_log}} where id in (select value from json_each(?));
 
 -- name: add_sweep_event
 -- Adds to the history of a sweep.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{sweep_event}} (id, sweep, at, actor, action, was, became, note) values (?, ?, ?, ?, ?, ?, ?, ?);
+-- Inputs: sweep, at, actor, action, was, became, note.  Output: none.  Locks: the writer's.
+insert into {{sweep_event}} (id, sweep, at, actor, action, was, became, note) values ({{new_sweep_event}}, ?1, ?2, ?3, ?4, ?5, ?6, ?7);
 
 -- name: sweep_events
 -- Lists what happened to a sweep, newest first.
@@ -250,16 +290,20 @@ insert into {{sweep_event}} (id, sweep, at, actor, action, was, became, note) va
 -- Output: the columns of sqlstore.ScanSweepEvent.  Locks: none.
 select id, at, actor, action, was, became, note from {{sweep_event}} where sweep = ? and id < ? order by id desc limit 0 + ?;
 
--- name: delete_sweep_events
+-- name: drop_sweep_events
 -- Removes the history of a sweep.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{sweep_event}} where sweep = ?;
 
--- name: forget_sweep_events
--- Removes what happened long ago to sweeps that have finished.
--- Inputs: time, time, limit.  Output: none.  Locks: the writer's.
-delete from {{sweep_event}} where id in (
-  select e.id from {{sweep}} w
-  cross join {{sweep_event}} e on e.sweep = w.id
-  where w.state = 'finished' and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.id limit 1) < ? and e.at < ?
-  limit 0 + ?);
+-- name: old_sweep_events
+-- Finds what happened long ago to sweeps that have finished.
+-- Inputs: as old_sweep_logs.  Output: id.  Locks: none.
+select e.id from {{sweep}} w
+cross join {{sweep_event}} e on e.sweep = w.id
+where w.state = 'finished' and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.id limit 1) < {{now}} - ?1 and e.at < {{now}} - ?1
+limit 0 + ?2;
+
+-- name: drop_events
+-- Removes events.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{sweep_event}} where id in (select value from json_each(?));

@@ -1,0 +1,157 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// steerStore steers sweeps.
+type steerStore struct {
+	db     Database
+	acting Acting
+	sql    *SteerStatements
+}
+
+// SteerStatements are those of a steerStore.
+type SteerStatements struct {
+	LockSweep       string `sql:"lock_sweep"`
+	TrySweep        string `sql:"try_sweep"`
+	SweepClock      string `sql:"sweep_clock"`
+	KeepSweep       string `sql:"keep_sweep"`
+	AddSweepEvent   string `sql:"add_sweep_event"`
+	Shards          string `sql:"shards"`
+	ShardsAndStates string `sql:"shards_and_states"`
+	ShardNumbers    string `sql:"shard_numbers"`
+	DropShards      string `sql:"drop_shards"`
+	DropProgress    string `sql:"drop_progress"`
+	AddShards       string `sql:"add_shards"`
+	AddProgress     string `sql:"add_progress"`
+	GrantShares     string `sql:"grant_shares"`
+	Employ          string `sql:"employ"`
+	DropFailed      string `sql:"drop_failed"`
+	KnownFailed     string `sql:"known_failed"`
+	RetryFailed     string `sql:"retry_failed"`
+	RetryAllFailed  string `sql:"retry_all_failed"`
+	CountAgain      string `sql:"count_again"`
+	Dismiss         string `sql:"dismiss"`
+	ReopenShard     string `sql:"reopen_shard"`
+}
+
+// Steer acts upon a sweep under its lock.
+func (s *steerStore) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) (bool, error) {
+	if wait {
+		ctx = MayWait(ctx)
+	}
+	locked := false
+	began, err := s.acting.Act(ctx, "steer", Subject{"sweep", id}, wait, func(ctx context.Context, db JobTx) error {
+		tx := &sweepTx{db: db, sql: s.sql, sweep: id}
+		before, err := tx.lock(ctx, wait)
+		locked = before != nil
+		if err != nil || !locked {
+			return err
+		}
+		after := *before
+		if err := act(ctx, &after, tx); err != nil {
+			if tx.broken {
+				return err
+			}
+			return Refusal{err}
+		}
+		if tx.failed != nil { // whatever act makes of it
+			return tx.failed
+		}
+		return tx.keep(before, &after)
+	})
+	return began && locked && err == nil, err
+}
+
+// Shards returns the shards of a sweep.
+func (s *steerStore) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) {
+	return readList(ctx, s.db.Read, "shards", ScanShard, s.sql.Shards, sweep)
+}
+
+// sweepTx is a transaction that steers a sweep: a sweep.Tx.
+type sweepTx struct {
+	db     JobTx
+	sql    *SteerStatements
+	sweep  int64
+	now    int64 // the database's clock, read under the lock
+	failed error // why it cannot be kept
+	broken bool  // a statement failed
+}
+
+var _ sweep.Tx = (*sweepTx)(nil)
+
+// lock locks the sweep. It returns nil if another transaction has it locked and wait is not
+// set.
+func (t *sweepTx) lock(ctx context.Context, wait bool) (*sweep.Record, error) {
+	statement, exists := t.sql.TrySweep, false
+	if wait {
+		statement = t.sql.LockSweep
+	}
+	found := queueList(t.db, ScanSweep, statement, t.sweep)
+	t.db.QueueEach(func(row Scanner) error { return row.Scan(&t.now, &exists) }, t.sql.SweepClock, t.sweep)
+	if err := t.db.Flush(ctx); err != nil {
+		return nil, err
+	}
+	switch {
+	case !exists:
+		return nil, NoSuchSweep(t.sweep)
+	case len(*found) == 0:
+		return nil, nil
+	}
+	return &(*found)[0], nil
+}
+
+// keep writes what is new about the sweep.
+func (t *sweepTx) keep(before, after *sweep.Record) error {
+	row, news, err := SteeredRow(before, after)
+	if err != nil || !news {
+		return err
+	}
+	body := JSON(row.Body)
+	if row.Version == before.Version {
+		body = nil // as it was
+	}
+	t.db.Queue(t.sql.KeepSweep, string(row.State), row.Version, JSON(row.Status), body, t.sweep)
+	return nil
+}
+
+// refuse notes why nothing is kept.
+func (t *sweepTx) refuse(verb string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", verb, err)
+	if t.failed == nil {
+		t.failed = err
+	}
+	return err
+}
+
+// fail notes that a statement failed: nothing is kept.
+func (t *sweepTx) fail(verb string, err error) error {
+	t.broken = t.broken || err != nil
+	return t.refuse(verb, err)
+}
+
+// Now implements sweep.Tx.
+func (t *sweepTx) Now() time.Time { return Time(t.now) }
+
+// Enqueue implements sweep.Tx.
+func (t *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	return t.fail("enqueue", t.db.Enqueue(ctx, jobs))
+}
+
+// Record implements sweep.Tx.
+func (t *sweepTx) Record(_ context.Context, event sweep.Event) error {
+	t.db.Queue(t.sql.AddSweepEvent, t.sweep, t.now, CleanText(event.By), CleanText(event.Action), string(event.From), string(event.To), CleanText(event.Note))
+	return nil
+}
