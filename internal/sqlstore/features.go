@@ -7,30 +7,44 @@ type Features struct {
 	secretStore
 	pauseStore
 	calendarStore
+	tenantStore
+	usageStore
+	explainStore
 }
 
-// FeatureStatements are the statements of Features. A store embeds them among its own.
+// FeatureStatements are the statements of Features, and others that have the same names in
+// all stores. A store embeds them among its own.
 type FeatureStatements struct {
+	ClockStatements
+	OnceStatements
 	TokenStatements
 	AuditStatements
 	SecretStatements
 	PauseStatements
 	CalendarStatements
+	TenantStatements
+	UsageStatements
 }
 
 // FeatureDatabase is what Features need of a store.
 type FeatureDatabase interface {
 	Database
 	RuleChanges
+	usageSource
+	explainSource
 }
 
 // NewFeatures makes the features of a store. Its statements are loaded by then.
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
+	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{
 		tokenStore:    tokenStore{db: database, sql: &statements.TokenStatements},
 		auditStore:    auditStore{db: database, sql: &statements.AuditStatements, query: query},
 		secretStore:   secretStore{db: database, sql: &statements.SecretStatements},
-		pauseStore:    pauseStore{db: database, rules: database, sql: &statements.PauseStatements},
+		pauseStore:    pauseStore{db: database, rules: database, sql: pauses},
 		calendarStore: calendarStore{db: database, sql: &statements.CalendarStatements},
+		tenantStore:   tenantStore{db: database, rules: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
+		usageStore:    usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
+		explainStore:  explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
 	}
 }
