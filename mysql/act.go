@@ -9,7 +9,7 @@ import (
 
 // Act implements sqlstore.Acting.
 func (d database) Act(ctx context.Context, verb string, _ sqlstore.Subject, _ bool, f func(ctx context.Context, tx sqlstore.JobTx) error) (bool, error) {
-	err := d.store.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
+	err := d.Store.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
 		return t.shared(ctx, func(ctx context.Context, db sqlstore.DB) error { return f(ctx, &jobTx{DB: db, t: t}) })
 	})
 	return err == nil, err

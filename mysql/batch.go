@@ -165,5 +165,5 @@ func within(ranges []idRange) string {
 
 // SetAside implements sqlstore.BatchDialect. Ids come from the store's own connections.
 func (d database) SetAside(ctx context.Context, _ sqlstore.DB, n int) (int64, error) {
-	return d.store.ids.Run(ctx, n)
+	return d.Store.ids.Run(ctx, n)
 }

@@ -14,19 +14,19 @@ import (
 
 // database is the store as those features see it that are written once for all stores.
 type database struct {
-	store *Store
+	*Store
 }
 
 // InTx implements sqlstore.Database.
 func (d database) InTx(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	return d.store.inTx(ctx, verb, func(ctx context.Context, t *txn) error { return t.shared(ctx, f) })
+	return d.Store.inTx(ctx, verb, func(ctx context.Context, t *txn) error { return t.shared(ctx, f) })
 }
 
 // Read implements sqlstore.Database.
 func (d database) Read(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	ctx, cancel := d.store.withTimeout(ctx)
+	ctx, cancel := d.Store.withTimeout(ctx)
 	defer cancel()
-	db := newDB(&txn{Store: d.store}, d.store.db)
+	db := newDB(&txn{Store: d.Store}, d.Store.db)
 	err := f(ctx, db)
 	if err == nil {
 		err = db.Flush(ctx)
@@ -43,13 +43,13 @@ func (d database) ReadAll(ctx context.Context, verb string, f func(ctx context.C
 }
 
 // ChangeRules implements sqlstore.RuleChanges.
-func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	return d.store.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
-		if _, err := t.changeRules(ctx); err != nil {
-			return err
-		}
-		return t.shared(ctx, f)
-	})
+func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.RuleChange) error) error {
+	return d.rule(ctx, verb, func(ctx context.Context, r *ruleChange) error { return f(ctx, r) })
+}
+
+// NameLane names a lane of jobs that were just read.
+func (d database) NameLane(ctx context.Context, _ sqlstore.DB, id int32) (sqlstore.LaneKey, error) {
+	return d.laneKey(ctx, id)
 }
 
 // callerDatabase is a caller's transaction as those features see it.

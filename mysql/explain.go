@@ -7,65 +7,38 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Explain says why a job does not run.
-func (s *Store) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
-	job, err := s.Get(ctx, id)
-	if err != nil {
-		return fairlead.Explanation{}, err
-	}
-	if err := s.refreshLanes(ctx); err != nil {
-		return fairlead.Explanation{}, err
-	}
-	facts := sqlstore.Facts{Job: job}
-	err = s.inTx(ctx, "explain", func(ctx context.Context, t *txn) error { return t.collect(ctx, &facts) })
-	if err != nil {
-		return fairlead.Explanation{}, err
-	}
-	return sqlstore.Explain(facts), nil
+// Rules are what is paused and limited now.
+func (d database) Rules(ctx context.Context) (rules *sqlstore.Rules, err error) {
+	err = d.inTx(ctx, "read rules", func(ctx context.Context, t *txn) error {
+		const unnumbered = 0
+		rules, err = t.readRules(ctx, unnumbered)
+		return err
+	})
+	return rules, err
 }
 
-// collect reads what a claim would ask.
-func (t *txn) collect(ctx context.Context, facts *sqlstore.Facts) error {
-	now, err := t.clock(ctx)
-	if err != nil {
+// Ahead counts the ready jobs that go before one, up to MaxAhead.
+func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (ahead int, err error) {
+	if err := d.refreshLanes(ctx); err != nil {
+		return 0, err
+	}
+	err = d.inTx(ctx, "count jobs ahead", func(ctx context.Context, t *txn) error {
+		ahead, err = t.ahead(ctx, facts)
 		return err
-	}
-	facts.Now = sqlstore.Time(now)
-	pauses, err := sqlstore.ReadPauses(ctx, t.db(), &t.sql.PauseStatements)
-	if err != nil {
+	})
+	return ahead, err
+}
+
+// GateOf tells how the gate of a parked job stands.
+func (d database) GateOf(ctx context.Context, facts *sqlstore.Facts) (gate sqlstore.Gate, err error) {
+	err = d.inTx(ctx, "look at the gate", func(ctx context.Context, t *txn) error {
+		gate, err = t.gateOf(ctx, facts.Job, facts.Rules)
 		return err
-	}
-	parents, err := t.parents(ctx)
-	if err != nil {
-		return err
-	}
-	quotas, err := readQuotas(ctx, t.tx, t.sql.Quotas)
-	if err != nil {
-		return err
-	}
-	const unnumbered = 0
-	facts.Rules, facts.Limits = sqlstore.NewRules(unnumbered, pauses, parents, plainQuotas(quotas)), map[int32]*dispatch.Limit{}
-	for _, q := range quotas {
-		limit := q.limit()
-		facts.Limits[q.ID] = &limit
-	}
-	if facts.Nodes, err = readNodes(ctx, t.tx, t.sql.Nodes); err != nil {
-		return err
-	}
-	if facts.Starts, err = t.recentStarts(ctx, t.tx, now); err != nil {
-		return err
-	}
-	switch facts.Job.State {
-	case fairlead.Ready:
-		facts.Ahead, err = t.ahead(ctx, facts)
-	case fairlead.Parked:
-		facts.Gate, err = t.gateOf(ctx, facts.Job, facts.Rules)
-	}
-	return err
+	})
+	return gate, err
 }
 
 // ahead counts the ready jobs that go before one, up to MaxAhead.

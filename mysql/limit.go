@@ -16,7 +16,11 @@ import (
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.rule(ctx, "set limit", func(ctx context.Context, r *ruleChange) error {
-		if err := sqlstore.CheckGlobalCap(limit, r.family("").Minimums); err != nil {
+		family, err := r.Family(ctx, "", "")
+		if err != nil {
+			return err
+		}
+		if err := sqlstore.CheckGlobalCap(limit, family.Minimums); err != nil {
 			return err
 		}
 		return r.limit(ctx, limit, 0)

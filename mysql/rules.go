@@ -21,6 +21,17 @@ func (t *txn) rulesOf(ctx context.Context, version int64) (*rules, error) {
 	if known := t.rules.Load(); known != nil && known.Version == version {
 		return known, nil
 	}
+	read, err := t.readRules(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	known := &rules{Rules: read}
+	t.rules.Store(known)
+	return known, nil
+}
+
+// readRules reads the rules of a version.
+func (t *txn) readRules(ctx context.Context, version int64) (*sqlstore.Rules, error) {
 	pauses, err := sqlstore.ReadPauses(ctx, t.db(), &t.sql.PauseStatements)
 	if err != nil {
 		return nil, err
@@ -33,9 +44,7 @@ func (t *txn) rulesOf(ctx context.Context, version int64) (*rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := &rules{Rules: sqlstore.NewRules(version, pauses, parents, plainQuotas(quotas))}
-	t.rules.Store(read)
-	return read, nil
+	return sqlstore.NewRules(version, pauses, parents, plainQuotas(quotas)), nil
 }
 
 // changeRules begins a change of the rules and returns their new version. No claim runs
@@ -107,6 +116,7 @@ func plainQuotas(quotas []*quota) []*sqlstore.Quota {
 // ruleChange is a change of tenants and limits, under the lock of the rules.
 type ruleChange struct {
 	*txn
+	sqlstore.DB
 	version, now int64
 	parents      map[string]string
 	quotas       []*quota
@@ -121,11 +131,11 @@ func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.C
 		if err != nil {
 			return err
 		}
-		r := &ruleChange{txn: t, version: version}
-		if err := r.read(ctx); err != nil {
+		r := &ruleChange{txn: t, DB: t.db(), version: version}
+		if err := change(ctx, r); err != nil {
 			return err
 		}
-		if err := change(ctx, r); err != nil || !r.reholds {
+		if err := r.Flush(ctx); err != nil || !r.reholds {
 			return err
 		}
 		_, err = r.rehold(ctx)
@@ -145,7 +155,29 @@ func (r *ruleChange) read(ctx context.Context) (err error) {
 	return err
 }
 
-// family returns what the other tenants declare.
+// Version implements sqlstore.RuleChange.
+func (r *ruleChange) Version() int64 { return r.version }
+
+// Family implements sqlstore.RuleChange.
+func (r *ruleChange) Family(ctx context.Context, name, _ string) (sqlstore.Family, error) {
+	if err := r.read(ctx); err != nil {
+		return sqlstore.Family{}, err
+	}
+	return r.family(name), nil
+}
+
+// Adopt implements sqlstore.RuleChange.
+func (r *ruleChange) Adopt(name, parent string) { r.parents[name], r.reholds = parent, true }
+
+// PutQuota implements sqlstore.RuleChange. A rate that differs starts with its burst.
+func (r *ruleChange) PutQuota(ctx context.Context, limit fairlead.Limit, least int, _ []string) error {
+	if err := r.Flush(ctx); err != nil {
+		return err
+	}
+	return r.limit(ctx, limit, least)
+}
+
+// family is what the other tenants have to say.
 func (r *ruleChange) family(except string) sqlstore.Family {
 	family := sqlstore.Family{Parents: r.parents}
 	for _, q := range r.quotas {

@@ -84,11 +84,6 @@ type statements struct {
 	MigrationsApplied string `sql:"migrations_applied"`
 	RecordMigration   string `sql:"record_migration"`
 
-	Answered    string `sql:"answered"`
-	NoteRequest string `sql:"note_request"`
-	LockRequest string `sql:"lock_request"`
-	SetRequest  string `sql:"set_request"`
-
 	Join       string `sql:"join"`
 	Beat       string `sql:"beat"`
 	BeatAnswer string `sql:"beat_answer"`
@@ -100,11 +95,8 @@ type statements struct {
 	Held       string `sql:"held"`
 	HeldAs     string `sql:"held_as"`
 
-	Census       string `sql:"census"`
-	RecentStarts string `sql:"recent_starts"`
-	AddStarts    string `sql:"add_starts"`
-	OldStarts    string `sql:"old_starts"`
-	ForgetStarts string `sql:"forget_starts"`
+	DropStarts string `sql:"drop_starts"`
+	OldStarts  string `sql:"old_starts"`
 
 	Nodes string `sql:"nodes"`
 
@@ -152,10 +144,6 @@ type statements struct {
 
 	ChangeRules    string `sql:"change_rules"`
 	LockRules      string `sql:"lock_rules"`
-	Tenants        string `sql:"tenants"`
-	TenantVersion  string `sql:"tenant_version"`
-	PutTenant      string `sql:"put_tenant"`
-	DeleteTenant   string `sql:"delete_tenant"`
 	Parents        string `sql:"parents"`
 	Quotas         string `sql:"quotas"`
 	AddQuota       string `sql:"add_quota"`
@@ -241,7 +229,6 @@ type statements struct {
 	LockUnopened    string `sql:"lock_unopened"`
 
 	Session           string `sql:"session"`
-	Now               string `sql:"now"`
 	ClockAtLanes      string `sql:"clock_at_lanes"`
 	Savepoint         string `sql:"savepoint"`
 	ReturnToSavepoint string `sql:"return_to_savepoint"`

@@ -173,7 +173,6 @@ type Store struct {
 	ids sqlstore.IDs
 
 	pending  *sqlstore.Pending
-	usage    sqlstore.RecentUsage
 	lanes    *sqlstore.Lanes
 	query    sqlstore.Query
 	hub      *sqlstore.Hub

@@ -18,10 +18,10 @@ func (d database) ReadSweeps(ctx context.Context, db sqlstore.DB, filter sweep.F
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	text := fill(d.store.sql.Sweeps, "id", decimal(below), "named", chosenSweeps(filter), "limit", decimal(sqlstore.SweepPage(filter)))
+	text := fill(d.Store.sql.Sweeps, "id", decimal(below), "named", chosenSweeps(filter), "limit", decimal(sqlstore.SweepPage(filter)))
 	sweeps, err := sqlstore.ReadSweepRows(ctx, db, text)
 	if err == nil {
-		err = sqlstore.SumSweeps(ctx, db, sweeps, d.store.sql.SweepSums)
+		err = sqlstore.SumSweeps(ctx, db, sweeps, d.Store.sql.SweepSums)
 	}
 	return sweeps, err
 }

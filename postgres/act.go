@@ -11,15 +11,15 @@ import (
 
 // Act implements sqlstore.Acting.
 func (d database) Act(ctx context.Context, verb string, _ sqlstore.Subject, _ bool, f func(ctx context.Context, tx sqlstore.JobTx) error) (bool, error) {
-	ctx, cancel := d.store.withTimeout(ctx)
+	ctx, cancel := d.Store.withTimeout(ctx)
 	defer cancel()
 	var tx *jobTx
-	err := d.store.renewing(ctx, func(ctx context.Context) error {
-		return d.store.retry(ctx, func(ctx context.Context) error {
-			return d.store.seated(ctx, func(ctx context.Context) error {
-				own := &ownTx{store: d.store}
+	err := d.Store.renewing(ctx, func(ctx context.Context) error {
+		return d.Store.retry(ctx, func(ctx context.Context) error {
+			return d.Store.seated(ctx, func(ctx context.Context) error {
+				own := &ownTx{store: d.Store}
 				defer own.end(ctx)
-				tx = &jobTx{pipeline: own.pipeline(), store: d.store}
+				tx = &jobTx{pipeline: own.pipeline(), store: d.Store}
 				return tx.do(ctx, func(ctx context.Context, _ sqlstore.DB) error { return f(ctx, tx) })
 			})
 		})

@@ -78,5 +78,5 @@ func (w extraColumns) Scan(into ...any) error { return w.row.Scan(slices.Concat(
 
 // SetAside implements sqlstore.BatchDialect.
 func (d database) SetAside(ctx context.Context, _ sqlstore.DB, n int) (int64, error) {
-	return d.store.ids.Run(ctx, n)
+	return d.Store.ids.Run(ctx, n)
 }

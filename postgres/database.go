@@ -13,15 +13,15 @@ import (
 
 // database is the store as those features see it that are written once for all stores.
 type database struct {
-	store *Store
+	*Store
 }
 
 // InTx implements sqlstore.Database.
 func (d database) InTx(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
 	var db *pipeline
-	err := d.store.retry(ctx, func(ctx context.Context) error {
-		return d.store.seated(ctx, func(ctx context.Context) error {
-			own := &ownTx{store: d.store}
+	err := d.Store.retry(ctx, func(ctx context.Context) error {
+		return d.Store.seated(ctx, func(ctx context.Context) error {
+			own := &ownTx{store: d.Store}
 			defer own.end(ctx)
 			db = own.pipeline()
 			return db.do(ctx, f)
@@ -31,14 +31,14 @@ func (d database) InTx(ctx context.Context, verb string, f func(ctx context.Cont
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	if db.later {
-		d.store.notifier.later()
+		d.Store.notifier.later()
 	}
 	return nil
 }
 
 // Read implements sqlstore.Database.
 func (d database) Read(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	return d.read(ctx, verb, d.store.pin, f)
+	return d.read(ctx, verb, d.Store.pin, f)
 }
 
 // ReadAll implements sqlstore.Database: the plans of its statements are not pinned.
@@ -47,9 +47,9 @@ func (d database) ReadAll(ctx context.Context, verb string, f func(ctx context.C
 }
 
 func (d database) read(ctx context.Context, verb string, first func() string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	err := d.store.retry(ctx, func(ctx context.Context) error {
+	err := d.Store.retry(ctx, func(ctx context.Context) error {
 		send := func(ctx context.Context, calls ...call) error {
-			return d.store.sendOnce(ctx, d.store.pool, call{sql: first()}, calls)
+			return d.Store.sendOnce(ctx, d.Store.pool, call{sql: first()}, calls)
 		}
 		return (&pipeline{send: send, sendAll: send}).do(ctx, f)
 	})
@@ -60,12 +60,17 @@ func (d database) read(ctx context.Context, verb string, first func() string, f 
 }
 
 // ChangeRules implements sqlstore.RuleChanges.
-func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	err := d.store.changeRules(ctx, func(ctx context.Context, c *ruleChange) error { return inRunner(ctx, c.in, f) })
+func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.RuleChange) error) error {
+	err := d.changeRules(ctx, func(ctx context.Context, c *ruleChange) error { return f(ctx, c) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	return nil
+}
+
+// NameLane names a lane of jobs that were just read.
+func (d database) NameLane(ctx context.Context, _ sqlstore.DB, id int32) (sqlstore.LaneKey, error) {
+	return d.laneKey(ctx, id)
 }
 
 // inRunner runs a function of a shared feature inside a transaction that is under way.

@@ -22,7 +22,7 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 		if err != nil {
 			return err
 		}
-		if err := c.putQuota(ctx, limit, 0, nil); err != nil || limit.Scope != fairlead.LimitKind {
+		if err := c.PutQuota(ctx, limit, 0, nil); err != nil || limit.Scope != fairlead.LimitKind {
 			return err
 		}
 		return c.in.run(ctx, call{sql: c.sql.StirGates, args: []any{limit.Name}})

@@ -62,8 +62,18 @@ func (s *Store) ask(ctx context.Context, statement string, args []any, each func
 	return s.run(ctx, call{sql: statement, args: args, each: each})
 }
 
-// nameJobs looks up lanes that were not cached. A lane older than all new ones had been
-// dropped from the cache: then it reads the whole table.
+// laneKey names a lane that has jobs.
+func (s *Store) laneKey(ctx context.Context, id int32) (sqlstore.LaneKey, error) {
+	if key, known := s.lanes.Key(id); known {
+		return key, nil
+	}
+	job := &fairlead.Job{}
+	err := s.nameJobs(ctx, map[*fairlead.Job]int32{job: id})
+	return sqlstore.LaneKey{Queue: job.Queue, Tenant: job.Tenant, Kind: job.Kind}, err
+}
+
+// nameJobs looks lanes up that were not known. One that is older than all that are new
+// was forgotten: then the whole table is read.
 func (s *Store) nameJobs(ctx context.Context, unnamed map[*fairlead.Job]int32) error {
 	for range 2 {
 		if err := s.refreshLanes(ctx, 0); err != nil {

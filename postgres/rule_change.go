@@ -10,6 +10,7 @@ import (
 // ruleChange is a change of the rules in progress.
 type ruleChange struct {
 	*Store
+	*pipeline
 	in      runner
 	version int64 // the new one
 	touched []scopeName
@@ -38,12 +39,15 @@ func (s scopeName) covers(lane sqlstore.Lane) bool {
 func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *ruleChange) error) error {
 	defer s.pending.Forget()
 	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
-		c := &ruleChange{Store: s, in: r}
+		c := &ruleChange{Store: s, in: r, pipeline: &pipeline{send: r.run}}
 		err := r.run(ctx,
 			call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
 			call{sql: s.sql.ChangeRules, args: []any{sqlstore.VersionStep()}, each: func(row sqlstore.Scanner) error { return row.Scan(&c.version) }})
 		if err == nil {
 			err = f(ctx, c)
+		}
+		if err == nil {
+			err = c.Flush(ctx)
 		}
 		if err == nil {
 			err = c.reholdTouched(ctx)
@@ -63,21 +67,33 @@ func (c *ruleChange) touch(scope fairlead.LimitScope, names ...string) {
 	}
 }
 
-// setPause pauses or resumes.
-func (c *ruleChange) setPause(ctx context.Context, pause fairlead.Pause, paused bool) error {
-	return inRunner(ctx, c.in, func(_ context.Context, db sqlstore.DB) error {
-		c.sql.SetPause(db, pause, paused)
-		return nil
-	})
+// Version implements sqlstore.RuleChange.
+func (c *ruleChange) Version() int64 { return c.version }
+
+// Family implements sqlstore.RuleChange.
+func (c *ruleChange) Family(ctx context.Context, name, parent string) (sqlstore.Family, error) {
+	family := sqlstore.Family{Parents: map[string]string{}}
+	c.QueueEach(func(row sqlstore.Scanner) error {
+		var relative, itsParent string
+		err := row.Scan(&relative, &itsParent)
+		family.Parents[relative] = itsParent
+		return err
+	}, c.sql.Family, name, parent)
+	err := c.Each(ctx, func(row sqlstore.Scanner) error { return row.Scan(&family.Minimums, &family.GlobalCap) }, c.sql.Minimums, name)
+	return family, err
 }
 
-// putQuota sets the limit of a scope. It touches the scopes whose jobs begin or cease
-// to count against it: the scope itself, and the children of a tenant.
-func (c *ruleChange) putQuota(ctx context.Context, limit fairlead.Limit, minimum int, children []string) error {
+// Adopt implements sqlstore.RuleChange.
+func (c *ruleChange) Adopt(name, _ string) { c.touch(fairlead.LimitTenant, name) }
+
+// PutQuota implements sqlstore.RuleChange. It touches those whose jobs count against the
+// quota that did not, or the other way round: the scope itself, and the children of a
+// tenant.
+func (c *ruleChange) PutQuota(ctx context.Context, limit fairlead.Limit, minimum int, children []string) error {
 	was, is := false, (&sqlstore.Quota{Rule: limit, Min: minimum}).Active()
-	err := c.in.run(ctx,
-		call{sql: c.sql.QuotaActive, args: []any{string(limit.Scope), limit.Name}, each: hits(&was)},
-		call{sql: c.sql.PutQuota, args: []any{string(limit.Scope), limit.Name, limit.MaxRunning, minimum, limit.Rate, limit.Burst, limit.PerKey}})
+	c.QueueEach(hits(&was), c.sql.QuotaActive, string(limit.Scope), limit.Name)
+	c.Queue(c.sql.PutQuota, string(limit.Scope), limit.Name, limit.MaxRunning, minimum, limit.Rate, limit.Burst, limit.PerKey)
+	err := c.Flush(ctx)
 	if was != is {
 		c.touch(limit.Scope, limit.Name)
 		c.touch(limit.Scope, children...)

@@ -22,7 +22,6 @@ type statements struct {
 	SameServer string `sql:"same_server"`
 	BoundIdle  string `sql:"bound_idle"`
 	IsServer   string `sql:"is_server"`
-	Now        string `sql:"now"`
 	Notify     string `sql:"notify"`
 	AddLanes   string `sql:"add_lanes"`
 	NamedLanes string `sql:"named_lanes"`
@@ -126,12 +125,8 @@ type statements struct {
 	Ahead         string `sql:"ahead"`
 	Bounds        string `sql:"bounds"`
 
-	Tenants       string `sql:"tenants"`
-	TenantVersion string `sql:"tenant_version"`
-	Family        string `sql:"family"`
-	Minimums      string `sql:"minimums"`
-	PutTenant     string `sql:"put_tenant"`
-	DeleteTenant  string `sql:"delete_tenant"`
+	Family   string `sql:"family"`
+	Minimums string `sql:"minimums"`
 
 	Rehold        string `sql:"rehold"`
 	HoldRunning   string `sql:"hold_running"`
@@ -161,15 +156,6 @@ type statements struct {
 	StirGates     string `sql:"stir_gates"`
 	GateHolders   string `sql:"gate_holders"`
 	GateAhead     string `sql:"gate_ahead"`
-
-	Census       string `sql:"census"`
-	RecentStarts string `sql:"recent_starts"`
-	AddStarts    string `sql:"add_starts"`
-	ForgetStarts string `sql:"forget_starts"`
-
-	Answered     string `sql:"answered"`
-	Remember     string `sql:"remember"`
-	RememberJobs string `sql:"remember_jobs"`
 
 	AddSchedule       string `sql:"add_schedule"`
 	LockSchedule      string `sql:"lock_schedule"`

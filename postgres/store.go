@@ -83,7 +83,6 @@ type Store struct {
 	lanes       knownLanes
 	ids         *sqlstore.IDs
 	pending     *sqlstore.Pending
-	usage       sqlstore.RecentUsage
 	group       enqueueGroup
 	book        ruleBook
 	merges      mergeState

@@ -13,7 +13,7 @@ var _ sweep.Store = (*Store)(nil)
 // ReadSweeps implements sqlstore.SweepDialect, in one statement: each way to choose sweeps
 // has a text whose plan is known.
 func (d database) ReadSweeps(ctx context.Context, db sqlstore.DB, filter sweep.Filter) (sweeps []sweep.Record, err error) {
-	sql := &d.store.sql
+	sql := &d.Store.sql
 	text, below := sql.SweepsOfAll, filter.Below
 	switch {
 	case len(filter.IDs) > 0:

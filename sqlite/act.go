@@ -13,11 +13,11 @@ import (
 // Act implements sqlstore.Acting. The write lock of the file is the lock of the subject. A
 // caller that does not want to wait learns from this process that another call acts upon it.
 func (d database) Act(ctx context.Context, verb string, subject sqlstore.Subject, wait bool, f func(ctx context.Context, tx sqlstore.JobTx) error) (bool, error) {
-	if !d.store.acting.begin(subject, wait) {
+	if !d.Store.acting.begin(subject, wait) {
 		return false, nil
 	}
-	defer d.store.acting.end(subject)
-	refused, err := inTx(ctx, d.store, verb, func(t *txn) (refusal, error) { return t.actOrRefuse(f) })
+	defer d.Store.acting.end(subject)
+	refused, err := inTx(ctx, d.Store, verb, func(t *txn) (refusal, error) { return t.actOrRefuse(f) })
 	if err == nil && refused.err != nil {
 		err = fmt.Errorf("%s: %w", verb, refused.err)
 	}

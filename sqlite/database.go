@@ -11,18 +11,18 @@ import (
 
 // database is the store as those features see it that are written once for all stores.
 type database struct {
-	store *Store
+	*Store
 }
 
 // InTx implements sqlstore.Database.
 func (d database) InTx(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	_, err := inTx(ctx, d.store, verb, func(t *txn) (none, error) { return none{}, t.shared(f) })
+	_, err := inTx(ctx, d.Store, verb, func(t *txn) (none, error) { return none{}, t.shared(f) })
 	return err
 }
 
 // Read implements sqlstore.Database.
 func (d database) Read(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	_, err := read(ctx, d.store, verb, func(t *txn) (none, error) { return none{}, t.shared(f) })
+	_, err := read(ctx, d.Store, verb, func(t *txn) (none, error) { return none{}, t.shared(f) })
 	return err
 }
 
@@ -32,14 +32,25 @@ func (d database) ReadAll(ctx context.Context, verb string, f func(ctx context.C
 }
 
 // ChangeRules implements sqlstore.RuleChanges: claims are transactions of the same writer.
-func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	_, err := inTx(ctx, d.store, verb, func(t *txn) (none, error) {
-		if _, err := t.changeRules(); err != nil {
+func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.RuleChange) error) error {
+	_, err := inTx(ctx, d.Store, verb, func(t *txn) (none, error) {
+		version, err := t.changeRules()
+		if err != nil {
 			return none{}, err
 		}
-		return none{}, t.shared(f)
+		t.wrote = false // a new version alone leaves nothing to undo if the change is refused
+		change := &ruleChange{DB: t.db(), t: t, version: version}
+		if err := f(t.ctx, change); err != nil {
+			return none{}, err
+		}
+		return none{}, change.Flush(t.ctx)
 	})
 	return err
+}
+
+// NameLane names a lane of jobs that were just read.
+func (d database) NameLane(_ context.Context, db sqlstore.DB, id int32) (sqlstore.LaneKey, error) {
+	return db.(*txnDB).t.laneNamed(id)
 }
 
 // callerDatabase is a caller's transaction as those features see it.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"reflect"
 	"testing"
 
@@ -15,5 +16,25 @@ func TestTheClockAndNewNumbersFollowTheArgumentsOfTheCaller(t *testing.T) {
 	}
 	if want := []any{nil, "[1,2]", int64(9), int64(5)}; !reflect.DeepEqual(bound, want) {
 		t.Errorf("the arguments are %v", bound)
+	}
+}
+
+func TestAFunctionThatHitsNothingLeavesNothingToUndo(t *testing.T) {
+	s, err := Open(t.Context(), ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, want := range []bool{true, false} { // the second finds its key taken
+		err := database{s}.InTx(t.Context(), "test", func(ctx context.Context, db sqlstore.DB) error {
+			_, err := db.Exec(ctx, s.sql.AddToken, "name", "viewer", sqlstore.JSON(nil), []byte("hash"), int64(0))
+			if wrote := db.(*txnDB).t.wrote; wrote != want {
+				t.Errorf("whether there is something to undo is %v", wrote)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

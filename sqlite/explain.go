@@ -7,42 +7,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Explain says why a job does not run.
-func (s *Store) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
-	job, err := s.Get(ctx, id)
-	if err != nil {
-		return fairlead.Explanation{}, err
-	}
-	return inTx(ctx, s, "explain", func(t *txn) (fairlead.Explanation, error) { return t.explain(job) })
+// Rules are what is paused and limited now.
+func (d database) Rules(ctx context.Context) (*sqlstore.Rules, error) {
+	return inTx(ctx, d.Store, "read rules", (*txn).rules)
 }
 
-func (t *txn) explain(job *fairlead.Job) (fairlead.Explanation, error) {
-	nodes, err := t.allNodes()
-	if err != nil {
-		return fairlead.Explanation{}, err
-	}
-	rules, err := t.rules()
-	if err != nil {
-		return fairlead.Explanation{}, err
-	}
-	limits, err := t.limits()
-	if err != nil {
-		return fairlead.Explanation{}, err
-	}
-	facts := sqlstore.Facts{Now: sqlstore.Time(t.now), Job: job, Rules: rules, Limits: limits, Nodes: nodes}
-	if facts.Starts, err = t.recentStarts(); err != nil {
-		return fairlead.Explanation{}, err
-	}
-	switch job.State {
-	case fairlead.Ready:
-		facts.Ahead, err = t.ahead(&facts)
-	case fairlead.Parked:
-		facts.Gate, err = t.gateOf(job, rules)
-	}
-	if err != nil {
-		return fairlead.Explanation{}, err
-	}
-	return sqlstore.Explain(facts), nil
+// Ahead counts the ready jobs that go before one, up to MaxAhead.
+func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (int, error) {
+	return inTx(ctx, d.Store, "count jobs ahead", func(t *txn) (int, error) { return t.ahead(facts) })
+}
+
+// GateOf tells how the gate of a parked job stands.
+func (d database) GateOf(ctx context.Context, facts *sqlstore.Facts) (sqlstore.Gate, error) {
+	return inTx(ctx, d.Store, "look at the gate", func(t *txn) (sqlstore.Gate, error) { return t.gateOf(facts.Job, facts.Rules) })
 }
 
 // ahead counts the ready jobs that go before one, up to MaxAhead.

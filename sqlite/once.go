@@ -4,11 +4,10 @@ import (
 	"context"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// EnqueueOnce stores jobs unless the same request has done so. Nobody can come
-// in between: there is one writer at a time.
+// EnqueueOnce stores jobs unless the same request has done so. There is one
+// writer at a time: no other call comes in between.
 func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	if len(jobs) == 0 {
 		return false, nil
@@ -31,19 +30,13 @@ type onceAnswer struct {
 }
 
 func (t *txn) enqueueOnce(once fairlead.Once, jobs []newJob) (onceAnswer, error) {
-	var answered sqlstore.Answered
-	found, err := t.one(t.sql.Answered, []any{once.Caller, once.Key, t.now - fairlead.OnceWindow.Microseconds()}, &answered.Request, &answered.IDs)
+	ids, repeated, err := t.sql.Find(t.ctx, t.db(), once, len(jobs))
+	if err != nil || repeated {
+		return onceAnswer{ids: ids, repeated: repeated}, err
+	}
+	ids, err = t.enqueueBounded(jobs) // if it refuses, it has written nothing
 	if err != nil {
 		return onceAnswer{}, err
 	}
-	if found {
-		ids, err := answered.JobIDs(once, len(jobs))
-		return onceAnswer{ids: ids, repeated: true}, err
-	}
-	ids, err := t.enqueueBounded(jobs) // if it refuses, it has written nothing
-	if err != nil {
-		return onceAnswer{}, err
-	}
-	err = t.must(1, t.sql.Remember, once.Caller, once.Key, once.Request[:], string(sqlstore.EncodeIDs(ids)), t.now)
-	return onceAnswer{ids: ids}, err
+	return onceAnswer{ids: ids}, t.sql.NoteAnswer(t.ctx, t.db(), once, ids)
 }

@@ -98,26 +98,14 @@ type statements struct {
 	DeleteMemos    string `sql:"delete_memos"`
 	DeleteKeys     string `sql:"delete_keys"`
 
-	Tenants       string `sql:"tenants"`
-	TenantVersion string `sql:"tenant_version"`
-	PutTenant     string `sql:"put_tenant"`
-	DeleteTenant  string `sql:"delete_tenant"`
-	Parents       string `sql:"parents"`
-	PutQuota      string `sql:"put_quota"`
-	Quotas        string `sql:"quotas"`
-	SavedStarts   string `sql:"saved_starts"`
-	SetTokens     string `sql:"set_tokens"`
-	InUse         string `sql:"in_use"`
-	Ahead         string `sql:"ahead"`
-	Bound         string `sql:"bound"`
-
-	Census       string `sql:"census"`
-	RecentStarts string `sql:"recent_starts"`
-	AddStarts    string `sql:"add_starts"`
-	ForgetStarts string `sql:"forget_starts"`
-
-	Answered string `sql:"answered"`
-	Remember string `sql:"remember"`
+	Parents     string `sql:"parents"`
+	PutQuota    string `sql:"put_quota"`
+	Quotas      string `sql:"quotas"`
+	SavedStarts string `sql:"saved_starts"`
+	SetTokens   string `sql:"set_tokens"`
+	InUse       string `sql:"in_use"`
+	Ahead       string `sql:"ahead"`
+	Bound       string `sql:"bound"`
 
 	Schedules        string `sql:"schedules"`
 	SchedulesByID    string `sql:"schedules_by_id"`

@@ -70,7 +70,6 @@ type Store struct {
 	migrations []sqlstore.Migration
 	tables     sqlstore.Expander
 	query      *sqlstore.Query
-	usage      sqlstore.RecentUsage
 	lanes      *knownLanes
 	capped     atomic.Bool // whether there are limits, as far as is known
 	nodes      sqlstore.NodeTokens

@@ -38,10 +38,10 @@ func (d database) ReadSweeps(ctx context.Context, db sqlstore.DB, filter sweep.F
 	if filter.Below > 0 {
 		add("id < ?", filter.Below)
 	}
-	text := d.store.sql.Sweeps + " where " + strings.Join(conditions, " and ") + " order by id desc limit " + strconv.Itoa(sqlstore.SweepPage(filter))
+	text := d.Store.sql.Sweeps + " where " + strings.Join(conditions, " and ") + " order by id desc limit " + strconv.Itoa(sqlstore.SweepPage(filter))
 	sweeps, err := sqlstore.ReadSweepRows(ctx, db, text, args...)
 	if err == nil {
-		err = sqlstore.SumSweeps(ctx, db, sweeps, d.store.sql.SweepSums)
+		err = sqlstore.SumSweeps(ctx, db, sweeps, d.Store.sql.SweepSums)
 	}
 	return sweeps, err
 }

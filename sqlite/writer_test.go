@@ -263,7 +263,7 @@ func TestACloseRefusesWhatIsWaiting(t *testing.T) {
 	}
 	close(release)
 	all.Wait()
-	if err := s.Pause(t.Context(), fairlead.Pause{}); !errors.Is(err, errClosed) {
+	if err := s.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseQueue}); !errors.Is(err, errClosed) {
 		t.Errorf("what comes after ends with %v", err)
 	}
 }

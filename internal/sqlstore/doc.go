@@ -2,6 +2,14 @@
 // schema, caches lanes and ids, wakes nodes, and turns rows into jobs. It knows no
 // driver.
 //
+// # Features that are written once
+//
+// What is not hot is written here, over Database and DB, and embedded by the stores as
+// Features: tokens, the audit log, secrets, pauses, calendars, tenants, usage, explanations.
+// Their statements are fields of structs that the stores embed among their own, so that
+// names and arguments are the same; the texts are in sql/*.sql of each store, with the locks
+// that they take there. What claims, settles and stores jobs is written for each database.
+//
 // # Tables
 //
 // A job's identity and input are written once, in job. The place table that holds its

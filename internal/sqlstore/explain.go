@@ -23,8 +23,8 @@ type Facts struct {
 	Starts []driver.Starts // within the last UsageWindow
 }
 
-// Standing is every limit as it stands, by id.
-func (r *Rules) Standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
+// standing is every limit as it stands, by id.
+func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 	limits := make(map[int32]*dispatch.Limit, len(uses))
 	for _, use := range uses {
 		if id, known := r.byName[ruleName{use.Scope, use.Name}]; known {

@@ -11,10 +11,16 @@ type Features struct {
 	sweepStore
 	steerStore
 	sweepLogStore
+	tenantStore
+	usageStore
+	explainStore
 }
 
-// FeatureStatements are the statements of Features. A store embeds them among its own.
+// FeatureStatements are the statements of Features, and others that have the same names in
+// all stores. A store embeds them among its own.
 type FeatureStatements struct {
+	ClockStatements
+	OnceStatements
 	TokenStatements
 	AuditStatements
 	SecretStatements
@@ -24,6 +30,8 @@ type FeatureStatements struct {
 	SweepStatements
 	SteerStatements
 	SweepLogStatements
+	TenantStatements
+	UsageStatements
 }
 
 // FeatureDatabase is what Features need of a store.
@@ -33,19 +41,25 @@ type FeatureDatabase interface {
 	Acting
 	BatchDialect
 	SweepDialect
+	usageSource
+	explainSource
 }
 
 // NewFeatures makes the features of a store. Its statements are loaded by then.
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
+	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{
 		tokenStore:    tokenStore{db: database, sql: &statements.TokenStatements},
 		auditStore:    auditStore{db: database, sql: &statements.AuditStatements, query: query},
 		secretStore:   secretStore{db: database, sql: &statements.SecretStatements},
-		pauseStore:    pauseStore{db: database, rules: database, sql: &statements.PauseStatements},
+		pauseStore:    pauseStore{db: database, rules: database, sql: pauses},
 		calendarStore: calendarStore{db: database, sql: &statements.CalendarStatements},
 		batchStore:    batchStore{db: database, dialect: database, sql: &statements.BatchStatements},
 		sweepStore:    sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:    steerStore{db: database, acting: database, sql: &statements.SteerStatements},
 		sweepLogStore: sweepLogStore{db: database, sql: &statements.SweepLogStatements},
+		tenantStore:   tenantStore{db: database, rules: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
+		usageStore:    usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
+		explainStore:  explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
 	}
 }

@@ -2,26 +2,130 @@ package sqlstore
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
 )
 
-// Answered is what is remembered of a request that counts once.
-type Answered struct {
-	Request []byte // its hash
-	IDs     []byte // of its jobs, as JSON
+// OnceStatements are those of requests that count once.
+type OnceStatements struct {
+	Answered       string `sql:"answered"`
+	NoteRequest    string `sql:"note_request"`
+	NotedRequest   string `sql:"noted_request"`
+	CorrectRequest string `sql:"correct_request"`
 }
 
-// JobIDs are the jobs of the same request, sent again. It fails with ErrConflict
+// OnceStore is a store that takes the ids of new jobs from outside of the transaction which
+// stores them, so that other transactions come in between.
+type OnceStore interface {
+	Database
+	// CheckPending returns the ErrLimit of jobs that are too many.
+	CheckPending(ctx context.Context, jobs []*fairlead.Job) error
+	// EnqueueNoted notes a request by OnceStatements.Note and stores its jobs unless it is
+	// repeated, in one transaction. It sets the ids of the jobs.
+	EnqueueNoted(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (repeated bool, err error)
+}
+
+// EnqueueOnce stores jobs unless the same request has done so.
+func (s *OnceStatements) EnqueueOnce(ctx context.Context, store OnceStore, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
+	if len(jobs) == 0 {
+		return false, nil
+	}
+	if repeated, err := s.repeat(ctx, store, once, jobs); repeated || err != nil {
+		return repeated, err
+	}
+	if refusal := store.CheckPending(ctx, jobs); refusal != nil {
+		// The same request may have been answered meanwhile, with the jobs that leave no
+		// room for these.
+		if repeated, err := s.repeat(ctx, store, once, jobs); repeated || err != nil {
+			return repeated, err
+		}
+		return false, fmt.Errorf("enqueue once: %w", refusal)
+	}
+	return store.EnqueueNoted(ctx, once, jobs)
+}
+
+// repeat gives jobs the ids of the request that was answered, if it was.
+func (s *OnceStatements) repeat(ctx context.Context, database Database, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
+	found, err := readList(ctx, database.Read, "enqueue once", scanAnswer, s.Answered, once.Caller, once.Key)
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	ids, err := found[0].jobIDs(once, len(jobs))
+	if err != nil {
+		return false, fmt.Errorf("enqueue once: %w", err)
+	}
+	for i, id := range ids {
+		jobs[i].ID = id
+	}
+	return true, nil
+}
+
+// Find returns the jobs of the same request, if it was answered before.
+func (s *OnceStatements) Find(ctx context.Context, db DB, once fairlead.Once, jobs int) (ids []int64, answered bool, err error) {
+	found, err := list(ctx, db, scanAnswer, s.Answered, once.Caller, once.Key)
+	if err != nil || len(found) == 0 {
+		return nil, false, err
+	}
+	ids, err = found[0].jobIDs(once, jobs)
+	return ids, true, err
+}
+
+// Note notes a request with the ids that its jobs are about to get, unless it was answered
+// before: then it returns the ids of those jobs. The key of the request is locked before
+// anything else, so that those who send the same wait for one another. New ids belong to
+// one call alone, so they show whose note is there.
+func (s *OnceStatements) Note(ctx context.Context, db DB, once fairlead.Once, ids []int64) (before []int64, repeated bool, err error) {
+	mine := encodeIDs(ids)
+	db.Queue(s.NoteRequest, once.Caller, once.Key, once.Request[:], JSON(mine))
+	noted, err := list(ctx, db, scanAnswer, s.NotedRequest, once.Caller, once.Key)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case len(noted) == 0:
+		return nil, false, fmt.Errorf("the request %q is not there though it was locked", once.Key)
+	case bytes.Equal(noted[0].ids, mine):
+		return nil, false, nil
+	}
+	before, err = noted[0].jobIDs(once, len(ids))
+	return before, true, err
+}
+
+// NoteAnswer notes a request with the jobs that it has stored.
+func (s *OnceStatements) NoteAnswer(ctx context.Context, db DB, once fairlead.Once, ids []int64) error {
+	_, err := db.Exec(ctx, s.NoteRequest, once.Caller, once.Key, once.Request[:], JSON(encodeIDs(ids)))
+	return err
+}
+
+// Correct changes which jobs are the answer to a request that this transaction has noted:
+// those that had their keys already.
+func (s *OnceStatements) Correct(ctx context.Context, db DB, once fairlead.Once, ids []int64) error {
+	_, err := db.Exec(ctx, s.CorrectRequest, JSON(encodeIDs(ids)), once.Caller, once.Key)
+	return err
+}
+
+// answer is what is remembered of a request that counts once.
+type answer struct {
+	request []byte // its hash
+	ids     []byte // of its jobs, as JSON
+}
+
+// scanAnswer reads request and job_ids.
+func scanAnswer(row Scanner) (a answer, err error) {
+	err = row.Scan(&a.request, &a.ids)
+	return a, err
+}
+
+// jobIDs are the jobs of the same request, sent again. It fails with ErrConflict
 // if that is another request.
-func (a Answered) JobIDs(once fairlead.Once, jobs int) ([]int64, error) {
-	if !bytes.Equal(a.Request, once.Request[:]) {
+func (a answer) jobIDs(once fairlead.Once, jobs int) ([]int64, error) {
+	if !bytes.Equal(a.request, once.Request[:]) {
 		return nil, onceTaken(once)
 	}
 	var ids []int64
-	if err := json.Unmarshal(a.IDs, &ids); err != nil {
+	if err := json.Unmarshal(a.ids, &ids); err != nil {
 		return nil, fmt.Errorf("jobs of the request %q: %w", once.Key, err)
 	}
 	if len(ids) != jobs {
@@ -34,8 +138,8 @@ func onceTaken(once fairlead.Once) error {
 	return fmt.Errorf("the idempotency key %q was used for another request; choose a new one: %w", once.Key, fairlead.ErrConflict)
 }
 
-// EncodeIDs is ids as JSON.
-func EncodeIDs(ids []int64) []byte {
+// encodeIDs is ids as JSON.
+func encodeIDs(ids []int64) []byte {
 	text, err := json.Marshal(ids)
 	if err != nil {
 		panic(err) // numbers always encode

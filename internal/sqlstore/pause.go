@@ -7,14 +7,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// RuleChanges changes what claims obey.
-type RuleChanges interface {
-	// ChangeRules is Database.InTx for a change of the rules. No claim is under way while
-	// f runs: claims wait for the change and then obey it. Nodes are woken after the
-	// commit, because more may be allowed.
-	ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, db DB) error) error
-}
-
 // pauseStore keeps what is paused.
 type pauseStore struct {
 	db    Database
@@ -47,14 +39,14 @@ func (s *pauseStore) Resume(ctx context.Context, pause fairlead.Pause) error {
 }
 
 func (s *pauseStore) change(ctx context.Context, verb string, pause fairlead.Pause, paused bool) error {
-	return s.rules.ChangeRules(MayWait(ctx), verb, func(_ context.Context, db DB) error {
-		s.sql.SetPause(db, pause, paused)
+	return s.rules.ChangeRules(MayWait(ctx), verb, func(_ context.Context, change RuleChange) error {
+		s.sql.setPause(change, pause, paused)
 		return nil
 	})
 }
 
-// SetPause queues the statement that pauses or resumes, inside a change of the rules.
-func (s *PauseStatements) SetPause(db DB, pause fairlead.Pause, paused bool) {
+// setPause queues the statement that pauses or resumes, inside a change of the rules.
+func (s *PauseStatements) setPause(db DB, pause fairlead.Pause, paused bool) {
 	statement := s.Resume
 	if paused {
 		statement = s.Pause

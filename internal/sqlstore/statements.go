@@ -6,7 +6,10 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/fairlead-io/fairlead"
 )
 
 // Expander replaces the name inside {{name}} in a statement: a table by its
@@ -15,8 +18,21 @@ type Expander func(name string) string
 
 var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
 
+// constants are names that mean the same in all stores.
+var constants = map[string]string{
+	"once_window":   strconv.FormatInt(fairlead.OnceWindow.Microseconds(), 10),
+	"starts_bucket": strconv.FormatInt(startsBucket.Microseconds(), 10),
+	"starts_window": strconv.FormatInt(fairlead.UsageWindow.Microseconds(), 10),
+}
+
 func (e Expander) expand(sql string) string {
-	return placeholder.ReplaceAllStringFunc(sql, func(m string) string { return e(m[2 : len(m)-2]) })
+	return placeholder.ReplaceAllStringFunc(sql, func(m string) string {
+		name := m[2 : len(m)-2]
+		if constant, ok := constants[name]; ok {
+			return constant
+		}
+		return e(name)
+	})
 }
 
 // LoadStatements fills the string fields of *into from the .sql files in fsys. A field

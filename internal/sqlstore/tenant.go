@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
@@ -16,8 +17,8 @@ type Family struct {
 	GlobalCap int               // zero: none
 }
 
-// Check returns the ErrInvalid of a tenant that does not fit.
-func (f Family) Check(t *fairlead.Tenant) error {
+// check returns the ErrInvalid of a tenant that does not fit.
+func (f Family) check(t *fairlead.Tenant) error {
 	var bad []fairlead.FieldError
 	refuse := func(field, format string, args ...any) {
 		bad = append(bad, fairlead.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
@@ -42,8 +43,8 @@ func (f Family) Check(t *fairlead.Tenant) error {
 	return nil
 }
 
-// CheckDelete returns the ErrConflict of a tenant that others need.
-func (f Family) CheckDelete(name string) error {
+// checkDelete returns the ErrConflict of a tenant that others need.
+func (f Family) checkDelete(name string) error {
 	if child := f.child(name); child != "" {
 		return fmt.Errorf("tenant %q is the parent of %q: %w", name, child, fairlead.ErrConflict)
 	}
@@ -52,13 +53,22 @@ func (f Family) CheckDelete(name string) error {
 
 // child is a tenant whose parent this is, the first by name if there are
 // several.
-func (f Family) child(name string) (first string) {
+func (f Family) child(name string) string {
+	if children := f.children(name); len(children) > 0 {
+		return children[0]
+	}
+	return ""
+}
+
+// children are the tenants whose parent this is, by name.
+func (f Family) children(name string) (children []string) {
 	for child, parent := range f.Parents {
-		if parent == name && (first == "" || child < first) {
-			first = child
+		if parent == name {
+			children = append(children, child)
 		}
 	}
-	return first
+	slices.Sort(children)
+	return children
 }
 
 // CheckGlobalCap returns the ErrInvalid of a global cap below the minimums of
@@ -72,9 +82,9 @@ func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 	}}}
 }
 
-// CheckVersion returns the ErrConflict or ErrNotFound of a tenant that is not
+// checkVersion returns the ErrConflict or ErrNotFound of a tenant that is not
 // what its caller believes it to be.
-func CheckVersion(t fairlead.Tenant, version int64, declared bool) error {
+func checkVersion(t fairlead.Tenant, version int64, declared bool) error {
 	switch {
 	case !declared && t.Version != 0:
 		return driver.NoSuchTenant(t.Name)
@@ -86,15 +96,15 @@ func CheckVersion(t fairlead.Tenant, version int64, declared bool) error {
 	return nil
 }
 
-// EncodeLabels is labels as JSON; nil if there are none.
-func EncodeLabels(labels map[string]string) ([]byte, error) {
+// encodeLabels is labels as JSON; nil if there are none.
+func encodeLabels(labels map[string]string) ([]byte, error) {
 	if len(labels) == 0 {
 		return nil, nil
 	}
 	return json.Marshal(labels)
 }
 
-// decodeLabels undoes EncodeLabels.
+// decodeLabels undoes encodeLabels.
 func decodeLabels(text []byte) (labels map[string]string, err error) {
 	if len(text) > 0 {
 		err = json.Unmarshal(text, &labels)
@@ -102,10 +112,10 @@ func decodeLabels(text []byte) (labels map[string]string, err error) {
 	return labels, err
 }
 
-// ScanTenant reads what was declared of a tenant: name, parent, cap, minimum,
+// scanTenant reads what was declared of a tenant: name, parent, cap, minimum,
 // rate, burst, max_pending, weight, whether it is paused, labels, start_url,
 // fail_url, timeout_url, version, created_at and updated_at.
-func ScanTenant(row Scanner) (t fairlead.Tenant, err error) {
+func scanTenant(row Scanner) (t fairlead.Tenant, err error) {
 	var labels []byte
 	var created, updated int64
 	err = row.Scan(&t.Name, &t.Parent, &t.MaxRunning, &t.MinRunning, &t.Rate, &t.Burst,

@@ -2,7 +2,8 @@ package sqlstore
 
 import (
 	"cmp"
-	"maps"
+	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -11,99 +12,124 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// StartsBucket is the part of a UsageWindow whose starts are kept in one row.
-const StartsBucket = 10 * time.Second
+// startsBucket is the part of a UsageWindow whose starts are kept in one row.
+const startsBucket = 10 * time.Second
 
-// EveryTenant is the limit of a filter for all of them.
-const EveryTenant = math.MaxInt32
+// everyTenant is the limit of a filter for all of them.
+const everyTenant = math.MaxInt32
 
-// Census gathers the usage of tenants and queues.
-type Census struct {
-	Now     time.Time
-	all     fairlead.Usage
-	tenants usages
-	queues  usages
+// usageStore counts what tenants and queues have and do.
+type usageStore struct {
+	db     Database
+	sql    *UsageStatements
+	clock  *ClockStatements
+	of     usageSource
+	recent recentUsage
 }
 
-type usages map[string]*fairlead.Usage
-
-// NewCensus begins with tenants that have nothing yet.
-func NewCensus(now time.Time, tenants []fairlead.Tenant) *Census {
-	c := &Census{Now: now, tenants: usages{}, queues: usages{}}
-	for _, tenant := range tenants {
-		c.tenants.of(tenant.Name)
-	}
-	return c
+// usageSource is what usageStore needs of a store beside its statements.
+type usageSource interface {
+	Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error)
+	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
+	// NameLane names a lane of jobs that were just read.
+	NameLane(ctx context.Context, db DB, id int32) (LaneKey, error)
 }
 
-func (u usages) of(name string) *fairlead.Usage {
-	usage := u[name]
-	if usage == nil {
-		usage = &fairlead.Usage{Name: name}
-		u[name] = usage
-	}
-	return usage
+// UsageStatements are those of a usageStore.
+type UsageStatements struct {
+	Census       string `sql:"census"`
+	RecentStarts string `sql:"recent_starts"`
+	AddStarts    string `sql:"add_starts"`
+	ForgetStarts string `sql:"forget_starts"`
 }
 
-// Count adds jobs of a lane that are in a state, ready ones with the first of
-// their acceptable starts.
-func (c *Census) Count(lane LaneKey, state fairlead.State, n int, startBy time.Time) {
-	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(lane.Tenant), c.queues.of(lane.Queue)} {
-		switch state {
-		case fairlead.Scheduled:
-			usage.Scheduled += n
-		case fairlead.Parked:
-			usage.Parked += n
-		case fairlead.Ready:
-			usage.Ready += n
-			usage.OldestWait = max(usage.OldestWait, c.Now.Sub(startBy))
-		case fairlead.Running:
-			usage.Running += n
-		case fairlead.Waiting:
-			usage.Waiting += n
+// Usage reports what the jobs of all and of each tenant have and do.
+func (s *usageStore) Usage(ctx context.Context) (fairlead.UsageReport, error) {
+	return s.recent.Report(ctx, func() (fairlead.UsageReport, error) {
+		tenants, err := s.of.Tenants(ctx, fairlead.TenantFilter{Limit: everyTenant})
+		if err != nil {
+			return fairlead.UsageReport{}, fmt.Errorf("usage: %w", err)
 		}
-	}
-}
-
-// Starts adds what a tenant has started within the window.
-func (c *Census) Starts(starts driver.Starts) {
-	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(starts.Tenant)} {
-		usage.Started += float64(starts.Count)
-		usage.Missed += starts.Missed
-	}
-}
-
-// Limits adds what bounds tenants and all together.
-func (c *Census) Limits(limits []fairlead.LimitUse) {
-	for _, limit := range limits {
-		var usage *fairlead.Usage
-		switch limit.Scope {
-		case fairlead.LimitGlobal:
-			usage = &c.all
-		case fairlead.LimitTenant:
-			usage = c.tenants.of(limit.Name)
-		default:
-			continue
+		limits, err := s.of.Limits(ctx)
+		if err != nil {
+			return fairlead.UsageReport{}, fmt.Errorf("usage: %w", err)
 		}
-		usage.MaxRunning, usage.MinRunning, usage.Rate = limit.MaxRunning, limit.MinRunning, limit.Rate
-	}
+		var counted *census
+		err = s.db.ReadAll(ctx, "usage", func(ctx context.Context, db DB) (err error) {
+			counted, err = s.count(ctx, db, tenants)
+			return err
+		})
+		if err != nil {
+			return fairlead.UsageReport{}, err
+		}
+		counted.limits(limits)
+		return counted.report(), nil
+	})
 }
 
-// Report is what was gathered.
-func (c *Census) Report() fairlead.UsageReport {
-	report := fairlead.UsageReport{All: c.all, Tenants: c.tenants.list(), Queues: c.queues.list()}
-	report.All.Started /= fairlead.UsageWindow.Seconds()
-	for i := range report.Tenants {
-		report.Tenants[i].Started /= fairlead.UsageWindow.Seconds()
-	}
-	return report
+// laneCount is how many jobs of a lane are in a state.
+type laneCount struct {
+	lane    int32
+	state   fairlead.State
+	n       int
+	startBy int64
 }
 
-// list is all of them by name.
-func (u usages) list() []fairlead.Usage {
-	var list []fairlead.Usage
-	for _, usage := range slices.SortedFunc(maps.Values(u), func(a, b *fairlead.Usage) int { return cmp.Compare(a.Name, b.Name) }) {
-		list = append(list, *usage)
+func scanLaneCount(row Scanner) (c laneCount, err error) {
+	err = row.Scan(&c.lane, &c.state, &c.n, &c.startBy)
+	return c, err
+}
+
+// count counts the jobs that are not done, and what was started.
+func (s *usageStore) count(ctx context.Context, db DB, tenants []fairlead.Tenant) (*census, error) {
+	now, err := s.clock.Clock(ctx, db)
+	if err != nil {
+		return nil, err
 	}
-	return list
+	counts := queueList(db, scanLaneCount, s.sql.Census)
+	starts, err := s.sql.readStarts(ctx, db, now)
+	if err != nil {
+		return nil, err
+	}
+	counted := newCensus(Time(now), tenants)
+	for _, c := range *counts {
+		lane, err := s.of.NameLane(ctx, db, c.lane)
+		if err != nil {
+			return nil, err
+		}
+		counted.count(lane, c.state, c.n, Time(c.startBy))
+	}
+	for _, tenant := range starts {
+		counted.starts(tenant)
+	}
+	return counted, nil
+}
+
+// readStarts reads what was started within the window before now.
+func (s *UsageStatements) readStarts(ctx context.Context, db DB, now int64) ([]driver.Starts, error) {
+	return list(ctx, db, func(row Scanner) (tenant driver.Starts, err error) {
+		err = row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
+		return tenant, err
+	}, s.RecentStarts, OldestBucket(now))
+}
+
+// OldestBucket is where the starts are counted that are about to leave the window.
+func OldestBucket(now int64) int64 {
+	return (now - fairlead.UsageWindow.Microseconds()) / startsBucket.Microseconds()
+}
+
+// Report adds to what was started, in the order in which all lock the rows.
+func (s *usageStore) Report(ctx context.Context, starts []driver.Starts) error {
+	if len(starts) == 0 {
+		return nil
+	}
+	var rows Rows
+	for _, tenant := range slices.SortedFunc(slices.Values(starts), func(a, b driver.Starts) int { return cmp.Compare(a.Tenant, b.Tenant) }) {
+		rows.Add(tenant.Tenant, int64(tenant.Count), int64(tenant.Missed))
+	}
+	return s.db.InTx(ctx, "report", func(_ context.Context, db DB) error {
+		db.Queue(s.sql.AddStarts, &rows)
+		db.Queue(s.sql.ForgetStarts)
+		return nil
+	})
 }

@@ -16,8 +16,8 @@ const (
 	countPause    = 10 * time.Microsecond // for each live job
 )
 
-// RecentUsage is the usage that a process has counted last.
-type RecentUsage struct {
+// recentUsage is the usage that a process has counted last.
+type recentUsage struct {
 	lock  Lock
 	last  fairlead.UsageReport
 	until time.Time // it is told so long
@@ -25,7 +25,7 @@ type RecentUsage struct {
 
 // Report returns the last count while it is recent, else what count finds. Of callers at
 // the same instant one counts and the others wait for it.
-func (r *RecentUsage) Report(ctx context.Context, count func() (fairlead.UsageReport, error)) (fairlead.UsageReport, error) {
+func (r *recentUsage) Report(ctx context.Context, count func() (fairlead.UsageReport, error)) (fairlead.UsageReport, error) {
 	if err := r.lock.Acquire(ctx); err != nil {
 		return fairlead.UsageReport{}, err
 	}

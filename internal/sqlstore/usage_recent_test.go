@@ -12,7 +12,7 @@ func TestManyLiveJobsAreNotCountedEachTime(t *testing.T) {
 	for live, pause := range map[int]time.Duration{countedAtOnce - 1: 0, 1_000_000: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			counted := 0
-			var recent RecentUsage
+			var recent recentUsage
 			ask := func() {
 				t.Helper()
 				report, err := recent.Report(t.Context(), func() (fairlead.UsageReport, error) {

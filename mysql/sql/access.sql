@@ -56,33 +56,37 @@ select id, at, actor, role, address, action, subject, tenant, was, became, error
 
 -- name: answered
 -- Finds a request that was answered not too long ago.
--- Inputs: caller, key, for how many microseconds it counts.
+-- Inputs: caller, key.
 -- Output: its hash, the ids of its jobs.
 -- Locks: none.
-select request, job_ids from {{once}} where caller = ? and once_key = ? and created_at > {{now}} - ?;
+select request, job_ids from {{once}} where caller = ? and once_key = ? and created_at > {{now}} - {{once_window}};
 
 -- name: note_request
--- Takes the key of a request unless it is taken. A taken key is locked too, so
--- that what lock_request says stays true.
+-- Notes a request and its answer, also in the place of one that counts no more. What was
+-- answered before is locked too, so that what noted_request says stays true. created_at
+-- changes last: the assignments see what those before them have changed.
 -- Inputs: caller, key, hash, ids of its jobs.
 -- Output: none.
 -- Locks: the row; waits for others who are about to answer the same.
 insert into {{once}} (caller, once_key, request, job_ids, created_at) values (?, ?, ?, ?, {{now}})
-on duplicate key update caller = caller;
+on duplicate key update
+  request = if(created_at <= values(created_at) - {{once_window}}, values(request), request),
+  job_ids = if(created_at <= values(created_at) - {{once_window}}, values(job_ids), job_ids),
+  created_at = if(created_at <= values(created_at) - {{once_window}}, values(created_at), created_at);
 
--- name: lock_request
--- Reads what was answered to a request, if anything: it follows note_request.
+-- name: noted_request
+-- Reads what was answered to a request: it follows note_request.
 -- Inputs: caller, key.
--- Output: its hash, the ids of its jobs, created_at.
+-- Output: its hash, the ids of its jobs.
 -- Locks: the row, locked before.
-select request, job_ids, created_at from {{once}} force index (primary) where caller = ? and once_key = ? for update;
+select request, job_ids from {{once}} force index (primary) where caller = ? and once_key = ? for update;
 
--- name: set_request
--- Changes what is the answer to a request.
--- Inputs: hash, ids of its jobs, now, caller, key.
+-- name: correct_request
+-- Corrects which jobs are the answer to a request, in the same transaction.
+-- Inputs: ids of its jobs, caller, key.
 -- Output: none.
 -- Locks: the row, locked before.
-update {{once}} set request = ?, job_ids = ?, created_at = ? where caller = ? and once_key = ?;
+update {{once}} set job_ids = ? where caller = ? and once_key = ?;
 
 -- name: secret
 -- Reads a secret.

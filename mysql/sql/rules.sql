@@ -39,7 +39,7 @@ delete from {{pause}} where scope = ? and name = ?;
 
 -- name: tenants
 -- Lists declared tenants by name.
--- Inputs: name after which to look, {{named}}: a further condition or empty, limit.
+-- Inputs: name after which to look, limit.
 -- Output: what was declared.
 -- Locks: none.
 select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
@@ -48,16 +48,31 @@ select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.ra
 from {{tenant}} t
 left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
 left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
-where t.name > ? {{named}}
+where t.name > ?
+order by t.name
+limit ?;
+
+-- name: named_tenants
+-- Lists those of declared tenants that are asked for.
+-- Inputs: {{list}} of names, name after which to look, limit.
+-- Output: what was declared, by name.
+-- Locks: none.
+select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
+       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
+       t.version, t.created_at, t.updated_at
+from {{tenant}} t
+left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
+left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
+where t.name in ({{list}}) and t.name > ?
 order by t.name
 limit ?;
 
 -- name: tenant_version
 -- Reads the version of a declared tenant, and when it was created.
 -- Inputs: name.
--- Output: version, created_at.
+-- Output: version, parent, created_at.
 -- Locks: none.
-select version, created_at from {{tenant}} where name = ?;
+select version, parent, created_at from {{tenant}} where name = ?;
 
 -- name: put_tenant
 -- Stores the declaration of a tenant.

@@ -58,31 +58,36 @@ select id, at, actor, role, address, action, subject, tenant, was, became, error
 
 -- name: answered
 -- Finds a request that was answered not too long ago.
--- Inputs: $1 caller, $2 key, $3 for how many microseconds it counts.
+-- Inputs: $1 caller, $2 key.
 -- Output: its hash, the ids of its jobs.
 -- Locks: none.
 select request, job_ids from {{once}}
-where caller = $1::text and once_key = $2::text and created_at > (select {{now}}) - $3::bigint;
+where caller = $1::text and once_key = $2::text and created_at > (select {{now}}) - {{once_window}};
 
--- name: remember
--- Remembers the answer to a request, also in the place of one that counts no
--- more.
--- Inputs: $1 caller, $2 key, $3 hash, $4 ids of its jobs, $5 for how many
---   microseconds it counts.
--- Output: its key; no row if it was answered before.
+-- name: note_request
+-- Notes a request and its answer, also in the place of one that counts no more.
+-- Inputs: $1 caller, $2 key, $3 hash, $4 ids of its jobs.
+-- Output: none; nothing is changed if it was answered before.
 -- Locks: the row; waits for others who are about to answer the same.
 insert into {{once}} as o (caller, once_key, request, job_ids, created_at)
 select $1::text, $2::text, $3::bytea, $4::json, {{now}}
 on conflict (caller, once_key) do update set
     request = excluded.request, job_ids = excluded.job_ids, created_at = excluded.created_at
-    where o.created_at <= {{now}} - $5::bigint
-returning once_key;
+    where o.created_at <= {{now}} - {{once_window}};
 
--- name: remember_jobs
+-- name: noted_request
+-- Reads what was answered to a request. It follows note_request, whose snapshot cannot see
+-- the answer that it has waited for.
+-- Inputs: $1 caller, $2 key.
+-- Output: its hash, the ids of its jobs.
+-- Locks: none; the row is locked.
+select request, job_ids from {{once}} where caller = $1::text and once_key = $2::text;
+
+-- name: correct_request
 -- Corrects which jobs are the answer to a request, in the same transaction.
--- Inputs: $1 caller, $2 key, $3 ids of its jobs.
+-- Inputs: $1 ids of its jobs, $2 caller, $3 key.
 -- Locks: the row, locked before.
-update {{once}} set job_ids = $3::json where caller = $1::text and once_key = $2::text;
+update {{once}} set job_ids = $1::json where caller = $2::text and once_key = $3::text;
 
 -- name: secret
 -- Reads a secret.

@@ -13,31 +13,26 @@ union all
 select lane, 'waiting', count(*), 0 from {{waiting}} group by lane;
 
 -- name: recent_starts
--- What was started within a time.
--- Inputs: $1 microseconds, $2 length of a bucket.
+-- Adds up what was started since a bucket.
+-- Inputs: $1 bucket.
 -- Output: tenant, how many, how many of them too late.
 -- Locks: none.
-select tenant, sum(started)::bigint, sum(missed)::bigint
-from {{starts}}
-where bucket >= ((select {{now}}) - $1::bigint) / $2::bigint
-group by tenant;
+select tenant, sum(started)::bigint, sum(missed)::bigint from {{starts}} where bucket >= $1::bigint group by tenant;
 
 -- name: add_starts
 -- Adds to what was started in the present bucket.
--- Inputs: in step $1 tenants, $2 how many, $3 how many too late; $4 length of a
---   bucket.
+-- Inputs: in step $1 tenants, $2 how many, $3 how many too late.
 -- Locks: the rows, in order.
 insert into {{starts}} as s (bucket, tenant, started, missed)
-select (select {{now}}) / $4::bigint, tenant, started, missed
+select (select {{now}}) / {{starts_bucket}}, tenant, started, missed
 from unnest($1::text[], $2::bigint[], $3::bigint[]) as u (tenant, started, missed)
 order by tenant
 on conflict (bucket, tenant) do update set started = s.started + excluded.started, missed = s.missed + excluded.missed;
 
 -- name: forget_starts
 -- Removes what is too old to be asked for.
--- Inputs: $1 microseconds, $2 length of a bucket.
 -- Locks: the removed rows; passes over rows locked by others.
 delete from {{starts}}
 where ctid = any (array(
-    select ctid from {{starts}} where bucket < ((select {{now}}) - $1::bigint) / $2::bigint
+    select ctid from {{starts}} where bucket < ((select {{now}}) - {{starts_window}}) / {{starts_bucket}}
     for update skip locked));

@@ -43,16 +43,22 @@ select id, at, actor, role, address, action, subject, tenant, was, became, error
 
 -- name: answered
 -- Finds a request that was answered not too long ago.
--- Inputs: caller, key, time since which it counts.
+-- Inputs: caller, key.
 -- Output: its hash, the ids of its jobs.  Locks: none.
-select request, job_ids from {{once}} where caller = ? and once_key = ? and created_at > ?;
+select request, job_ids from {{once}} where caller = ?1 and once_key = ?2 and created_at > {{now}} - {{once_window}};
 
--- name: remember
--- Remembers the answer to a request, in the place of one that counts no more.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{once}} (caller, once_key, request, job_ids, created_at) values (?, ?, ?, ?, ?)
+-- name: note_request
+-- Notes a request and its answer, in the place of one that counts no more.
+-- Inputs: caller, key, hash, ids of its jobs.  Output: none.  Locks: the writer's.
+insert into {{once}} (caller, once_key, request, job_ids, created_at) values (?1, ?2, ?3, ?4, {{now}})
 on conflict (caller, once_key) do update set
   request = excluded.request, job_ids = excluded.job_ids, created_at = excluded.created_at;
+
+-- name: noted_request
+-- Nothing: there is one writer, which finds by answered that a request is a repeated one.
+
+-- name: correct_request
+-- Nothing: a request is noted when its jobs are stored.
 
 -- name: secret
 -- Reads a secret.

@@ -2,7 +2,7 @@
 
 -- name: tenants
 -- Reads declared tenants.
--- Inputs: names as a JSON array or null for all, name to begin behind, limit.
+-- Inputs: name to begin behind, limit.
 -- Output: what was declared, in order of name.  Locks: none.
 select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
        t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
@@ -10,14 +10,28 @@ select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.ra
 from {{tenant}} t
 left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
 left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
-where (?1 is null or t.name in (select value from json_each(?1))) and t.name > ?2
+where t.name > ?
 order by t.name
-limit 0 + ?3;
+limit 0 + ?;
+
+-- name: named_tenants
+-- Reads those of declared tenants that are asked for.
+-- Inputs: names, name to begin behind, limit.
+-- Output: what was declared, in order of name.  Locks: none.
+select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
+       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
+       t.version, t.created_at, t.updated_at
+from {{tenant}} t
+left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
+left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
+where t.name in (select value from json_each(?)) and t.name > ?
+order by t.name
+limit 0 + ?;
 
 -- name: tenant_version
--- Reads the version of a declared tenant, and when it was created.
--- Inputs: name.  Output: version, created_at.  Locks: none.
-select version, created_at from {{tenant}} where name = ?;
+-- Tells when a tenant was declared and which version it is.
+-- Inputs: name.  Output: version, parent, created_at.  Locks: none.
+select version, parent, created_at from {{tenant}} where name = ?;
 
 -- name: put_tenant
 -- Stores the declaration of a tenant.

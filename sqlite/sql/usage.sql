@@ -22,14 +22,18 @@ select lane, 'waiting', count(*), 0 from {{waiting}} group by lane;
 select tenant, sum(started), sum(missed) from {{starts}} where bucket >= ? group by tenant;
 
 -- name: add_starts
--- Adds to what was started in a bucket.
--- Inputs: bucket, a JSON array of objects like fairlead.Starts.
--- Output: none.  Locks: the writer's.
-insert into {{starts}} (bucket, tenant, started, missed)
-select ?1, value ->> 'Tenant', value ->> 'Count', value ->> 'Missed' from json_each(?2) where true
+-- Adds to what a tenant has started in the present bucket. It runs for each.
+-- Inputs: tenant, how many, how many of them too late.  Output: none.
+-- Locks: the writer's.
+insert into {{starts}} (bucket, tenant, started, missed) values ({{now}} / {{starts_bucket}}, ?1, ?2, ?3)
 on conflict (bucket, tenant) do update set started = started + excluded.started, missed = missed + excluded.missed;
 
 -- name: forget_starts
 -- Removes what is too old to be asked for.
--- Inputs: bucket.  Output: none.  Locks: the writer's.
-delete from {{starts}} where bucket < ?;
+-- Inputs: none.  Output: none.  Locks: the writer's.
+delete from {{starts}} where bucket < ({{now}} - {{starts_window}}) / {{starts_bucket}};
+
+-- name: now
+-- Reads the clock, which is that of the transaction.
+-- Inputs: none.  Output: microseconds.  Locks: none.
+select {{now}};

@@ -1,0 +1,102 @@
+package sqlstore
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// census gathers the usage of tenants and queues.
+type census struct {
+	now     time.Time
+	all     fairlead.Usage
+	tenants usages
+	queues  usages
+}
+
+type usages map[string]*fairlead.Usage
+
+// newCensus begins with tenants that have nothing yet.
+func newCensus(now time.Time, tenants []fairlead.Tenant) *census {
+	c := &census{now: now, tenants: usages{}, queues: usages{}}
+	for _, tenant := range tenants {
+		c.tenants.of(tenant.Name)
+	}
+	return c
+}
+
+func (u usages) of(name string) *fairlead.Usage {
+	usage := u[name]
+	if usage == nil {
+		usage = &fairlead.Usage{Name: name}
+		u[name] = usage
+	}
+	return usage
+}
+
+// count adds jobs of a lane that are in a state, ready ones with the first of
+// their acceptable starts.
+func (c *census) count(lane LaneKey, state fairlead.State, n int, startBy time.Time) {
+	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(lane.Tenant), c.queues.of(lane.Queue)} {
+		switch state {
+		case fairlead.Scheduled:
+			usage.Scheduled += n
+		case fairlead.Parked:
+			usage.Parked += n
+		case fairlead.Ready:
+			usage.Ready += n
+			usage.OldestWait = max(usage.OldestWait, c.now.Sub(startBy))
+		case fairlead.Running:
+			usage.Running += n
+		case fairlead.Waiting:
+			usage.Waiting += n
+		}
+	}
+}
+
+// starts adds what a tenant has started within the window.
+func (c *census) starts(of driver.Starts) {
+	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(of.Tenant)} {
+		usage.Started += float64(of.Count)
+		usage.Missed += of.Missed
+	}
+}
+
+// limits adds what bounds tenants and all together.
+func (c *census) limits(limits []fairlead.LimitUse) {
+	for _, limit := range limits {
+		var usage *fairlead.Usage
+		switch limit.Scope {
+		case fairlead.LimitGlobal:
+			usage = &c.all
+		case fairlead.LimitTenant:
+			usage = c.tenants.of(limit.Name)
+		default:
+			continue
+		}
+		usage.MaxRunning, usage.MinRunning, usage.Rate = limit.MaxRunning, limit.MinRunning, limit.Rate
+	}
+}
+
+// report is what was gathered.
+func (c *census) report() fairlead.UsageReport {
+	report := fairlead.UsageReport{All: c.all, Tenants: c.tenants.list(), Queues: c.queues.list()}
+	report.All.Started /= fairlead.UsageWindow.Seconds()
+	for i := range report.Tenants {
+		report.Tenants[i].Started /= fairlead.UsageWindow.Seconds()
+	}
+	return report
+}
+
+// list is all of them by name.
+func (u usages) list() []fairlead.Usage {
+	var list []fairlead.Usage
+	for _, usage := range slices.SortedFunc(maps.Values(u), func(a, b *fairlead.Usage) int { return cmp.Compare(a.Name, b.Name) }) {
+		list = append(list, *usage)
+	}
+	return list
+}

@@ -1,0 +1,85 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// explainStore explains why jobs do not run.
+type explainStore struct {
+	db    Database
+	of    explainSource
+	clock *ClockStatements
+	usage *UsageStatements
+}
+
+// explainSource is what explainStore needs of a store: what its claims ask.
+type explainSource interface {
+	Get(ctx context.Context, id int64) (*fairlead.Job, error)
+	Nodes(ctx context.Context) ([]fairlead.Node, error)
+	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
+	// Rules are what is paused and limited now.
+	Rules(ctx context.Context) (*Rules, error)
+	// Ahead counts the ready jobs that go before one, up to MaxAhead.
+	Ahead(ctx context.Context, facts *Facts) (int, error)
+	// GateOf tells how the gate of a parked job stands.
+	GateOf(ctx context.Context, facts *Facts) (Gate, error)
+}
+
+// Explain says why a job does not run.
+func (s *explainStore) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
+	job, err := s.of.Get(ctx, id)
+	if err != nil {
+		return fairlead.Explanation{}, err
+	}
+	facts := Facts{Job: job}
+	if err := s.collect(ctx, &facts); err != nil {
+		return fairlead.Explanation{}, fmt.Errorf("explain: %w", err)
+	}
+	return Explain(facts), nil
+}
+
+// collect reads what a claim would ask. Each answer is as of its own instant.
+func (s *explainStore) collect(ctx context.Context, facts *Facts) (err error) {
+	if facts.Rules, err = s.of.Rules(ctx); err != nil {
+		return err
+	}
+	limits, err := s.of.Limits(ctx)
+	if err != nil {
+		return err
+	}
+	facts.Limits = facts.Rules.standing(limits)
+	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
+		return err
+	}
+	if err := s.readStarts(ctx, facts); err != nil {
+		return err
+	}
+	switch facts.Job.State {
+	case fairlead.Ready:
+		facts.Ahead, err = s.of.Ahead(ctx, facts)
+	case fairlead.Parked:
+		facts.Gate, err = s.of.GateOf(ctx, facts)
+	}
+	return err
+}
+
+// readStarts reads the clock and what was started of late.
+func (s *explainStore) readStarts(ctx context.Context, facts *Facts) error {
+	var read Facts
+	err := s.db.ReadAll(ctx, "read starts", func(ctx context.Context, db DB) error {
+		now, err := s.clock.Clock(ctx, db)
+		if err != nil {
+			return err
+		}
+		read.Now = Time(now)
+		read.Starts, err = s.usage.readStarts(ctx, db, now)
+		return err
+	})
+	if err == nil {
+		facts.Now, facts.Starts = read.Now, read.Starts
+	}
+	return err
+}
