@@ -178,7 +178,7 @@ func policiesOf(t *testing.T, store string, values map[string]map[string]bool, n
 	files := parseDir(t, store)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		for _, decl := range files[name].Decls {
-			s := scanner{values: values, names: names, at: policy{store: store, file: name, function: nameOf(decl)}}
+			s := policyScanner{values: values, names: names, at: policy{store: store, file: name, function: nameOf(decl)}}
 			ast.Inspect(decl, s.visit)
 			all = append(all, s.found...)
 		}
@@ -205,8 +205,8 @@ func nameOf(decl ast.Decl) string {
 	return of.(*ast.Ident).Name + "." + function.Name.Name
 }
 
-// scanner looks at one declaration.
-type scanner struct {
+// policyScanner looks at one declaration.
+type policyScanner struct {
 	values   map[string]map[string]bool
 	names    map[string]bool
 	at       policy
@@ -214,13 +214,13 @@ type scanner struct {
 	compared map[ast.Node]bool // values that were found in comparisons
 }
 
-func (s *scanner) add(node ast.Node, what, of string) {
+func (s *policyScanner) add(node ast.Node, what, of string) {
 	p := s.at
 	p.what, p.of, p.line = what, of, positions.Position(node.Pos()).Line
 	s.found = append(s.found, p)
 }
 
-func (s *scanner) visit(node ast.Node) bool {
+func (s *policyScanner) visit(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.BinaryExpr:
 		if n.Op == token.EQL || n.Op == token.NEQ {
@@ -248,7 +248,7 @@ func (s *scanner) visit(node ast.Node) bool {
 }
 
 // value reports whether an expression is a value that is decided about.
-func (s *scanner) value(e ast.Expr) (of string, is bool) {
+func (s *policyScanner) value(e ast.Expr) (of string, is bool) {
 	selected, ok := e.(*ast.SelectorExpr)
 	if !ok {
 		return "", false
@@ -260,7 +260,7 @@ func (s *scanner) value(e ast.Expr) (of string, is bool) {
 	return pkg.Name + "." + selected.Sel.Name, true
 }
 
-func (s *scanner) compare(sides ...ast.Expr) {
+func (s *policyScanner) compare(sides ...ast.Expr) {
 	if s.compared == nil {
 		s.compared = map[ast.Node]bool{}
 	}
@@ -276,7 +276,7 @@ func (s *scanner) compare(sides ...ast.Expr) {
 }
 
 // call looks at a call: of Final, which compares a state, and of what makes an error.
-func (s *scanner) call(call *ast.CallExpr) {
+func (s *policyScanner) call(call *ast.CallExpr) {
 	selected, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return
@@ -314,7 +314,7 @@ func TestWhatCountsAsDecidingIsFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := scanner{values: values, names: names}
+		s := policyScanner{values: values, names: names}
 		ast.Inspect(expr, s.visit)
 		got := ""
 		for _, p := range s.found {

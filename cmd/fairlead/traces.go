@@ -46,7 +46,7 @@ func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (
 	return &traces{sdk: sdk.NewTracerProvider(sdk.WithBatcher(otlp.New(options)), sdk.WithResource(about)), log: log}, nil
 }
 
-// exporterOptions tells whether spans are wanted, and where. The flag is a base URL, as
+// exporterOptions reports whether spans are wanted, and where. The flag is a base URL, as
 // OTEL_EXPORTER_OTLP_ENDPOINT is, and goes before the environment.
 func exporterOptions(endpoint string, getenv func(string) string) (options otlp.Options, wanted bool, err error) {
 	if options, err = otlp.FromEnvironment(getenv); err != nil {

@@ -50,7 +50,7 @@ const (
 	Counts   Reply = iota // the job moves as it says
 	Kept                  // it is kept until the job waits
 	Repeated              // it counted before
-	Stale                 // its run is over: Recorded tells whether it was the answer that ended it
+	Stale                 // its run is over: Recorded reports whether it was the answer that ended it
 )
 
 // Resolve decides what becomes of an answer.
