@@ -35,7 +35,7 @@ type Keeper interface {
 	// Prune removes at most limit finished jobs that are older than their
 	// outcome's retention, with what is known of them as runs of schedules; long dead
 	// nodes, schedules that were deleted and have no runs left, and what Once and the
-	// audit log need not keep any more, at most limit of each. So are batches, with their chunks, that
+	// audit log need not keep any more, at most limit of each. So are batches, with their parts, that
 	// ended longer ago than Succeeded says if they are in success or rollback_success,
 	// Cancelled if in cancel, Failed otherwise; and those that were not opened within
 	// a day.

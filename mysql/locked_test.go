@@ -82,7 +82,7 @@ func (l *lockTest) wantState(job *fairlead.Job, want fairlead.State) {
 	wantStates(l.T, l.store, want, job)
 }
 
-// newBatch makes a batch without parts.
+// newBatch makes a batch without chunks.
 func (l *lockTest) newBatch() batch.Batch {
 	l.Helper()
 	b := batch.Batch{Name: "b", Type: "t"}

@@ -80,6 +80,7 @@ type Store struct {
 	batchLocks batchLocks
 	sweepLocks sweepLocks
 	calendars  sqlstore.CalendarRounds
+	bodies     sqlstore.ScheduleBodies
 	listener   *listener
 	close      func() error
 }
