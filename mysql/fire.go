@@ -29,8 +29,8 @@ func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedu
 	if filter.Below > 0 {
 		conditions = append(conditions, "id < "+decimal(filter.Below))
 	}
-	chosen := fill(s.sql.ChosenRuns, "index", index, "named", strings.Join(conditions, " and "), "limit", decimal(sqlstore.FirePage(filter)))
-	runs, err := readRuns(ctx, s.db, fill(s.sql.RunStates, "runs", chosen))
+	chosen := fill(s.sql.FiresChosen, "index", index, "named", strings.Join(conditions, " and "), "limit", decimal(sqlstore.FirePage(filter)))
+	runs, err := readRuns(ctx, s.db, fill(s.sql.Fires, "choice", chosen))
 	if err != nil {
 		return nil, fmt.Errorf("fires: %w", err)
 	}
@@ -60,7 +60,7 @@ func readRuns(ctx context.Context, q querier, statement string) (runs []run, err
 	return runs, err
 }
 
-// scanRun reads a row of run_states. A run whose job was deleted ended as was noted
+// scanRun reads a row of fires. A run whose job was deleted ended as was noted
 // then; of one whose job is missing otherwise it is not known that it succeeded.
 func scanRun(row *sql.Rows) (run run, err error) {
 	var place string
@@ -88,10 +88,10 @@ func scanRun(row *sql.Rows) (run run, err error) {
 	return run, err
 }
 
-// openRuns locks the open runs of schedules, which are locked, and tells how they
+// openFires locks the open runs of schedules, which are locked, and tells how they
 // stand, oldest first. A run that somebody reopens meanwhile is either seen as
 // active or opened again after the commit.
-func (t *txn) openRuns(ctx context.Context, schedules []int64) ([]schedule.Fire, error) {
+func (t *txn) openFires(ctx context.Context, schedules []int64) ([]schedule.Fire, error) {
 	var locked int
 	err := t.eachOf(ctx, func(row *sql.Rows) error {
 		var id, due int64
@@ -103,7 +103,7 @@ func (t *txn) openRuns(ctx context.Context, schedules []int64) ([]schedule.Fire,
 	}
 	var runs []run
 	for list := range idChunks(schedules) {
-		chunk, err := readRuns(ctx, t.tx, fill(t.sql.RunStates, "runs", fill(t.sql.OpenRuns, "ids", list)))
+		chunk, err := readRuns(ctx, t.tx, fill(t.sql.Fires, "choice", fill(t.sql.OpenFires, "ids", list)))
 		if err != nil {
 			return nil, err
 		}
@@ -113,31 +113,12 @@ func (t *txn) openRuns(ctx context.Context, schedules []int64) ([]schedule.Fire,
 	return plainRuns(runs), nil
 }
 
-// closeRuns notes that open runs, which are locked, have ended.
-func (t *txn) closeRuns(ctx context.Context, runs []schedule.Fire) error {
+// closeFires notes that open runs, which are locked, have ended.
+func (t *txn) closeFires(ctx context.Context, runs []schedule.Fire) error {
 	ids := make([]int64, len(runs))
 	for i, run := range runs {
 		ids[i] = run.Job
 	}
 	closed, err := t.execIDs(ctx, t.sql.CloseFires, ids)
 	return checkHits(len(ids), closed, err)
-}
-
-// runsBack is among how many runs of a schedule the last one that ended is looked
-// for.
-const runsBack = 100
-
-// lastEnded finds the run of a schedule that ended, with the newest instant; nil
-// if there is none. Of those that have just been seen to have ended some may be gone,
-// if their jobs were deleted.
-func (t *txn) lastEnded(ctx context.Context, s int64, seen []schedule.Fire) (*schedule.Fire, error) {
-	latest := fill(t.sql.LatestRuns, "id", decimal(s), "limit", decimal(runsBack))
-	runs, err := readRuns(ctx, t.tx, fill(t.sql.RunStates, "runs", latest))
-	var last *schedule.Fire
-	for _, run := range append(plainRuns(runs), seen...) {
-		if run.State.Final() && (last == nil || cmp.Or(last.Due.Compare(run.Due), cmp.Compare(last.Job, run.Job)) < 0) {
-			last = &run
-		}
-	}
-	return last, err
 }

@@ -100,38 +100,31 @@ func nextFire(s *schedule.Schedule) any {
 	return sqlstore.Micros(s.FireAt)
 }
 
-// lockedSchedule is a schedule whose row is locked.
-type lockedSchedule struct {
-	sqlstore.ScheduleRow
-	alive bool
-	view  schedule.View
-	plan  schedule.Plan
-}
-
 // lockSchedule locks a living schedule.
-func (t *txn) lockSchedule(ctx context.Context, id int64) (*lockedSchedule, error) {
-	locked, err := t.lockSchedules(ctx, []int64{id}, waitForLock)
-	if err == nil && (len(locked) == 0 || !locked[0].alive) {
+func (t *txn) lockSchedule(ctx context.Context, id int64) (schedule.Record, error) {
+	locked, err := t.lockSchedules(ctx, nil, []int64{id}, waitForLock)
+	if err == nil && (len(locked) == 0 || locked[0].Deleted) {
 		err = sqlstore.NoSuchSchedule(id)
 	}
 	if err != nil {
-		return nil, err
+		return schedule.Record{}, err
 	}
 	return locked[0], nil
 }
 
 // lockSchedules locks schedules, deleted ones too.
-func (t *txn) lockSchedules(ctx context.Context, ids []int64, wait string) (locked []*lockedSchedule, err error) {
-	err = t.eachOf(ctx, collectSchedules(&locked), fill(t.sql.LockSchedules, "wait", wait), ids)
+func (t *txn) lockSchedules(ctx context.Context, bodies *sqlstore.ScheduleBodies, ids []int64, wait string) (locked []schedule.Record, err error) {
+	err = t.eachOf(ctx, collectSchedules(bodies, &locked), fill(t.sql.LockSchedules, "wait", wait), ids)
 	return locked, err
 }
 
-func collectSchedules(into *[]*lockedSchedule) func(*sql.Rows) error {
+// collectSchedules reads schedules. With bodies they are only read; these may be nil.
+func collectSchedules(bodies *sqlstore.ScheduleBodies, into *[]schedule.Record) func(*sql.Rows) error {
 	return func(row *sql.Rows) error {
-		s := &lockedSchedule{}
-		var err error
-		s.ScheduleRow, err = sqlstore.ScanSchedule(oneMore{row, &s.alive})
-		*into = append(*into, s)
+		alive := false
+		record, err := bodies.ScanSchedule(oneMore{row, &alive})
+		record.Deleted = !alive
+		*into = append(*into, record)
 		return err
 	}
 }
@@ -153,21 +146,21 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 		if _, err := t.lockSchedule(ctx, id); err != nil {
 			return err
 		}
-		open, err := t.openRuns(ctx, []int64{id})
+		open, err := t.openFires(ctx, []int64{id})
 		if err != nil {
 			return err
 		}
 		if err := t.endQueued(ctx, open); err != nil {
 			return err
 		}
-		if err := t.closeRuns(ctx, open); err != nil {
+		if err := t.closeFires(ctx, open); err != nil {
 			return err
 		}
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
 		}
-		return t.must(ctx, 1, t.sql.BurySchedule, now, id)
+		return t.must(ctx, 1, t.sql.DeleteSchedule, now, id)
 	})
 }
 
@@ -212,14 +205,14 @@ func (s *Store) readSchedules(ctx context.Context, q querier, filter schedule.Fi
 	if filter.Soonest {
 		query, args = s.sql.SchedulesSoonest, []any{sqlstore.SchedulePage(filter)}
 	}
-	var locked []*lockedSchedule
-	err := each(ctx, q, collectSchedules(&locked), query, args...)
+	var locked []schedule.Record
+	err := each(ctx, q, collectSchedules(nil, &locked), query, args...)
 	if err != nil {
 		return nil, err
 	}
 	var schedules []schedule.Schedule
-	for _, s := range locked {
-		schedules = append(schedules, s.Schedule)
+	for i := range locked {
+		schedules = append(schedules, locked[i].Schedule)
 	}
 	return schedules, nil
 }

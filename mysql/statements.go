@@ -175,28 +175,29 @@ type statements struct {
 
 	AddSchedule       string `sql:"add_schedule"`
 	SetSchedule       string `sql:"set_schedule"`
-	BurySchedule      string `sql:"bury_schedule"`
-	MoveSchedules     string `sql:"move_schedules"`
+	DeleteSchedule    string `sql:"delete_schedule"`
+	AdvanceSchedules  string `sql:"advance_schedules"`
 	LockDueSchedules  string `sql:"lock_due_schedules"`
 	OutdatedCalendars string `sql:"outdated_calendars"`
 	OutdatedSchedules string `sql:"outdated_schedules"`
 	LockSchedules     string `sql:"lock_schedules"`
 	Schedules         string `sql:"schedules"`
 	SchedulesSoonest  string `sql:"schedules_soonest"`
-	NextSchedule      string `sql:"next_schedule"`
+	NextFire          string `sql:"next_fire"`
 	LockOldSchedules  string `sql:"lock_old_schedules"`
 	DropSchedules     string `sql:"drop_schedules"`
 
 	OpenWindow     string `sql:"open_window"`
 	EndedSchedules string `sql:"ended_schedules"`
 	LockOpen       string `sql:"lock_open"`
-	OpenRuns       string `sql:"open_runs"`
-	LatestRuns     string `sql:"latest_runs"`
-	ChosenRuns     string `sql:"chosen_runs"`
-	RunStates      string `sql:"run_states"`
+	OpenFires      string `sql:"open_fires"`
+	LastFires      string `sql:"last_fires"`
+	FiresChosen    string `sql:"fires_chosen"`
+	Fires          string `sql:"fires"`
+	NewestInstants string `sql:"newest_instants"`
 	TakenInstants  string `sql:"taken_instants"`
 	AddFires       string `sql:"add_fires"`
-	OpenFires      string `sql:"open_fires"`
+	AddOpenFires   string `sql:"add_open_fires"`
 	CloseFires     string `sql:"close_fires"`
 	ReopenFire     string `sql:"reopen_fire"`
 	DropFires      string `sql:"drop_fires"`

@@ -205,7 +205,8 @@ type Store struct {
 	wishes         wishCache
 	tasks          sqlstore.TaskCache
 	calendarRounds sqlstore.CalendarRounds
-	openSeen       atomic.Int64 // open runs were searched up to this id; 0: to the last
+	bodies         sqlstore.ScheduleBodies
+	openSeen       atomic.Int64 // up to which id open runs were looked through; 0: to the last
 }
 
 var (
@@ -248,7 +249,7 @@ func (o Options) withDefaults() (Options, error) {
 // because a caller's transaction may use another one.
 func (s *Store) expand(name string) string {
 	switch name {
-	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
+	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "choice", "named", "fresh", "mark",
 		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into", "list", "end":
 		return "{{" + name + "}}" // filled by every call
 	case "running_sweep":

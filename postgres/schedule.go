@@ -13,20 +13,15 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// scheduleRow is a schedule as it stands.
-type scheduleRow struct {
-	sqlstore.ScheduleRow
-	deleted bool
-}
-
 // scanScheduleRow reads a row of schedule_rows. The lane is for nodes of former
-// versions: it may be given up, and the runs find theirs by its names.
-func scanScheduleRow(row sqlstore.Scanner) (s scheduleRow, err error) {
+// versions: it may be given up, and the runs find theirs by its names. With bodies the
+// schedule is only read; they may be nil.
+func scanScheduleRow(bodies *sqlstore.ScheduleBodies, row sqlstore.Scanner) (schedule.Record, error) {
 	var lane int32
 	var deletedAt int64
-	s.ScheduleRow, err = sqlstore.ScanSchedule(longerRow{row, []any{&lane, &deletedAt}})
-	s.deleted = deletedAt != 0
-	return s, err
+	record, err := bodies.ScanSchedule(longerRow{row, []any{&lane, &deletedAt}})
+	record.Deleted = deletedAt != 0
+	return record, err
 }
 
 // longerRow is a row with more columns behind those that its reader knows of.
@@ -97,8 +92,8 @@ func (p *putting) in(ctx context.Context, r runner) error {
 	if err != nil {
 		return err
 	}
-	var rows []scheduleRow
-	if err := r.run(ctx, p.scheduleRowsCall(&rows, []int64{id})); err != nil {
+	var rows []schedule.Record
+	if err := r.run(ctx, p.scheduleRowsCall(nil, &rows, []int64{id})); err != nil {
 		return err
 	}
 	p.stored = rows[0].Schedule
@@ -157,23 +152,23 @@ func (s *Store) replaceSchedule(ctx context.Context, r runner, schedule *schedul
 }
 
 // scheduleRowsCall reads schedules, deleted ones too.
-func (s *Store) scheduleRowsCall(rows *[]scheduleRow, ids []int64) call {
+func (s *Store) scheduleRowsCall(bodies *sqlstore.ScheduleBodies, rows *[]schedule.Record, ids []int64) call {
 	return call{sql: s.sql.ScheduleRows, args: []any{ids}, restart: func() { *rows = nil }, each: func(row sqlstore.Scanner) error {
-		one, err := scanScheduleRow(row)
+		one, err := scanScheduleRow(bodies, row)
 		*rows = append(*rows, one)
 		return err
 	}}
 }
 
 // lockSchedule lets nobody else decide about a living schedule.
-func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (scheduleRow, error) {
-	var rows []scheduleRow
-	err := r.run(ctx, call{sql: s.sql.LockSchedule, args: []any{id}}, s.scheduleRowsCall(&rows, []int64{id}))
+func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (schedule.Record, error) {
+	var rows []schedule.Record
+	err := r.run(ctx, call{sql: s.sql.LockSchedule, args: []any{id}}, s.scheduleRowsCall(nil, &rows, []int64{id}))
 	switch {
 	case err != nil:
-		return scheduleRow{}, err
-	case len(rows) == 0 || rows[0].deleted:
-		return scheduleRow{}, sqlstore.NoSuchSchedule(id)
+		return schedule.Record{}, err
+	case len(rows) == 0 || rows[0].Deleted:
+		return schedule.Record{}, sqlstore.NoSuchSchedule(id)
 	}
 	return rows[0], nil
 }
@@ -241,7 +236,7 @@ func (s *Store) schedulesCall(schedules *[]schedule.Schedule, filter schedule.Fi
 		},
 		restart: func() { *schedules = nil },
 		each: func(row sqlstore.Scanner) error {
-			one, err := scanScheduleRow(row)
+			one, err := scanScheduleRow(nil, row)
 			*schedules = append(*schedules, one.Schedule)
 			return err
 		},

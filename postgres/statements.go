@@ -173,28 +173,29 @@ type statements struct {
 	OutdatedSchedules string `sql:"outdated_schedules"`
 	SeeCalendars      string `sql:"see_calendars"`
 
-	LookAtOpen      string `sql:"look_at_open"`
-	LockDue         string `sql:"lock_due"`
-	LockSchedules   string `sql:"lock_schedules"`
-	NextFire        string `sql:"next_fire"`
-	Whereabouts     string `sql:"whereabouts"`
-	OpenFires       string `sql:"open_fires"`
-	Fires           string `sql:"fires"`
-	FiresOfJobs     string `sql:"fires_of_jobs"`
-	FiresOfSchedule string `sql:"fires_of_schedule"`
-	FiresOfAll      string `sql:"fires_of_all"`
-	CalendarsOf     string `sql:"calendars_of"`
-	CancelRuns      string `sql:"cancel_runs"`
-	LiveRuns        string `sql:"live_runs"`
-	AdmitFires      string `sql:"admit_fires"`
-	AddFires        string `sql:"add_fires"`
-	RecordRuns      string `sql:"record_runs"`
-	OpenRuns        string `sql:"open_runs"`
-	CloseRuns       string `sql:"close_runs"`
-	MoveCursors     string `sql:"move_cursors"`
-	LockFire        string `sql:"lock_fire"`
-	ReopenFire      string `sql:"reopen_fire"`
-	LastFires       string `sql:"last_fires"`
+	LookAtOpen       string `sql:"look_at_open"`
+	LockDueSchedules string `sql:"lock_due_schedules"`
+	LockSchedules    string `sql:"lock_schedules"`
+	NextFire         string `sql:"next_fire"`
+	Whereabouts      string `sql:"whereabouts"`
+	OpenFires        string `sql:"open_fires"`
+	Fires            string `sql:"fires"`
+	FiresOfJobs      string `sql:"fires_of_jobs"`
+	FiresOfSchedule  string `sql:"fires_of_schedule"`
+	FiresOfAll       string `sql:"fires_of_all"`
+	CalendarsOf      string `sql:"calendars_of"`
+	CancelRuns       string `sql:"cancel_runs"`
+	LiveRuns         string `sql:"live_runs"`
+	AdmitFires       string `sql:"admit_fires"`
+	AddFires         string `sql:"add_fires"`
+	RecordRuns       string `sql:"record_runs"`
+	CloseFires       string `sql:"close_fires"`
+	AdvanceSchedules string `sql:"advance_schedules"`
+	LockFire         string `sql:"lock_fire"`
+	ReopenFire       string `sql:"reopen_fire"`
+	LastFires        string `sql:"last_fires"`
+	NewestInstants   string `sql:"newest_instants"`
+	TakenInstants    string `sql:"taken_instants"`
 
 	Dwell           string `sql:"dwell"`
 	TryBatch        string `sql:"try_batch"`

@@ -91,6 +91,7 @@ type Store struct {
 	pruned      pruneCursor
 	rounds      rounds
 	calendars   sqlstore.CalendarRounds
+	bodies      sqlstore.ScheduleBodies
 	tasks       sqlstore.TaskCache
 	notifier    *notifier
 	listener    *listener

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,41 +20,55 @@ const (
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	ticked, err := s.tick(ctx, max(0, limit), func(schedule schedule.Schedule, view schedule.View) (schedule.Plan, error) {
-		return decide(schedule, view), nil
-	})
+	ticked, err := s.tick(ctx, max(0, limit), schedule.Always(decide))
 	if err != nil {
 		return schedule.Ticked{}, fmt.Errorf("tick: %w", err)
 	}
 	return ticked, nil
 }
 
-func (s *Store) tick(ctx context.Context, limit int, decide decision) (schedule.Ticked, error) {
+func (s *Store) tick(ctx context.Context, limit int, decide schedule.Decision) (schedule.Ticked, error) {
 	// Nearly always there is nothing to do, and then this is all.
 	others, next, err := s.lookAround(ctx, limit)
 	if err != nil || next != 0 && len(others) == 0 {
 		return schedule.Ticked{Next: next}, err
 	}
-	acting, err := s.newActing(ctx, decide)
-	if err != nil {
-		return schedule.Ticked{}, err
-	}
 	left := false
-	err = acting.transact(ctx, func(ctx context.Context, r runner) (err error) {
-		acting.restart(r)
-		if left, err = acting.take(ctx, limit, others); err != nil {
-			return err
-		}
-		return acting.act(ctx, s.nextFireCall(&next))
-	})
-	if err != nil {
-		return schedule.Ticked{}, err
-	}
-	acting.tell(ctx)
+	outcome, err := s.carryOut(ctx, func(ctx context.Context, t *scheduleTx) (err error) {
+		left, err = t.takeDue(ctx, limit, others)
+		return err
+	}, decide, s.nextFireCall(&next))
 	if left {
 		next = 0
 	}
-	return schedule.Ticked{Schedules: acting.decided, Runs: acting.made, Next: next}, nil
+	return schedule.Ticked{Schedules: outcome.Schedules, Runs: len(outcome.Fires), Next: next}, err
+}
+
+// takeDue takes schedules that are due, and as many as may be taken beside them of
+// those whose runs have ended or whose calendar has changed. It tells whether some
+// of these are left.
+func (t *scheduleTx) takeDue(ctx context.Context, limit int, found []int64) (left bool, err error) {
+	var due, others []int64
+	calls := []call{idsCall(&due, t.sql.LockDueSchedules, limit)}
+	if len(found) > 0 {
+		calls = append(calls, idsCall(&others, t.sql.LockSchedules, found))
+	}
+	if err := t.begin(ctx, calls...); err != nil {
+		return false, err
+	}
+	for _, id := range due {
+		t.take(id, true)
+	}
+	for _, id := range others {
+		switch {
+		case t.wanted[id]:
+		case len(t.ids) == limit:
+			return true, nil
+		default:
+			t.take(id, false)
+		}
+	}
+	return false, nil
 }
 
 // Act acts upon one schedule.
@@ -63,31 +76,16 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	fires, err := s.actUpon(ctx, id, decide)
+	outcome, err := s.carryOut(ctx, func(ctx context.Context, t *scheduleTx) error {
+		t.living = true
+		t.take(id, true)
+		return t.begin(ctx, call{sql: s.sql.LockSchedule, args: []any{id}})
+	}, decide)
 	if err != nil {
 		return nil, fmt.Errorf("act upon schedule: %w", err)
 	}
-	return fires, nil
-}
-
-func (s *Store) actUpon(ctx context.Context, id int64, decide decision) ([]schedule.Fire, error) {
-	acting, err := s.newActing(ctx, decide)
-	if err != nil {
-		return nil, err
-	}
-	err = acting.transact(ctx, func(ctx context.Context, r runner) error {
-		acting.restart(r)
-		if err := acting.takeOne(ctx, id); err != nil {
-			return err
-		}
-		return acting.act(ctx)
-	})
-	if err != nil {
-		return nil, err
-	}
-	acting.tell(ctx)
 	s.notifier.later() // it may be due sooner than anybody knows
-	return acting.fires(), nil
+	return outcome.Fires, nil
 }
 
 // rounds is where looking at open runs goes on. Nobody tells that a run has ended:
@@ -211,40 +209,6 @@ func (s *Store) nextFireCall(next *time.Duration) call {
 		*next = time.Duration(min(wait, math.MaxInt64/1000)) * time.Microsecond
 		return err
 	}}
-}
-
-// take takes schedules that are due, and as many as may be taken beside them of
-// those whose runs have ended or whose calendar has changed. It tells whether some
-// of these are left.
-func (a *acting) take(ctx context.Context, limit int, found []int64) (left bool, err error) {
-	var due, others []int64
-	calls := []call{idsCall(&due, a.sql.LockDue, limit)}
-	if len(found) > 0 {
-		calls = append(calls, idsCall(&others, a.sql.LockSchedules, found))
-	}
-	if err := a.in.run(ctx, calls...); err != nil {
-		return false, err
-	}
-	for _, id := range due {
-		a.subjects = append(a.subjects, newSubject(id, true))
-	}
-	for _, id := range others {
-		switch {
-		case slices.Contains(due, id):
-		case len(a.subjects) == limit:
-			return true, nil
-		default:
-			a.subjects = append(a.subjects, newSubject(id, false))
-		}
-	}
-	return false, nil
-}
-
-// takeOne takes a living schedule, once nobody else decides about it.
-func (a *acting) takeOne(ctx context.Context, id int64) error {
-	row, err := a.lockSchedule(ctx, a.in, id)
-	a.subjects = append(a.subjects, &subject{scheduleRow: row, wanted: true})
-	return err
 }
 
 func idsCall(ids *[]int64, text string, args ...any) call {

@@ -51,8 +51,3 @@ func (t *txn) scanFires(query string, args ...any) ([]schedule.Fire, error) {
 func (t *txn) openFires(schedules []int64) ([]schedule.Fire, error) {
 	return t.scanFires(t.sql.OpenFires, never(), idList(schedules))
 }
-
-// closeFire notes that its schedule was told how a run has ended.
-func (t *txn) closeFire(fire schedule.Fire) error {
-	return t.must(1, t.sql.CloseFire, string(fire.State), sqlstore.Micros(fire.EndedAt), fire.Job)
-}

@@ -27,7 +27,7 @@ func (t *txn) putSchedule(s schedule.Schedule, body string, restart bool) (sched
 	if err := t.checkCalendar(s.Calendar); err != nil {
 		return schedule.Schedule{}, err
 	}
-	var stored sqlstore.ScheduleRow
+	var stored schedule.Record
 	if s.Version != 0 {
 		var err error
 		if stored, err = t.living(s.ID); err != nil {
@@ -92,22 +92,26 @@ func (t *txn) checkCalendar(name string) error {
 }
 
 // living reads a schedule that was not deleted.
-func (t *txn) living(id int64) (sqlstore.ScheduleRow, error) {
+func (t *txn) living(id int64) (schedule.Record, error) {
 	rows, err := t.scheduleRows(t.sql.SchedulesByID, idList([]int64{id}))
 	if err != nil {
-		return sqlstore.ScheduleRow{}, err
+		return schedule.Record{}, err
 	}
 	if len(rows) == 0 {
-		return sqlstore.ScheduleRow{}, sqlstore.NoSuchSchedule(id)
+		return schedule.Record{}, sqlstore.NoSuchSchedule(id)
 	}
 	return rows[0], nil
 }
 
-func (t *txn) scheduleRows(query string, args ...any) ([]sqlstore.ScheduleRow, error) {
-	var rows []sqlstore.ScheduleRow
+func (t *txn) scheduleRows(query string, args ...any) ([]schedule.Record, error) {
+	return t.scanSchedules(sqlstore.ScanSchedule, query, args...)
+}
+
+func (t *txn) scanSchedules(scan func(sqlstore.Scanner) (schedule.Record, error), query string, args ...any) ([]schedule.Record, error) {
+	var rows []schedule.Record
 	err := t.each(query, args, func(row sqlstore.Scanner) error {
-		schedule, err := sqlstore.ScanSchedule(row)
-		rows = append(rows, schedule)
+		record, err := scan(row)
+		rows = append(rows, record)
 		return err
 	})
 	return rows, err
@@ -140,7 +144,7 @@ func (t *txn) deleteSchedule(id int64) error {
 			return err
 		}
 	}
-	if _, err := t.exec(t.sql.CloseFires, id); err != nil {
+	if _, err := t.exec(t.sql.LeaveFires, id); err != nil {
 		return err
 	}
 	return t.must(1, t.sql.DeleteSchedule, t.now, id)

@@ -115,7 +115,7 @@ type statements struct {
 	ScheduleNamed    string `sql:"schedule_named"`
 	AddSchedule      string `sql:"add_schedule"`
 	SetSchedule      string `sql:"set_schedule"`
-	Advance          string `sql:"advance"`
+	AdvanceSchedules string `sql:"advance_schedules"`
 	DeleteSchedule   string `sql:"delete_schedule"`
 	ForgetSchedules  string `sql:"forget_schedules"`
 	Calendar         string `sql:"calendar"`
@@ -126,13 +126,14 @@ type statements struct {
 	EndedSchedules string `sql:"ended_schedules"`
 	OpenFires      string `sql:"open_fires"`
 	Fires          string `sql:"fires"`
-	LastFire       string `sql:"last_fire"`
-	InstantTaken   string `sql:"instant_taken"`
-	AddFire        string `sql:"add_fire"`
-	CloseFire      string `sql:"close_fire"`
+	LastFires      string `sql:"last_fires"`
+	NewestInstants string `sql:"newest_instants"`
+	TakenInstants  string `sql:"taken_instants"`
+	AddFires       string `sql:"add_fires"`
 	CloseFires     string `sql:"close_fires"`
-	DropFire       string `sql:"drop_fire"`
-	AdmitFire      string `sql:"admit_fire"`
+	DropFires      string `sql:"drop_fires"`
+	LeaveFires     string `sql:"leave_fires"`
+	AdmitFires     string `sql:"admit_fires"`
 	ReopenFire     string `sql:"reopen_fire"`
 	DeleteFires    string `sql:"delete_fires"`
 	NoteDeleted    string `sql:"note_deleted"`

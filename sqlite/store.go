@@ -83,6 +83,7 @@ type Store struct {
 	batchLocks batchLocks
 	acting     acting // calls of Act
 	calendars  sqlstore.CalendarRounds
+	bodies     sqlstore.ScheduleBodies
 	listener   *listener
 	close      func() error
 }

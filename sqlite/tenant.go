@@ -70,9 +70,8 @@ func (t *txn) checkPending(jobs []newJob) error {
 		fresh[jobs[i].lane.Tenant]++
 	}
 	for tenant, n := range fresh {
-		var bound, pending int
-		bounded, err := t.one(t.sql.Bound, []any{tenant}, &bound, &pending)
-		if err == nil && bounded {
+		bound, pending, err := t.bound(tenant)
+		if err == nil && bound > 0 {
 			err = sqlstore.CheckPending(tenant, pending, n, bound)
 		}
 		if err != nil {
@@ -80,4 +79,11 @@ func (t *txn) checkPending(jobs []newJob) error {
 		}
 	}
 	return nil
+}
+
+// bound is how many jobs a tenant may have pending, zero if there is no bound, and how
+// many it has.
+func (t *txn) bound(tenant string) (bound, pending int, err error) {
+	_, err = t.one(t.sql.Bound, []any{tenant}, &bound, &pending)
+	return bound, pending, err
 }

@@ -15,9 +15,6 @@ import (
 // nobody waits for long.
 const tickChunk = 500
 
-// decision is what Tick and Act are given.
-type decision func(schedule.Schedule, schedule.View) (schedule.Plan, error)
-
 // Tick acts upon schedules that are due, such whose runs have ended and such whose
 // calendar has changed. The latter two are found beside the writer, as that takes a
 // look at every active run.
@@ -38,14 +35,13 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 			found = append(found, id)
 		}
 	}
-	sure := func(schedule schedule.Schedule, view schedule.View) (schedule.Plan, error) { //nolint:unparam // it is a decision that never fails
-		return decide(schedule, view), nil
-	}
-	return inTx(ctx, s, "tick", func(t *txn) (schedule.Ticked, error) { return t.tick(limit, found, sure) })
+	return inTx(ctx, s, "tick", func(t *txn) (schedule.Ticked, error) {
+		return t.tick(limit, found, s.bodies.ScanSchedule, schedule.Always(decide))
+	})
 }
 
-func (t *txn) tick(limit int, found []int64, decide decision) (schedule.Ticked, error) {
-	due, err := t.scheduleRows(t.sql.DueSchedules, t.now, limit)
+func (t *txn) tick(limit int, found []int64, scan func(sqlstore.Scanner) (schedule.Record, error), decide schedule.Decision) (schedule.Ticked, error) {
+	due, err := t.scanSchedules(scan, t.sql.DueSchedules, t.now, limit)
 	if err != nil {
 		return schedule.Ticked{}, err
 	}
@@ -60,18 +56,15 @@ func (t *txn) tick(limit int, found []int64, decide decision) (schedule.Ticked, 
 		}
 	}
 	room := min(limit-len(due), len(others))
-	rows, err := t.scheduleRows(t.sql.SchedulesByID, idList(others[:room]))
+	rows, err := t.scanSchedules(scan, t.sql.SchedulesByID, idList(others[:room]))
 	if err != nil {
 		return schedule.Ticked{}, err
 	}
-	agendas, err := t.look(append(due, rows...))
-	if err != nil {
-		return schedule.Ticked{}, err
+	taken := make([]schedule.Taken, 0, len(due)+len(rows))
+	for _, row := range append(due, rows...) {
+		taken = append(taken, schedule.Taken{Record: row, Wanted: isDue[row.ID]})
 	}
-	agendas = slices.DeleteFunc(agendas, func(a *agenda) bool { // another process was faster
-		return !isDue[a.row.ID] && len(a.ended) == 0 && !a.row.Outdated
-	})
-	made, err := t.decideAll(agendas, decide)
+	outcome, err := t.carryOut(taken, decide)
 	if err != nil {
 		return schedule.Ticked{}, err
 	}
@@ -79,7 +72,7 @@ func (t *txn) tick(limit int, found []int64, decide decision) (schedule.Ticked, 
 	if room < len(others) {
 		next = 0
 	}
-	return schedule.Ticked{Schedules: len(agendas), Runs: len(made), Next: next}, err
+	return schedule.Ticked{Schedules: outcome.Schedules, Runs: len(outcome.Fires), Next: next}, err
 }
 
 // untilFire tells how long it is until the next schedule is due.
@@ -111,17 +104,13 @@ type acted struct {
 	refused error
 }
 
-func (t *txn) act(id int64, decide decision) (acted, error) {
+func (t *txn) act(id int64, decide schedule.Decision) (acted, error) {
 	row, err := t.living(id)
 	if err != nil {
 		return acted{}, err
 	}
-	agendas, err := t.look([]sqlstore.ScheduleRow{row})
-	if err != nil {
-		return acted{}, err
-	}
 	var refused error
-	made, err := t.decideAll(agendas, func(schedule schedule.Schedule, view schedule.View) (plan schedule.Plan, err error) {
+	outcome, err := t.carryOut([]schedule.Taken{{Record: row, Wanted: true}}, func(schedule schedule.Schedule, view schedule.View) (plan schedule.Plan, err error) {
 		plan, refused = decide(schedule, view)
 		return plan, refused
 	})
@@ -132,21 +121,5 @@ func (t *txn) act(id int64, decide decision) (acted, error) {
 		return acted{}, err
 	}
 	t.wakes.later = true
-	fires, err := t.freshFires(made)
-	return acted{fires: fires}, err
-}
-
-// freshFires reads runs that were just made, in order, after gates have admitted
-// what they can.
-func (t *txn) freshFires(jobs []int64) ([]schedule.Fire, error) {
-	if len(jobs) == 0 {
-		return nil, nil
-	}
-	if err := t.admit(); err != nil {
-		return nil, err
-	}
-	t.notedGates = nil
-	fires, err := t.fires(schedule.FireFilter{Jobs: jobs, Limit: len(jobs)})
-	slices.Reverse(fires)
-	return fires, err
+	return acted{fires: outcome.Fires}, nil
 }

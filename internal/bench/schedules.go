@@ -50,6 +50,7 @@ type ScheduleFigures struct {
 	MorePercent     float64 `json:"idle_cpu_percent_more"` // what all items cost more than few
 	IdleSeconds     float64 `json:"idle_seconds"`
 	SchedulesFiring int     `json:"schedules_firing"`
+	RunsDue         int64   `json:"runs_due"` // more than have ended if the machine did not keep up
 }
 
 // fewItems is how many schedules the cost of many is held against.
@@ -156,6 +157,9 @@ func (f ScheduleFigures) WriteTable(w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, values...))
 	}
 	row("schedules", "%s stored in %.1f s (%s), %s of others fire", Grouped(float64(f.Items)), f.CreateSeconds, f.CreatedBy, Grouped(float64(f.SchedulesFiring)))
+	if late := f.RunsDue - f.Jobs; late > 0 {
+		row("not run", "%s of %s runs that were due: the machine did not keep up", Grouped(float64(late)), Grouped(float64(f.RunsDue)))
+	}
 	row("lateness", "p50 %.2f ms, p99 %.2f ms, at most %.2f ms", f.LatenessP50, f.LatenessP99, f.LatenessMax)
 	idle := func(items int, all, node, server float64) {
 		row("idle", "%.2f %% of a core with %s schedules: node %.2f %%, server %.2f %%", all, Grouped(float64(items)), node, server)

@@ -1,12 +1,9 @@
 package sqlstore
 
 import (
-	"cmp"
 	"encoding/json"
-	"slices"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -68,28 +65,4 @@ func decodeStanding(text []byte) schedule.Standing {
 		return schedule.Standing{}
 	}
 	return schedule.Standing{Failures: s.Failures, Told: s.Told, FailedAt: Time(s.FailedAt), MissedAt: Time(s.MissedAt)}
-}
-
-// InOrderOfEnd sorts runs that have ended, for a View. They are the caller's own.
-func InOrderOfEnd(runs []schedule.Fire) []schedule.Fire {
-	slices.SortFunc(runs, func(a, b schedule.Fire) int {
-		return cmp.Or(a.EndedAt.Compare(b.EndedAt), a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job))
-	})
-	return runs
-}
-
-// Alerts are the jobs of plans that tell of something, ready to be stored.
-func Alerts(plan *schedule.Plan) ([]*fairlead.Job, error) {
-	if len(plan.Alerts) == 0 {
-		return nil, nil
-	}
-	jobs := make([]*fairlead.Job, len(plan.Alerts))
-	for i, asked := range plan.Alerts {
-		job := *asked
-		if job.Trace == "" {
-			job.Trace = newTrace()
-		}
-		jobs[i] = &job
-	}
-	return jobs, fairlead.NormalizeJobs(jobs)
 }

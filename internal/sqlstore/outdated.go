@@ -3,8 +3,6 @@ package sqlstore
 import (
 	"sync"
 	"time"
-
-	"github.com/fairlead-io/fairlead/schedule"
 )
 
 const (
@@ -83,12 +81,4 @@ func (r *CalendarRounds) End(l *CalendarLook) []int64 {
 		r.after = l.last
 	}
 	return l.IDs
-}
-
-// VersionOf returns the version of a calendar, zero if there is none.
-func VersionOf(calendar *schedule.Calendar) int64 {
-	if calendar == nil {
-		return 0
-	}
-	return calendar.Version
 }

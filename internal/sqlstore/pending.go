@@ -90,3 +90,31 @@ func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	p.bounds, p.readAt = bounds, began
 	return bounds, nil
 }
+
+// RefusePending refuses those of some jobs that are more than their tenants may have
+// pending, in their order, each by itself. It asks once per tenant how many jobs that may
+// have pending, zero if there is no bound, and how many it has.
+func RefusePending(jobs []*fairlead.Job, ask func(tenant string) (bound, pending int, err error)) (refused map[int]error, err error) {
+	type room struct{ bound, pending int }
+	rooms := map[string]*room{}
+	refused = map[int]error{}
+	for i, job := range jobs {
+		has, asked := rooms[job.Tenant]
+		if !asked {
+			has = &room{}
+			if has.bound, has.pending, err = ask(job.Tenant); err != nil {
+				return nil, err
+			}
+			rooms[job.Tenant] = has
+		}
+		if has.bound <= 0 {
+			continue
+		}
+		if refusal := CheckPending(job.Tenant, has.pending, 1, has.bound); refusal != nil {
+			refused[i] = refusal
+			continue
+		}
+		has.pending++
+	}
+	return refused, nil
+}

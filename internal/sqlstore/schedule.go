@@ -9,59 +9,40 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// ScheduleRow is a schedule with what is remembered of its last run.
-type ScheduleRow struct {
-	schedule.Schedule
-	Last     *schedule.Fire // nil: none has ended
-	Skipped  bool           // one was skipped since then
-	Standing schedule.Standing
-}
-
 // ScanSchedule reads id, name, enabled, body, version, created_at, updated_at,
 // due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
 // last_ended_at, skipped, standing, calendar, calendar_seen and the version that the
 // calendar has. The columns of a last run or of a calendar that there is not are
 // zero or empty. A body that cannot be read does not fail it: the schedule says so.
-func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
+func ScanSchedule(row Scanner) (schedule.Record, error) {
+	return (*ScheduleBodies)(nil).ScanSchedule(row)
+}
+
+// ScanSchedule is the function of that name, for schedules that are only read.
+func (b *ScheduleBodies) ScanSchedule(row Scanner) (s schedule.Record, err error) {
+	var id, version, created, updated, due, fireAt, lastDue, lastEnded, calendarSeen, calendarVersion int64
+	var name, calendar string
 	var body, standing []byte
-	var created, updated, due, fireAt, lastDue, lastEnded, calendarVersion int64
-	var calendar string
 	var enabled bool
 	var last schedule.Fire
-	err = row.Scan(&s.ID, &s.Name, &enabled, &body, &s.Version, &created, &updated, &due, &fireAt,
+	err = row.Scan(&id, &name, &enabled, &body, &version, &created, &updated, &due, &fireAt,
 		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped, &standing,
-		&calendar, &s.CalendarVersion, &calendarVersion)
+		&calendar, &calendarSeen, &calendarVersion)
 	if err != nil {
 		return s, err
 	}
-	s.Disabled = !enabled
+	if s.Schedule, err = b.read(id, body); err != nil {
+		s.Schedule = schedule.Schedule{Broken: "cannot be read: " + err.Error()}
+	}
+	s.ID, s.Name, s.Version, s.Disabled = id, name, version, !enabled
 	s.CreatedAt, s.UpdatedAt, s.Due, s.FireAt = Time(created), Time(updated), Time(due), Time(fireAt)
 	if last.Job != 0 {
-		last.Schedule, last.Due, last.EndedAt = s.ID, Time(lastDue), Time(lastEnded)
+		last.Schedule, last.Due, last.EndedAt = id, Time(lastDue), Time(lastEnded)
 		s.Last = &last
 	}
 	s.Standing = decodeStanding(standing)
-	if err := decodeSchedule(body, &s.Schedule); err != nil {
-		s.Broken = "cannot be read: " + err.Error()
-	}
-	s.Calendar, s.Outdated = calendar, s.CalendarVersion != calendarVersion
+	s.Calendar, s.CalendarVersion, s.Outdated = calendar, calendarSeen, calendarSeen != calendarVersion
 	return s, nil
-}
-
-// Ended notes that a run has ended. Of several the one with the newest instant
-// counts, whichever ended first.
-func (s *ScheduleRow) Ended(run schedule.Fire) {
-	if s.Last == nil || !run.Due.Before(s.Last.Due) {
-		s.Last, s.Skipped = &run, false
-	}
-}
-
-// LastRun is the last run, zero if there is none.
-func (s *ScheduleRow) LastRun() schedule.Fire {
-	if s.Last == nil {
-		return schedule.Fire{}
-	}
-	return *s.Last
 }
 
 // scheduleBody is what is declared of a schedule and has no column of its own.

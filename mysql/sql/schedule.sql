@@ -23,14 +23,14 @@ update {{schedule}}
 set name = ?, tenant = ?, calendar = ?, enabled = ?, body = ?, version = ?, updated_at = ?, due = ?, fire_at = ?, next_fire = ?, calendar_seen = ?
 where id = ?;
 
--- name: bury_schedule
+-- name: delete_schedule
 -- Deletes a schedule that is locked: its runs still name it.
 -- Inputs: time, id.
 -- Output: none.
 -- Locks: the row.
 update {{schedule}} set alive = null, deleted_at = ?, calendar = null, next_fire = null where id = ?;
 
--- name: move_schedules
+-- name: advance_schedules
 -- Advances schedules that are locked.
 -- Inputs: {{rows}} of id, due, fire_at, last_job, last_due, last_trigger,
 --   last_number, last_state, last_ended_at, skipped, standing, calendar_seen as
@@ -101,7 +101,7 @@ where next_fire is not null
 order by next_fire, id
 limit ?;
 
--- name: next_schedule
+-- name: next_fire
 -- Tells when the next schedule is due.
 -- Inputs: none.
 -- Output: time, null if there is none.
@@ -138,18 +138,18 @@ limit ?;
 -- Locks: rows of open_fire.
 select id, due from {{open_fire}} force index (schedule) where schedule in ({{ids}}) for update;
 
--- name: open_runs
--- Names the open runs of schedules, for run_states.
+-- name: open_fires
+-- Names the open runs of schedules, for fires.
 -- Inputs: {{ids}} of schedules.
--- Output: columns as run_states asks for.
+-- Output: columns as fires asks for.
 -- Locks: none.
 select id, schedule, due, cause, number, '' as skip, state from {{open_fire}} force index (schedule) where schedule in ({{ids}});
 
--- name: latest_runs
+-- name: last_fires
 -- Names the runs of a schedule that were meant to run, newest instant first, for
--- run_states.
+-- fires.
 -- Inputs: {{id}} of the schedule, {{limit}}.
--- Output: columns as run_states asks for.
+-- Output: columns as fires asks for.
 -- Locks: none.
 select id, schedule, due, cause, number, skip, '' as state
 from {{fire}} force index (instant)
@@ -157,17 +157,17 @@ where schedule = {{id}} and skip = ''
 order by due desc, source desc
 limit {{limit}};
 
--- name: chosen_runs
--- Names runs, newest first, for run_states.
+-- name: fires_chosen
+-- Names runs, newest first, for fires.
 -- Inputs: {{index}}, {{named}}: the conditions, {{limit}}.
--- Output: columns as run_states asks for.
+-- Output: columns as fires asks for.
 -- Locks: none.
 select id, schedule, due, cause, number, skip, '' as state from {{fire}} force index ({{index}}) where {{named}} order by id desc limit {{limit}};
 
--- name: run_states
+-- name: fires
 -- Tells how the jobs of runs stand. What is in none of the places that can be
 -- looked up by id alone is ready or parked.
--- Inputs: {{runs}}: a statement that names the runs.
+-- Inputs: {{choice}}: a statement that names the runs.
 -- Output: id, schedule, due, cause, number, skip, name of the place's table
 --   (empty if the job is missing), not_before while it is scheduled, outcome and
 --   time of its end, time when it was made, how it ended if its job was deleted.
@@ -184,12 +184,21 @@ select f.id, f.schedule, f.due, f.cause, f.number, f.skip,
          else 'ready'
        end,
        coalesce(l.not_before, 0), coalesce(d.outcome, 0), coalesce(d.finished_at, 0), coalesce(j.created_at, 0), f.state
-from ({{runs}}) f
+from ({{choice}}) f
 left join {{job}} j force index (primary) on j.id = f.id
 left join {{done}} d force index (primary) on d.id = f.id
 left join {{later}} l force index (primary) on l.id = f.id
 left join {{running}} r force index (primary) on r.id = f.id
 left join {{waiting}} w force index (primary) on w.id = f.id;
+
+-- name: newest_instants
+-- Reads the newest instants of which schedules have runs.
+-- Inputs: {{ids}} of schedules.
+-- Output: schedule, due; 0 if it has no runs.
+-- Locks: none.
+select s.id, coalesce((select f.due from {{fire}} f force index (instant) where f.schedule = s.id order by f.schedule desc, f.due desc limit 1), 0)
+from {{schedule}} s force index (primary)
+where s.id in ({{ids}}) and s.version >= 0;
 
 -- name: taken_instants
 -- Tells which instants have a run by the clock or to catch up. Their schedules are
@@ -208,7 +217,7 @@ straight_join {{fire}} f force index (instant) on f.schedule = v.schedule and f.
 -- Locks: inserted rows.
 insert into {{fire}} (id, schedule, due, source, cause, number, skip) values {{rows}};
 
--- name: open_fires
+-- name: add_open_fires
 -- Notes that runs have not ended.
 -- Inputs: {{rows}} of all columns.
 -- Output: none.

@@ -17,7 +17,7 @@ where ended or n = $3::int
 order by schedule, job
 limit $4::int;
 
--- name: lock_due
+-- name: lock_due_schedules
 -- Takes schedules that are due, earliest first.
 -- Inputs: $1 at most so many.
 -- Output: ids.
@@ -212,16 +212,36 @@ update {{open_fire}} o set queued = false
 from unnest($1::bigint[], $2::bigint[]) as a (schedule, job)
 where o.schedule = any (array[a.schedule]) and o.job = a.job;
 
+-- name: newest_instants
+-- The newest instants of which schedules have runs.
+-- Inputs: $1 schedules.
+-- Output: schedule, due; none of those without runs.
+-- Locks: none.
+select a.schedule, f.due
+from unnest($1::bigint[]) as a (schedule)
+cross join lateral (select due from {{fire}} where schedule = a.schedule order by due desc limit 1) f;
+
+-- name: taken_instants
+-- Which instants have a run by the clock or to catch up. Their schedules are locked, so
+-- that no other transaction makes one.
+-- Inputs, in step: $1 schedules, $2 due.
+-- Output: schedule, due.
+-- Locks: none.
+select a.schedule, a.due
+from unnest($1::bigint[], $2::bigint[]) as a (schedule, due)
+cross join lateral (select from {{fire}} where schedule = a.schedule and due = a.due and source = 0 offset 0) f;
+
 -- name: add_fires
--- Stores runs, but for those by the clock or to catch up whose instant has one.
+-- Stores runs. Those that were not skipped are open.
 -- Inputs, in step: $1 jobs, $2 schedules, $3 due, $4 sources, $5 numbers,
---   $6 triggers, $7 skips.
--- Output: jobs of those that were stored.
+--   $6 triggers, $7 skips, $8 whether they are queued.
 -- Locks: inserted rows.
-insert into {{fire}} (job, schedule, due, source, number, trigger, skip)
-select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::text[], $7::text[])
-on conflict (schedule, due, source) do nothing
-returning job;
+with stored as (
+    insert into {{fire}} (job, schedule, due, source, number, trigger, skip)
+    select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::text[], $7::text[])
+)
+insert into {{open_fire}} (schedule, job, queued, gone)
+select schedule, job, queued, false from unnest($2::bigint[], $1::bigint[], $7::text[], $8::bool[]) as a (schedule, job, skip, queued) where skip = '';
 
 -- name: record_runs
 -- Stores jobs that have ended without having been run.
@@ -248,14 +268,7 @@ ended as (
 )
 select {{verdict}} from changed where lanes is not null;
 
--- name: open_runs
--- Notes that runs have not ended.
--- Inputs, in step: $1 schedules, $2 jobs, $3 whether they are queued.
--- Locks: inserted rows.
-insert into {{open_fire}} (schedule, job, queued, gone)
-select schedule, job, queued, false from unnest($1::bigint[], $2::bigint[], $3::bool[]) as a (schedule, job, queued);
-
--- name: close_runs
+-- name: close_fires
 -- Notes that runs have ended. Of those whose jobs were removed nothing stays.
 -- Inputs, in step: $1 schedules, $2 jobs.
 -- Locks: the removed rows.
@@ -267,7 +280,7 @@ with closed as materialized (
 )
 delete from {{fire}} where job = any (array(select job from closed c where (select true from {{job}} where id = c.job) is null));
 
--- name: move_cursors
+-- name: advance_schedules
 -- Notes how far schedules have come.
 -- Inputs, in step: $1 ids, locked; $2 due, $3 fire_at; of the last run $4 job,
 --   $5 due, $6 ended_at, $7 number, $8 trigger, $9 state; $10 skipped,

@@ -205,7 +205,7 @@ limit $2::int + $3::int;
 
 -- name: see_calendars
 -- Notes with which versions of their calendars schedules were computed.
--- Inputs, in step: $1 ids, locked by lock_schedules or lock_due; $2 versions.
+-- Inputs, in step: $1 ids, locked by lock_schedules or lock_due_schedules; $2 versions.
 -- Locks: the schedules.
 update {{schedule}} s set calendar_seen = a.version
 from unnest($1::bigint[], $2::bigint[]) as a (id, version)

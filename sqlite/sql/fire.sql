@@ -53,46 +53,63 @@ left join {{running}} u on u.id = f.job
 left join {{waiting}} w on w.id = f.job
 left join {{done}} d on d.id = f.job;
 
--- name: last_fire
--- Reads the run with the newest instant of those of a schedule that have ended and
--- were not skipped, as the schedule was told.
--- Inputs: schedule.  Output: the columns of sqlstore.ScanFire.  Locks: none.
-select job, schedule, due, made_by, number, skip, queued, state, ended_at
-from {{fire}}
-where schedule = ? and open = 0 and skip = ''
-order by due desc, job desc
-limit 1;
+-- name: last_fires
+-- Reads of each schedule the run with the newest instant of those that have ended and
+-- were not skipped, as the schedule has learned.
+-- Inputs: schedules as a JSON array.  Output: the columns of sqlstore.ScanFire.  Locks: none.
+select f.job, f.schedule, f.due, f.made_by, f.number, f.skip, f.queued, f.state, f.ended_at
+from json_each(?) v
+cross join {{fire}} f on f.job = (
+  select job from {{fire}}
+  where schedule = v.value and open = 0 and skip = ''
+  order by due desc, job desc
+  limit 1);
 
--- name: instant_taken
--- Finds the run of an instant by the clock or to catch up.
--- Inputs: schedule, due.  Output: job.  Locks: none.
-select job from {{fire}} where schedule = ? and due = ? and source = 0;
+-- name: newest_instants
+-- Reads the newest instants of which schedules have runs.
+-- Inputs: schedules as a JSON array.  Output: schedule, due; none of those without runs.
+-- Locks: none.
+select v.value, f.due
+from json_each(?) v
+cross join {{fire}} f on f.job = (select job from {{fire}} where schedule = v.value order by due desc limit 1);
 
--- name: add_fire
--- Stores a run.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
+-- name: taken_instants
+-- Finds instants that have a run by the clock or to catch up.
+-- Inputs: pairs of schedule and due as a JSON array.  Output: schedule, due.  Locks: none.
+select f.schedule, f.due
+from json_each(?) v
+cross join {{fire}} f on f.schedule = v.value ->> 0 and f.due = v.value ->> 1 and f.source = 0;
+
+-- name: add_fires
+-- Stores runs.
+-- Inputs: the columns of each, in order, as a JSON array of arrays.  Output: none.
+-- Locks: the writer's.
 insert into {{fire}} (job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- name: close_fire
--- Notes that the schedule was told of the end of a run.
--- Inputs: state, ended_at, job.  Output: none.  Locks: the writer's.
-update {{fire}} set open = 0, queued = 0, state = ?, ended_at = ? where job = ?;
+select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10
+from json_each(?);
 
 -- name: close_fires
--- Notes that nobody wants to be told of the runs of a schedule any more.
+-- Notes that schedules have learned of the ends of runs.
+-- Inputs: job, state and ended_at of each as a JSON array of arrays.  Output: none.
+-- Locks: the writer's.
+update {{fire}} set open = 0, queued = 0, state = v.state, ended_at = v.ended_at
+from (select value ->> 0 as job, value ->> 1 as state, value ->> 2 as ended_at from json_each(?)) v
+where {{fire}}.job = v.job;
+
+-- name: drop_fires
+-- Removes runs whose jobs are gone.
+-- Inputs: jobs as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{fire}} where job in (select value from json_each(?));
+
+-- name: leave_fires
+-- Notes that the ends of the runs of a schedule are no news any more.
 -- Inputs: schedule.  Output: none.  Locks: the writer's.
 update {{fire}} set open = 0 where schedule = ? and open = 1;
 
--- name: drop_fire
--- Removes a run whose job is gone.
--- Inputs: job.  Output: none.  Locks: the writer's.
-delete from {{fire}} where job = ?;
-
--- name: admit_fire
--- Notes that a run does not wait for another any more.
--- Inputs: job.  Output: none.  Locks: the writer's.
-update {{fire}} set queued = 0 where job = ?;
+-- name: admit_fires
+-- Notes that runs do not wait for others any more.
+-- Inputs: jobs as a JSON array.  Output: none.  Locks: the writer's.
+update {{fire}} set queued = 0 where job in (select value from json_each(?));
 
 -- name: reopen_fire
 -- Opens a run again, unless its schedule was deleted.

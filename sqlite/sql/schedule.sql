@@ -71,14 +71,19 @@ update {{schedule}}
 set name = ?, tenant = ?, calendar = ?, enabled = ?, body = ?, version = ?, updated_at = ?, due = ?, fire_at = ?, calendar_seen = ?
 where id = ?;
 
--- name: advance
--- Keeps how far a schedule has come and what became of its runs.
--- Inputs: due, fire_at, the columns of the last run, skipped, standing,
--- calendar_seen, id.  Output: none.
+-- name: advance_schedules
+-- Keeps how far schedules have come and what became of their runs.
+-- Inputs: id, due, fire_at, the columns of the last run, skipped, standing and
+-- calendar_seen of each as a JSON array of arrays.  Output: none.
 -- Locks: the writer's.
 update {{schedule}}
-set due = ?, fire_at = ?, last_job = ?, last_due = ?, last_made_by = ?, last_number = ?, last_state = ?, last_ended_at = ?, skipped = ?, standing = ?, calendar_seen = ?
-where id = ?;
+set due = v.due, fire_at = v.fire_at, last_job = v.last_job, last_due = v.last_due, last_made_by = v.last_made_by, last_number = v.last_number,
+    last_state = v.last_state, last_ended_at = v.last_ended_at, skipped = v.skipped, standing = v.standing, calendar_seen = v.calendar_seen
+from (select value ->> 0 as id, value ->> 1 as due, value ->> 2 as fire_at, value ->> 3 as last_job, value ->> 4 as last_due, value ->> 5 as last_made_by,
+             value ->> 6 as last_number, value ->> 7 as last_state, value ->> 8 as last_ended_at, value ->> 9 as skipped, value ->> 10 as standing,
+             value ->> 11 as calendar_seen
+      from json_each(?)) v
+where {{schedule}}.id = v.id;
 
 -- name: delete_schedule
 -- Ends the life of a schedule, which the transaction has read as living. It stays for

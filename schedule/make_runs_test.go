@@ -1,11 +1,10 @@
-package sqlstore
+package schedule
 
 import (
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/schedule"
 )
 
 func TestARunIsTheJobOfItsSchedule(t *testing.T) {
@@ -14,25 +13,25 @@ func TestARunIsTheJobOfItsSchedule(t *testing.T) {
 		ID: 7, Kind: "k", Args: []byte(`1`), Key: "key", OnDuplicate: fairlead.KeepDuplicate, ConcurrencyKey: "c",
 		StartBy: at, NotBefore: at, Status: fairlead.Status{Attempt: 3},
 	}
-	s := &schedule.Schedule{Job: template}
-	run := RunOf(s, &schedule.PlannedFire{})
+	s := &Schedule{Job: template}
+	run := runOf(s, &PlannedFire{})
 	if run.ID != 0 || !run.NotBefore.IsZero() || run.Attempt != 0 || string(run.Args) != "1" || run.ConcurrencyKey != "c" || !run.StartBy.Equal(at) ||
 		run.OnDuplicate != fairlead.RefuseDuplicate || run.Trace == "" {
 		t.Errorf("as the schedule says it is %+v", run)
 	}
-	if other := RunOf(s, &schedule.PlannedFire{}); other.Trace == run.Trace {
+	if other := runOf(s, &PlannedFire{}); other.Trace == run.Trace {
 		t.Error("two runs have one trace")
 	}
 	later := at.Add(time.Hour)
-	run = RunOf(s, &schedule.PlannedFire{Args: []byte(`2`), Serial: "serial", Order: later, Queued: true})
+	run = runOf(s, &PlannedFire{Args: []byte(`2`), Serial: "serial", Order: later, Queued: true})
 	if string(run.Args) != "2" || run.ConcurrencyKey != "serial" || !run.StartBy.Equal(later) || !run.NotBefore.Equal(fairlead.Never) {
 		t.Errorf("as the plan says it is %+v", run)
 	}
-	if skipped := RunOf(s, &schedule.PlannedFire{Skip: schedule.SkipOverlap}); skipped.Trace != "" {
+	if skipped := runOf(s, &PlannedFire{Skip: SkipOverlap}); skipped.Trace != "" {
 		t.Errorf("one that is skipped has the trace %q", skipped.Trace)
 	}
 	s.Job.Trace, s.Job.OnDuplicate = "given", fairlead.ReplaceDuplicate
-	if run = RunOf(s, &schedule.PlannedFire{}); run.Trace != "given" || run.OnDuplicate != fairlead.ReplaceDuplicate {
+	if run = runOf(s, &PlannedFire{}); run.Trace != "given" || run.OnDuplicate != fairlead.ReplaceDuplicate {
 		t.Errorf("what the template says became %q and %q", run.Trace, run.OnDuplicate)
 	}
 }
