@@ -8,8 +8,7 @@ const (
 	byOption = "an option of this database is refused where it is read"
 	askedFor = "what the job says of a taken key is carried out, each way by another statement"
 
-	withSchedules = "moves with the schedules' plans"
-	withCold      = "moves with the cold features"
+	asAsked = "the contract names the end; the store writes it"
 )
 
 // mayDecide says where a store may compare, choose or word, and why: by store, function and
@@ -59,36 +58,14 @@ var mayDecide = map[string]string{
 	"postgres unkeepable words":               "PostgreSQL alone cannot keep such a text",
 	"sqlite scanRunning chooses":              "the counts are kept as JSON under the names of the passes",
 
-	// These still decide. They leave the list with the code that moves them.
-
-	"mysql moves.admitRun compares":        withSchedules,
-	"mysql moves.replaceRun chooses":       withSchedules,
-	"mysql moves.replaceRun compares":      withSchedules,
-	"mysql moves.replaceRun words":         withSchedules,
-	"mysql planning.moveActive chooses":    withSchedules,
-	"mysql scanRun chooses":                withSchedules,
-	"mysql scanRun compares":               withSchedules,
-	"mysql txn.lastEnded compares":         withSchedules,
-	"mysql newRun.fire chooses":            withSchedules,
-	"mysql planning.countPending chooses":  withSchedules,
-	"mysql planning.storeEnded chooses":    withSchedules,
-	"mysql txn.endQueued chooses":          withSchedules,
-	"mysql txn.endQueued words":            withSchedules,
-	"mysql planning.look compares":         withSchedules,
-	"postgres acting.cancelRuns chooses":   withSchedules,
-	"postgres acting.countPending chooses": withSchedules,
-	"postgres subject.cancelled chooses":   withSchedules,
-	"postgres acting.noteRuns chooses":     withSchedules,
-	"postgres acting.recordCall chooses":   withSchedules,
-	"sqlite txn.replaceRun chooses":        withSchedules,
-	"sqlite txn.replaceRun compares":       withSchedules,
-	"sqlite txn.replaceRun words":          withSchedules,
-	"sqlite txn.addFire chooses":           withSchedules,
-	"sqlite txn.storeRuns chooses":         withSchedules,
-	"sqlite txn.storeSkip chooses":         withSchedules,
-	"sqlite txn.deleteSchedule chooses":    withSchedules,
-	"sqlite txn.deleteSchedule words":      withSchedules,
-
-	"mysql Store.chosenNumbers chooses": withCold,
-	"postgres (declaration) chooses":    withCold,
+	"mysql scheduleTx.Cancel compares":   ofPlace,
+	"mysql scheduleTx.Cancel chooses":    asAsked,
+	"mysql scheduleTx.Admit compares":    ofPlace,
+	"mysql scanRun chooses":              asRead,
+	"mysql scanRun compares":             asRead,
+	"mysql txn.endQueued chooses":        asAsked,
+	"postgres scheduleTx.Cancel chooses": asAsked,
+	"sqlite scheduleTx.Cancel compares":  ofPlace,
+	"sqlite scheduleTx.Cancel chooses":   asAsked,
+	"sqlite txn.deleteSchedule chooses":  asAsked,
 }

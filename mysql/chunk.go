@@ -80,9 +80,9 @@ func (s *Store) chosenNumbers(filter batch.ChunkFilter) string {
 		}
 		conditions = " and number in (" + strings.Join(numbers, ",") + ")"
 	}
-	kinds := []batch.PassKind{batch.PassForward, batch.PassRetry, batch.PassUndo, batch.PassThen}
+	kinds := sqlstore.PassKinds()
 	if filter.Kind != "" {
-		kinds = []batch.PassKind{filter.Kind}
+		kinds = []string{string(filter.Kind)}
 	}
 	if filter.Held && len(filter.Numbers) == 0 {
 		if filter.Out {
@@ -90,7 +90,7 @@ func (s *Store) chosenNumbers(filter batch.ChunkFilter) string {
 		}
 		queries := make([]string, len(kinds))
 		for i, kind := range kinds {
-			queries[i] = fill(s.sql.ChunksHeld, "kind", nameList([]string{string(kind)}), "named", conditions)
+			queries[i] = fill(s.sql.ChunksHeld, "kind", nameList([]string{kind}), "named", conditions)
 		}
 		return strings.Join(queries, " union all ") + " order by number limit {{limit}}"
 	}

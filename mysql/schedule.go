@@ -183,7 +183,7 @@ func (t *txn) endQueued(ctx context.Context, runs []schedule.Fire) error {
 	m := moves{now: now}
 	for _, p := range jobs {
 		if p.queued {
-			m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: "its schedule was deleted"}, true)
+			m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: sqlstore.ScheduleDeleted}, true)
 		}
 	}
 	return t.write(ctx, &m)

@@ -109,7 +109,7 @@ func (t *scheduleTx) calendars(ctx context.Context) (map[string]*schedule.Calend
 	if len(names) == 0 {
 		return byName, nil
 	}
-	found, err := readCalendars(ctx, t.tx, fill(t.sql.Calendars, "named", "where name in ("+nameList(names)+")"))
+	found, err := readCalendars(ctx, t.tx, fill(t.sql.NamedCalendars, "list", nameList(names)))
 	for i := range found {
 		byName[found[i].Name] = &found[i]
 	}

@@ -132,7 +132,7 @@ func (t *scheduleTx) bound(ctx context.Context, tenant string) (bound, pending i
 	if bound = t.bounds[tenant]; bound <= 0 {
 		return 0, 0, nil
 	}
-	filter := fairlead.Filter{Tenants: []string{tenant}, States: []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked}}
+	filter := fairlead.Filter{Tenants: []string{tenant}, States: sqlstore.PendingStates()}
 	if err := t.knowLanes(ctx, filter); err != nil {
 		return 0, 0, err
 	}

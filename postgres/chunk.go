@@ -46,9 +46,6 @@ func (s *Store) Chunks(ctx context.Context, b int64, filter batch.ChunkFilter) (
 	return chunks, nil
 }
 
-// passKinds are all that a chunk can be of.
-var passKinds = []string{string(batch.PassForward), string(batch.PassRetry), string(batch.PassUndo), string(batch.PassThen)}
-
 // chunksCall reads chunks. The tasks of some are known already, by the first ID.
 func (s *Store) chunksCall(chunks *[]batch.Chunk, batch int64, filter batch.ChunkFilter, known map[int64][]batch.ChunkTask) call {
 	text := s.sql.ChunksOfAll
@@ -60,7 +57,7 @@ func (s *Store) chunksCall(chunks *[]batch.Chunk, batch int64, filter batch.Chun
 	case filter.Out:
 		text = s.sql.ChunksOut
 	}
-	after, kinds := filter.After, passKinds
+	after, kinds := filter.After, sqlstore.PassKinds()
 	if after == 0 {
 		after = math.MinInt32
 	}

@@ -197,7 +197,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 		}
 		// Whoever looks at open runs next finds that these have ended.
 		return r.run(ctx,
-			call{sql: s.sql.CancelRuns, args: []any{queued, nil, "its schedule was deleted", never}},
+			call{sql: s.sql.CancelRuns, args: []any{queued, nil, sqlstore.ScheduleDeleted, never}},
 			s.leaveCall(ended, &gates, queued...))
 	})
 	if err != nil {

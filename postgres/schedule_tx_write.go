@@ -114,7 +114,7 @@ func (t *scheduleTx) bound(ctx context.Context, tenant string) (bound, pending i
 		return 0, 0, nil
 	}
 	text, args := t.query.Tally(fairlead.Filter{
-		Tenants: []string{tenant}, States: []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked},
+		Tenants: []string{tenant}, States: sqlstore.PendingStates(),
 	}, sqlstore.Window{})
 	if text == "" {
 		return bound, 0, nil

@@ -140,7 +140,7 @@ func (t *txn) deleteSchedule(id int64) error {
 		if err != nil {
 			return err
 		}
-		if err := t.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: "its schedule was deleted"}); err != nil {
+		if err := t.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: sqlstore.ScheduleDeleted}); err != nil {
 			return err
 		}
 	}

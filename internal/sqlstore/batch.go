@@ -9,6 +9,11 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
+// PassKinds are the kinds of all passes, for an index that leads to chunks by their kind.
+func PassKinds() []string {
+	return []string{string(batch.PassForward), string(batch.PassRetry), string(batch.PassUndo), string(batch.PassThen)}
+}
+
 // batchBody is what is declared of a batch and has no column of its own. Info is a
 // text, as it would not come back byte for byte otherwise.
 type batchBody struct {

@@ -47,7 +47,7 @@ func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
 		}
 	}
 	for tenant, n := range fresh {
-		tally, err := p.Tally(ctx, fairlead.Filter{Tenants: []string{tenant}, States: []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked}})
+		tally, err := p.Tally(ctx, fairlead.Filter{Tenants: []string{tenant}, States: PendingStates()})
 		if err != nil {
 			return err
 		}

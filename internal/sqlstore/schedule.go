@@ -9,6 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
+// ScheduleDeleted is the error of a queued run that ends because its schedule is deleted.
+const ScheduleDeleted = "its schedule was deleted"
+
 // ScanSchedule reads id, name, enabled, body, version, created_at, updated_at,
 // due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
 // last_ended_at, skipped, standing, calendar, calendar_seen and the version that the

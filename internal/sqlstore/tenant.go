@@ -9,6 +9,11 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
+// PendingStates are the states of the jobs that count against Tenant.MaxPending.
+func PendingStates() []fairlead.State {
+	return []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked}
+}
+
 // Family is what decides whether a tenant may be declared as it is: the other
 // tenants, as they stand under the lock of the change.
 type Family struct {
