@@ -86,7 +86,7 @@ func (t *txn) vacate(ctx context.Context, places []place, free *gateSet) error {
 	for _, p := range places {
 		left.add().ints(p.gate, p.job).end()
 	}
-	hit, err := t.execRows(ctx, t.sql.Vacate, &left)
+	hit, err := t.execRows(ctx, t.sql.LeaveGates, &left)
 	if err != nil || hit == 0 {
 		return err
 	}

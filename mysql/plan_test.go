@@ -185,7 +185,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lock_parked":     marks(s.sql.LockParked, "1", "0", "5", "1"),
 		"leave_parked":    fill(s.sql.LeaveParked, "rows", string(jsonKeys.text)),
 		"places_of":       fill(s.sql.PlacesOf, "rows", string(places.text)),
-		"vacate":          fill(s.sql.Vacate, "rows", string(places.text)),
+		"vacate":          fill(s.sql.LeaveGates, "rows", string(places.text)),
 		"share_rules":     s.sql.ShareRules,
 		"known_gates":     fill(s.sql.KnownGates, "ids", list),
 		"idle_gates":      fill(s.sql.LockIdleGates, "ids", list),

@@ -125,7 +125,7 @@ type statements struct {
 	LockParked      string `sql:"lock_parked"`
 	LeaveParked     string `sql:"leave_parked"`
 	PlacesOf        string `sql:"places_of"`
-	Vacate          string `sql:"vacate"`
+	LeaveGates      string `sql:"leave_gates"`
 	PostNews        string `sql:"post_news"`
 	ShareRules      string `sql:"share_rules"`
 	LockGates       string `sql:"lock_gates"`

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -53,12 +52,6 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 		sqlstore.SortLimits(uses)
 		return uses, nil
 	})
-}
-
-// Verify counts the tasks of open batches anew. Limits have nothing to correct: the
-// count of running jobs is the only one.
-func (s *Store) Verify(ctx context.Context) ([]driver.Drift, error) {
-	return sqlstore.VerifyBatches(ctx, s)
 }
 
 // limits are all limits as they stand now, by id. They are the writer's own: the

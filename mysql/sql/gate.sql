@@ -41,7 +41,7 @@ select a.id
 from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (gate bigint path '$[0]', id bigint path '$[1]')) v
 straight_join {{admitted}} a force index (primary) on a.gate = v.gate and a.id = v.id;
 
--- name: vacate
+-- name: leave_gates
 -- Gives back places.
 -- Inputs: {{rows}} of gate, id as JSON.
 -- Output: none; the number of rows is how many had a place.
