@@ -77,10 +77,10 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		})),
 		"PutSchedule": second(own.PutSchedule(ctx, schedule.Schedule{ID: z.schedule, Name: "s", Version: 1, Job: fairlead.Job{Kind: "noop", Tenant: "acme"}}, false)),
 
-		"AddChunks":    own.AddChunks(ctx, z.batch, nil),
-		"DropChunks":   own.DropChunks(ctx, z.batch, 9),
+		"AddChunks":   own.AddChunks(ctx, z.batch, nil),
+		"DropChunks":  own.DropChunks(ctx, z.batch, 9),
 		"DeleteBatch": own.DeleteBatch(ctx, z.batch),
-		"Chunks":       second(own.Chunks(ctx, z.batch, batch.ChunkFilter{})),
+		"Chunks":      second(own.Chunks(ctx, z.batch, batch.ChunkFilter{})),
 		"Conduct":     second(own.Conduct(ctx, z.batch, true, func(context.Context, *batch.Record, batch.Tx) error { return errTouched })),
 
 		"Shards":       second(own.Shards(ctx, z.sweep)),
