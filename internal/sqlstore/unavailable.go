@@ -33,8 +33,9 @@ func WithTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 // Ended returns the error of a call whose context has ended: fairlead.ErrUnavailable if
 // the database was too slow, otherwise the caller's own.
 func Ended(ctx context.Context) error {
-	if context.Cause(ctx) == errTooSlow { //nolint:errorlint // it is this very one
-		return errTooSlow
+	switch cause := context.Cause(ctx); cause { //nolint:errorlint // it is this very one
+	case nil, errTooSlow:
+		return cause // read once: the context may end between two looks at it
 	}
 	return ctx.Err()
 }
@@ -44,12 +45,13 @@ func Ended(ctx context.Context) error {
 // longer than the store waits. A caller that cancelled gets only its own context's
 // error.
 func MarkUnavailable(ctx context.Context, err error, passes func(error) bool) error {
+	ended := Ended(ctx)
 	switch {
 	case err == nil, errors.Is(err, fairlead.ErrUnavailable), isVerdict(err):
 		return err
-	case Ended(ctx) == errTooSlow: //nolint:errorlint // it is this very one
+	case ended == errTooSlow: //nolint:errorlint // it is this very one
 		return unavailable{err}
-	case ctx.Err() != nil: // the caller cancelled, which some drivers report as an error that passes
+	case ended != nil: // the caller cancelled, which some drivers report as an error that passes
 		return err
 	case passes(err), brokeOff(err):
 		return unavailable{err}

@@ -29,3 +29,26 @@ func TestWhoGaveUpHearsOfThatAlone(t *testing.T) {
 		t.Errorf("an error that passes: %v", err)
 	}
 }
+
+// ending is a context that ends between the first look at it and the second.
+type ending struct {
+	context.Context
+	looks int
+}
+
+func (e *ending) Err() error {
+	if e.looks++; e.looks == 1 {
+		return nil
+	}
+	return context.DeadlineExceeded
+}
+
+// Value hides the parent, so that this context is asked for its end.
+func (e *ending) Value(any) any { return nil }
+
+func TestAContextThatEndsWhileItIsLookedAtHidesNoErrorThatPasses(t *testing.T) {
+	passes := func(error) bool { return true }
+	if err := sqlstore.MarkUnavailable(&ending{Context: t.Context()}, errors.New("busy"), passes); !errors.Is(err, fairlead.ErrUnavailable) {
+		t.Errorf("an error that passes: %v", err)
+	}
+}
