@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
@@ -23,7 +24,8 @@ func emptier(t testing.TB, address string) func(storetest.Store) error {
 	config.Params = map[string]string{"autocommit": "1"}
 	db := openRaw(t, config)
 	var c clearing
-	return func(storetest.Store) error {
+	return func(s storetest.Store) error {
+		defer s.(*mysql.Store).ForgetBounds() // of tenants that are gone
 		if c.remove == "" { // the tables are there by now
 			if err := c.write(db); err != nil {
 				return err

@@ -18,3 +18,6 @@ func (s *Store) LockReadyAndStandStill(ctx context.Context, scope *driver.Scope)
 	c := &claimer{txn: &txn{Store: s, tx: tx}, Claim: claim, rules: &rules{Rules: sqlstore.NewRules(0, nil, nil, nil)}, rooms: newRooms(claim)}
 	return c.take(ctx)
 }
+
+// ForgetBounds makes the next enqueue read how many jobs tenants may have pending.
+func (s *Store) ForgetBounds() { s.pending.Forget() }

@@ -84,9 +84,10 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 			defer func() { <-steps }()
 			exec("update public.test_clock set us = us + $1", d.Microseconds())
 		},
-		Empty: func(storetest.Store) error {
+		Empty: func(s storetest.Store) error {
 			steps <- struct{}{}
 			defer func() { <-steps }()
+			defer s.(*Store).pending.Forget() // of tenants that are gone
 			return clearing.run(context.WithoutCancel(t.Context()), conn)
 		},
 		Begin: func(t testing.TB, s storetest.Store) storetest.Transaction { return beginPgx(t, at, s.(*Store)) },

@@ -22,9 +22,10 @@ type Pending struct {
 	// Tally counts jobs, as the store does.
 	Tally func(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error)
 
-	mu     sync.Mutex
-	bounds map[string]int
-	readAt time.Time
+	mu      sync.Mutex
+	bounds  map[string]int
+	readAt  time.Time
+	forgets int // how often Forget was called: what was read before the last call is old
 }
 
 // Forget makes the next check read the bounds.
@@ -32,6 +33,7 @@ func (p *Pending) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.readAt = time.Time{}
+	p.forgets++
 }
 
 // Check returns ErrLimit if there are too many jobs.
@@ -75,7 +77,7 @@ func CheckPending(tenant string, pending, fresh, bound int) error {
 // database.
 func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	p.mu.Lock()
-	bounds, fresh := p.bounds, time.Since(p.readAt) < boundsAge
+	bounds, fresh, forgets := p.bounds, time.Since(p.readAt) < boundsAge, p.forgets
 	p.mu.Unlock()
 	if fresh {
 		return bounds, nil
@@ -87,7 +89,9 @@ func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bounds, p.readAt = bounds, began
+	if p.forgets == forgets {
+		p.bounds, p.readAt = bounds, began
+	}
 	return bounds, nil
 }
 
