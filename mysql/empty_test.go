@@ -26,7 +26,7 @@ func emptier(t testing.TB, address string) func(storetest.Store) error {
 	var c clearing
 	return func(s storetest.Store) error {
 		defer s.(*mysql.Store).ForgetBounds() // of tenants that are gone
-		if c.remove == "" { // the tables are there by now
+		if c.remove == "" {                   // the tables are there by now
 			if err := c.write(db); err != nil {
 				return err
 			}

@@ -233,7 +233,7 @@ func whose(rule fairlead.Limit) string {
 // named lists who has the places of a gate.
 func named(gate Gate) string {
 	if len(gate.By) == 0 {
-		return "nobody"
+		return "no job"
 	}
 	names := make([]string, len(gate.By))
 	for i, id := range gate.By {
