@@ -75,7 +75,7 @@ func NewSweepRow(s *sweep.Record) (row SweepRow, err error) {
 }
 
 // SteeredRow is what is kept of a sweep that was steered: how it stands, its ledger and
-// its Data. It tells whether that is anything new.
+// its Data. news reports whether any of it has changed.
 func SteeredRow(before, after *sweep.Record) (row SweepRow, news bool, err error) {
 	was, err := NewSweepRow(before)
 	if err != nil {
