@@ -172,7 +172,7 @@ func SweepTaken(name string) error {
 
 // SweepChanged is the ErrConflict of a version that is not current any more.
 func SweepChanged(name string) error {
-	return fmt.Errorf("sweep %q was changed by somebody else: %w", name, fairlead.ErrConflict)
+	return fmt.Errorf("sweep %q was changed by another caller: %w", name, fairlead.ErrConflict)
 }
 
 // sweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
