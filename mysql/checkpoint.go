@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Checkpoint stores how far the run of a shard has come. What it is to do is read
-// first, without a lock; what it was told of that is written with the rest, mostly in one
-// statement that is a transaction of its own.
+// Checkpoint stores how far the run of a shard has come. It first reads the orders of the
+// run, without a lock. It then writes the number of the share in them with the rest,
+// mostly in one statement that is a transaction of its own.
 func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

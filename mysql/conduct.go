@@ -36,7 +36,7 @@ type lockedBatch struct {
 	now    time.Time // the database's clock, read under the lock
 	failed error     // why it cannot be kept
 
-	chunks []batch.Chunk               // that were read as out and whose ends nobody asked for yet
+	chunks []batch.Chunk               // that were read as released and whose ends act did not ask for yet
 	ends   map[idRange][]batch.TaskEnd // those that were read ahead
 }
 

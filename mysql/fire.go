@@ -88,9 +88,9 @@ func scanRun(row *sql.Rows) (run run, err error) {
 	return run, err
 }
 
-// openFires locks the open runs of schedules, which are locked, and tells how they
-// stand, oldest first. A run that somebody reopens meanwhile is either seen as
-// active or opened again after the commit.
+// openFires locks the open runs of schedules, which are locked, and returns how they
+// stand, oldest first. A run that another transaction reopens meanwhile is either seen
+// as active here, or opened again after this transaction commits.
 func (t *txn) openFires(ctx context.Context, schedules []int64) ([]schedule.Fire, error) {
 	var locked int
 	err := t.eachOf(ctx, func(row *sql.Rows) error {

@@ -145,8 +145,8 @@ func (w *gateWorker) work(rounds int) error {
 
 func (w *gateWorker) draw(words ...string) string { return words[w.random.IntN(len(words))] }
 
-// enqueue adds jobs, now and then in a transaction that nobody wakes, or that
-// is undone.
+// enqueue adds jobs, now and then in a transaction whose caller does not call Wake, or
+// that is rolled back.
 func (w *gateWorker) enqueue() error {
 	jobs := make([]*fairlead.Job, 1+w.random.IntN(4))
 	for i := range jobs {
@@ -245,7 +245,7 @@ func (w *gateWorker) run() error {
 			settlement.Move, settlement.After = []fairlead.Move{fairlead.Succeed, fairlead.Again}[w.random.IntN(2)], 0
 			err = w.store.Resolve(ctx, settlement)
 			if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) || errors.Is(err, fairlead.ErrLeaseLost) {
-				err = nil // somebody has cancelled it, and deleted or reopened it then
+				err = nil // another worker has cancelled it, and deleted or reopened it then
 			}
 		}
 	}

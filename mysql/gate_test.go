@@ -53,8 +53,9 @@ func wantNoGates(t *testing.T, db *sql.DB) {
 	}
 }
 
-// TestGateIsAwaited checks that whoever gives back a place waits for its turn at
-// the gate, whose holder may not have seen it, and that Promote does not.
+// TestGateIsAwaited checks that a call which gives back a place waits for the gate's
+// lock, because the lock's holder may not have seen the place, and that Promote does not
+// wait.
 func TestGateIsAwaited(t *testing.T) {
 	ctx, address := t.Context(), testdb.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
@@ -88,8 +89,8 @@ func TestGateIsAwaited(t *testing.T) {
 }
 
 // TestAdmissionAwaitsRules checks that a gate does not admit by a number of
-// places that is about to change: whoever widens gates knows all who are parked
-// by the old number, and whoever comes later goes by the new one.
+// places that is about to change: the transaction that widens gates sees all jobs
+// that were parked by the old number, and a job that comes later goes by the new one.
 func TestAdmissionAwaitsRules(t *testing.T) {
 	ctx, address := t.Context(), testdb.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
@@ -116,8 +117,9 @@ func TestAdmissionAwaitsRules(t *testing.T) {
 }
 
 // TestParkedJobThatIsLocked lets a place become free while the next job is
-// about to be replaced in a transaction that stays open. Nobody waits for that,
-// another job gets the place if there is one, and none is lost if it stays.
+// about to be replaced in a transaction that stays open. Settle does not wait for that
+// transaction, another job gets the place if there is one, and no place is lost if the
+// job stays.
 func TestParkedJobThatIsLocked(t *testing.T) {
 	for _, another := range []bool{false, true} {
 		t.Run(fmt.Sprint("another=", another), func(t *testing.T) {
@@ -202,7 +204,7 @@ func TestGatesAreForgotten(t *testing.T) {
 }
 
 // TestManyGatesAtOnce admits at more gates, and more jobs at one, than one
-// transaction takes on: by whoever enqueues, by whoever widens them, and by
+// transaction takes on: by the call that enqueues, by the call that widens them, and by
 // Promote.
 func TestManyGatesAtOnce(t *testing.T) {
 	const gates, most = 120, 250

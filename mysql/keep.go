@@ -32,7 +32,7 @@ func inChunks(limit int, step func(limit int) (int, error)) (int, error) {
 }
 
 // Promote makes due scheduled jobs ready or parks them, and lets gates admit
-// where nobody did.
+// jobs that no other call has admitted.
 func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -175,8 +175,9 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	return total + lines, err
 }
 
-// prune removes what it has locked, the place and the job: what somebody
-// reopens at the same instant is either not found here or gone for them.
+// prune removes what it has locked, the place and the job. A job that another
+// transaction reopens at the same instant is either not found here, or gone for that
+// transaction.
 func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit int) (removed int, err error) {
 	var next outdatedCursor
 	err = s.inTx(ctx, "prune", func(ctx context.Context, t *txn) error {

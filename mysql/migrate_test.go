@@ -227,7 +227,7 @@ func TestNoMigrate(t *testing.T) {
 }
 
 // TestDefinitionStandsBack is trap 35: a change of a table that a long
-// transaction uses must not make everybody else wait as long.
+// transaction uses must not make all others wait as long.
 func TestDefinitionStandsBack(t *testing.T) {
 	s, err := OpenWith(t.Context(), testdb.MySQL(t), Options{IdleLimit: patience.Limit}) // of the long transaction
 	if err != nil {

@@ -133,8 +133,8 @@ type end struct {
 	output  []byte
 }
 
-// finish moves the job to done. It keeps its key if that is held forever, or
-// if nobody says that it has one.
+// finish moves the job to done. Without freeKey the job keeps its key: the key is held
+// forever, or the caller does not say that the job has one.
 func (m *moves) finish(p *placed, e end, freeKey bool) {
 	m.leave(p)
 	m.ended(p, e)

@@ -83,7 +83,7 @@ func TestForgedWakesAreIgnored(t *testing.T) {
 	}
 }
 
-// A rate lets the next job start by the clock, so that nobody would tell of it.
+// A rate lets the next job start by the clock: no other process sends a wake for it.
 func TestWokenForTheNextToken(t *testing.T) {
 	store := openFor(t, testdb.MySQL(t))
 	if err := store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, Rate: 4, Burst: 1}); err != nil {

@@ -64,5 +64,5 @@ var batchRows = map[string]string{
 	"part_task": "(batch, number, tasks) values (1, %[1]d, '[]')",
 }
 
-// derived tells whether a table of a plan is what a part of the statement found.
+// derived reports whether a table of a plan is what a part of the statement found.
 func derived(table string) bool { return table == "v" || strings.HasPrefix(table, "<") }

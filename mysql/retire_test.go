@@ -57,7 +57,7 @@ func (w *walks) after(d time.Duration) {
 	}
 }
 
-// stays demands that the lane was given up, and stays however often is walked.
+// stays demands that the lane was given up, and stays however many walks follow.
 func (w *walks) stays(why string) {
 	w.Helper()
 	if !w.stayed() {
@@ -66,7 +66,7 @@ func (w *walks) stays(why string) {
 	}
 }
 
-// stayed tells whether the lane was given up, and stays however often is walked.
+// stayed reports whether the lane was given up, and stays however many walks follow.
 func (w *walks) stayed() bool {
 	w.Helper()
 	for range 4 {

@@ -10,8 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// A shard ends, and then its job, while somebody reads both: between any two statements.
-// It must not look as if the job had gone before the shard ended, as sweeps stop then.
+// A shard ends, and then its job, while another caller reads both: between any two
+// statements. It must not look as if the job had gone before the shard ended, because a
+// sweep stops then.
 func TestAShardThatEndsWhileItIsReadHasEnded(t *testing.T) {
 	ctx, address := t.Context(), testdb.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
@@ -35,7 +36,7 @@ func TestAShardThatEndsWhileItIsReadHasEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ending("lock tables fairlead_job write") // whoever reads how jobs stand waits
+	ending("lock tables fairlead_job write") // a transaction that reads how jobs stand waits
 	read := make(chan error, 1)
 	go func() {
 		_, err := store.Steer(ctx, s.ID, true, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {

@@ -48,8 +48,8 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 }
 
 // takeDue takes schedules that are due, and as many as may be taken beside them of those
-// whose runs have ended or whose calendar has changed. It tells whether some of these may
-// be left.
+// whose runs have ended or whose calendar has changed. It reports whether some of these
+// may be left.
 func (t *scheduleTx) takeDue(ctx context.Context, limit int) (left bool, err error) {
 	now, err := t.clock(ctx)
 	if err != nil {
@@ -73,10 +73,10 @@ func (t *scheduleTx) takeDue(ctx context.Context, limit int) (left bool, err err
 const openWindow = 4000
 
 // takeEnded takes schedules of open runs that have ended, besides those that are
-// locked, and tells whether there may be more.
+// locked, and reports whether there may be more.
 func (t *scheduleTx) takeEnded(ctx context.Context, limit int) (more bool, err error) {
 	if limit <= 0 {
-		return false, nil // Next tells whether more are due
+		return false, nil // Next shows whether more are due
 	}
 	after := t.openSeen.Load()
 	var seen int
@@ -105,10 +105,10 @@ func (t *scheduleTx) takeEnded(ctx context.Context, limit int) (more bool, err e
 }
 
 // takeOutdated takes schedules whose calendar has changed since they were computed,
-// besides those that are locked, and tells whether there may be more.
+// besides those that are locked, and reports whether there may be more.
 func (t *scheduleTx) takeOutdated(ctx context.Context, limit int) (more bool, err error) {
 	if limit <= 0 {
-		return false, nil // Next tells whether more are due
+		return false, nil // Next shows whether more are due
 	}
 	look := t.calendarRounds.Begin()
 	if err := t.outdated(ctx, look, limit+len(t.taken)+1); err != nil {

@@ -82,7 +82,7 @@ func TestManyOpenRuns(t *testing.T) {
 }
 
 // TestReopenedWhileTicking checks that a run which is reopened while its schedule
-// is looked at is active afterwards, whoever comes first.
+// is looked at is active afterwards, whichever of the two comes first.
 func TestReopenedWhileTicking(t *testing.T) {
 	s, _ := openWithNode(t, testdb.MySQL(t))
 	schedule := putSchedule(t, s, "s")

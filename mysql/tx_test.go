@@ -14,7 +14,7 @@ import (
 
 // TestTxHoldsUpNobody lets a caller's transaction do all it can and stay open:
 // at the stricter isolation levels a careless statement locks the gap at the
-// end of a table, and with it everybody who adds to it.
+// end of a table, and then every transaction that adds to it waits.
 func TestTxHoldsUpNobody(t *testing.T) {
 	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
 		t.Run(level.String(), func(t *testing.T) {

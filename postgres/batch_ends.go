@@ -35,12 +35,12 @@ func (c *batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd,
 		return nil, fmt.Errorf("ends: %w", err)
 	}
 	ends := c.ends[asked]
-	delete(c.ends, asked) // who asks again wants to know what is new
+	delete(c.ends, asked) // a caller that asks again wants to know what is new
 	return ends, nil
 }
 
-// readAhead tells whether the ends of a range were read, or are to be with those of
-// other chunks.
+// readAhead reports whether the ends of a range were read already, or are read next
+// with those of other chunks.
 func (c *batchTx) readAhead(asked idRange) bool {
 	if _, read := c.ends[asked]; read {
 		return true

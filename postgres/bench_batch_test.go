@@ -82,7 +82,7 @@ func (b *batchBench) conduct(id int64) {
 	group.Wait()
 }
 
-// look looks at the batch once, and tells whether it goes on.
+// look looks at the batch once, and reports whether it goes on.
 func (b *batchBench) look(id int64) bool {
 	begun := time.Now()
 	conducted, err := batch.Conduct(b.Context(), b.store, id)

@@ -65,7 +65,7 @@ func (l *limitTest) claim(most int) []*fairlead.Job {
 	return jobs
 }
 
-// begin starts a transaction of somebody else.
+// begin starts a transaction of another program.
 func (l *limitTest) begin(sql string) pgx.Tx {
 	l.Helper()
 	tx, err := connect(l.T, l.at).Begin(l.Context())
@@ -176,7 +176,7 @@ func TestATenantThatAnotherClaimIsBusyWithIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Jobs that somebody has locked hide nothing but themselves, neither where a cap
+// Jobs that another transaction has locked hide nothing but themselves, neither where a cap
 // leaves little room nor where there is none.
 func TestLockedJobsArePassedOverUnderLimits(t *testing.T) {
 	l := newLimitTest(t)
@@ -293,7 +293,7 @@ func TestASlotIsGivenBackOnce(t *testing.T) {
 	}
 }
 
-// Lanes under a limit are looked into only if somebody can run their jobs.
+// Lanes under a limit are looked into only if a live node can run their jobs.
 func TestLanesThatNobodyCanRunAreNotRead(t *testing.T) {
 	l := newLimitTest(t)
 	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 5}))

@@ -70,7 +70,7 @@ type batchTx struct {
 	failed error     // why it cannot be kept
 	writes []call    // that were not sent yet
 
-	chunks []batch.Chunk               // that were read as out and whose ends nobody asked for yet
+	chunks []batch.Chunk               // that were read as released and whose ends act did not ask for yet
 	ends   map[idRange][]batch.TaskEnd // those that were read ahead
 
 	fresh  []*newJobs

@@ -41,7 +41,8 @@ func TestAServerThatHangsUpIsNotCalledAnother(t *testing.T) {
 	}
 }
 
-// greeter listens, and says something to whoever connects and speaks.
+// greeter listens, says words to each client that connects, and hangs up once the client
+// has spoken.
 func greeter(t *testing.T, words string) (address string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -20,7 +20,7 @@ func TestCallersAtOnceEachGetTheirOwnResult(t *testing.T) {
 	for i := range jobs {
 		jobs[i] = newJob(t)
 		if i%50 == 7 {
-			jobs[i].Args = json.RawMessage(`{"not": json`) // as nobody should pass it to a store
+			jobs[i].Args = json.RawMessage(`{"not": json`) // no caller should pass this to a store
 		}
 		group.Go(func() { errs[i] = store.Enqueue(t.Context(), jobs[i:i+1]) })
 	}

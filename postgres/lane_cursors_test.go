@@ -117,7 +117,7 @@ func TestMarksOfSeveralPriorities(t *testing.T) {
 	}
 }
 
-// Trap 18: what nobody was told of is found by looking at the whole lane.
+// Trap 18: a job that no wake reported is found by looking at the whole lane.
 func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 	at := testdb.Postgres(t)
 	store := open(t, at, Options{})

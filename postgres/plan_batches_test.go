@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
-// What a batch costs follows what it lets out, and neither how many have ended nor
-// how many chunks it has.
+// What a batch costs follows how many tasks it releases, and neither how many have ended
+// nor how many chunks it has.
 func TestPlansNeverScanBatches(t *testing.T) {
 	at := testdb.Postgres(t)
 	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})

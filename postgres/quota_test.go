@@ -17,7 +17,7 @@ import (
 )
 
 // Two processes start and end jobs under caps that change all the time, and
-// somebody looks at every instant.
+// a watcher checks the caps at every instant.
 func TestCapsHoldAtEveryInstant(t *testing.T) {
 	const jobs, tenants = 2000, 6
 	at := testdb.Postgres(t)

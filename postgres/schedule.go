@@ -45,7 +45,7 @@ func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 	if err = put.taken(err); err != nil {
 		return schedule.Schedule{}, fmt.Errorf("put schedule: %w", err)
 	}
-	s.notifier.later() // it may be due sooner than anybody knows
+	s.notifier.later() // it may be due sooner than any node knows
 	return put.stored, nil
 }
 
@@ -100,7 +100,8 @@ func (p *putting) in(ctx context.Context, r runner) error {
 	return nil
 }
 
-// taken tells whether an error says that another schedule has the name.
+// taken returns ErrConflict if an error says that another schedule has the name, and
+// other errors as they are.
 func (p *putting) taken(err error) error {
 	if nameTaken(err) {
 		return sqlstore.ScheduleTaken(p.schedule.Name)
@@ -108,7 +109,7 @@ func (p *putting) taken(err error) error {
 	return err
 }
 
-// nameTaken tells that the server refused what must be unique.
+// nameTaken reports whether the server refused a value because it must be unique.
 func nameTaken(err error) bool {
 	const uniqueViolation = "23505"
 	var refusal *pgconn.PgError
@@ -160,7 +161,7 @@ func (s *Store) scheduleRowsCall(bodies *sqlstore.ScheduleBodies, rows *[]schedu
 	}}
 }
 
-// lockSchedule lets nobody else decide about a living schedule.
+// lockSchedule lets no other transaction decide about a living schedule.
 func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (schedule.Record, error) {
 	var rows []schedule.Record
 	err := r.run(ctx, call{sql: s.sql.LockSchedule, args: []any{id}}, s.scheduleRowsCall(nil, &rows, []int64{id}))
@@ -195,7 +196,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 		if len(queued) == 0 {
 			return nil
 		}
-		// Whoever looks at open runs next finds that these have ended.
+		// The next look at open runs finds that these have ended.
 		return r.run(ctx,
 			call{sql: s.sql.CancelRuns, args: []any{queued, nil, sqlstore.ScheduleDeleted, never}},
 			s.leaveCall(ended, &gates, queued...))

@@ -45,8 +45,8 @@ func (s *Store) tick(ctx context.Context, limit int, decide schedule.Decision) (
 }
 
 // takeDue takes schedules that are due, and as many as may be taken beside them of
-// those whose runs have ended or whose calendar has changed. It tells whether some
-// of these are left.
+// those whose runs have ended or whose calendar has changed. It reports whether
+// some of these are left.
 func (t *scheduleTx) takeDue(ctx context.Context, limit int, found []int64) (left bool, err error) {
 	var due, others []int64
 	calls := []call{idsCall(&due, t.sql.LockDueSchedules, limit)}
@@ -84,20 +84,20 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 	if err != nil {
 		return nil, fmt.Errorf("act upon schedule: %w", err)
 	}
-	s.notifier.later() // it may be due sooner than anybody knows
+	s.notifier.later() // it may be due sooner than any node knows
 	return outcome.Fires, nil
 }
 
-// rounds is where looking at open runs goes on. Nobody tells that a run has ended:
-// a job's own way would become longer by that. There are seldom so many open runs
-// that one look does not reach all of them.
+// rounds is where the next look at open runs goes on. A job that ends does not report
+// that to its schedule, because its own settlement would take longer. There are seldom
+// so many open runs that one look does not reach all of them.
 type rounds struct {
 	window int // zero: roundsWindow
 
 	mu       sync.Mutex
 	schedule int64
 	job      int64
-	rest     time.Time // until then nobody looks
+	rest     time.Time // until then the store does not look
 }
 
 // lookAround looks for schedules with runs that have ended or whose calendar has

@@ -73,7 +73,7 @@ func TestAVersionConflictOfTheirOwnIsToldAsSuch(t *testing.T) {
 	for path, change := range map[string]string{"/api/v1/schedules/n": `"every":"3h"`, "/api/v1/sweeps/n": `"rate":3`} {
 		for _, name := range []string{"", `"name":"other",`} {
 			problem, _ := a.send(409, "PATCH", path, `{`+name+change+`,"version":1}`, acme...)
-			if !strings.Contains(problem["detail"].(string), "changed by somebody else") {
+			if !strings.Contains(problem["detail"].(string), "changed by another caller") {
 				t.Errorf("told is %v", problem)
 			}
 		}

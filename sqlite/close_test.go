@@ -58,7 +58,7 @@ func tallyTwice(t *testing.T, s *sqlite.Store, _ string) {
 	}
 }
 
-// hearOfOthers listens until it was told of another process.
+// hearOfOthers listens until a wake of another process arrives.
 func hearOfOthers(t *testing.T, s *sqlite.Store, file string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	wakes, ended := make(chan struct{}, 1), make(chan struct{})

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// Conduct acts upon a batch. The write lock of the file is the lock of the batch; who
-// does not want to wait is told by this process that others are at it.
+// Conduct acts upon a batch. The write lock of the file is the lock of the batch. Without
+// wait it does nothing if another caller in this process acts upon the batch or waits to.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	if !s.batchLocks.begin(id, wait) {
 		return false, nil
@@ -21,14 +21,14 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 	return err == nil, err
 }
 
-// batchLocks counts who acts upon each batch, or waits to.
+// batchLocks counts the callers that act upon each batch, or wait to.
 type batchLocks struct {
 	mu      sync.Mutex
 	batches map[int64]int
 }
 
-// begin tells whether somebody may act upon a batch: unless they want to wait, only
-// if nobody else does.
+// begin reports whether the caller may act upon a batch. Without wait it may only if no
+// other caller acts upon the batch or waits to.
 func (a *batchLocks) begin(id int64, wait bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Extend gives a waiting job more time and keeps what is told of it.
+// Extend gives a waiting job more time and keeps what its target reports.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	extension.Told = slices.Clone(extension.Told)
 	deadline, err := inTx(ctx, s, "extend", func(t *txn) (int64, error) { return t.extend(&extension) })

@@ -46,8 +46,8 @@ func checkGates(ctx context.Context, db *sql.DB, most int) error {
 	return nil
 }
 
-// crowd is those who come and go at a few gates while somebody changes how many
-// places there are.
+// crowd is callers that enqueue and settle jobs at a few gates while another caller
+// changes how many places there are.
 type crowd struct {
 	node   fairlead.NodeID
 	random *rand.Rand

@@ -12,7 +12,7 @@ import (
 )
 
 // keepChunk is how many jobs the housekeeping moves in one transaction, so
-// that nobody waits for long. Where jobs go one by one, fewer are moved.
+// that no caller waits for long. Where jobs go one by one, fewer are moved.
 const (
 	keepChunk = 2000
 	oneByOne  = 500

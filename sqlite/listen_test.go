@@ -91,7 +91,7 @@ func TestProcessesWakeEachOther(t *testing.T) {
 	}
 }
 
-// TestTransactionsOfCallersAreSeen even if nobody calls Wake.
+// Transactions of callers are seen even if the caller does not call Wake.
 func TestTransactionsOfCallersAreSeen(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "jobs.db"), sqlite.Options{})
 	wakes := listen(t, s)

@@ -141,7 +141,7 @@ func TestCallsEndWithTheirTime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	open(t, file, sqlite.Options{})
 	s := open(t, file, sqlite.Options{QueryTimeout: time.Second})
-	tx, err := s.DB().BeginTx(t.Context(), nil) // locks everybody out
+	tx, err := s.DB().BeginTx(t.Context(), nil) // locks out all other writers
 	must(t, err)
 	defer func() { _ = tx.Rollback() }()
 	err = s.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseQueue, Name: "q"})

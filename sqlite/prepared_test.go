@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Questions of many kinds are answered, also if there are too many to keep all
-// of them prepared, and whoever asks first.
+// Queries of many kinds are answered, even if there are too many to keep all of them
+// prepared, and whichever of two goroutines asks first.
 func TestStatementsThatAreKeptPreparedAreBounded(t *testing.T) {
 	store := openForWriting(t)
 	ask := func(query string) (answer int) {

@@ -117,8 +117,8 @@ func (t *txn) scanSchedules(scan func(sqlstore.Scanner) (schedule.Record, error)
 	return rows, err
 }
 
-// DeleteSchedule removes a schedule. Its row stays for its runs, which nobody is
-// going to be told of any more.
+// DeleteSchedule removes a schedule. Its row stays for its runs. Their ends are not
+// reported to the schedule any more.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	_, err := inTx(ctx, s, "delete schedule", func(t *txn) (none, error) { return none{}, t.deleteSchedule(id) })
 	return err

@@ -77,7 +77,7 @@ func TestStore(t *testing.T) {
 // TestStoreInMemory has one connection for everything: while a caller has a
 // transaction open, not even reads go on. Any verb could wait for itself there;
 // what it writes is the same as in a file. What its tests left is removed with
-// its verbs: it remembers what nobody else could have changed.
+// its verbs, because it caches what no other process could have changed.
 func TestStoreInMemory(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		clock := newClock()

@@ -12,7 +12,7 @@ import (
 )
 
 // tickChunk is how many schedules one transaction acts upon at most, so that
-// nobody waits for long.
+// no caller waits for long.
 const tickChunk = 500
 
 // Tick acts upon schedules that are due, such whose runs have ended and such whose

@@ -48,7 +48,7 @@ func attributesOf(job *fairlead.Job) []attribute.KeyValue {
 	}
 }
 
-// end notes how a run ended. A panic goes on to whoever recovers it.
+// end notes how a run ended. A panic goes on to the function that recovers it.
 func end(span trace.Span, err error, returned bool) {
 	defer span.End()
 	how, failed := outcomeOf(err)

@@ -15,7 +15,7 @@ type Alarm struct {
 	stopped bool
 }
 
-// NewAlarm makes an alarm that calls ring, which must not wait for anybody.
+// NewAlarm makes an alarm that calls ring, which must not block.
 func NewAlarm(ring func()) *Alarm { return &Alarm{ring: ring} }
 
 // In sets the alarm, unless it rings before that anyway.

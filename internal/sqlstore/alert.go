@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// alert is who is told of what becomes of a schedule. Its body is a text, as it
-// would not come back byte for byte otherwise.
+// alert says where the events of a schedule are reported. Its body is a text, because
+// it would not come back byte for byte otherwise.
 type alert struct {
 	URL           string                `json:"url"`
 	On            []schedule.AlertEvent `json:"on,omitempty"`
@@ -57,8 +57,8 @@ func EncodeStanding(s schedule.Standing) string {
 	return string(text)
 }
 
-// decodeStanding undoes EncodeStanding. What cannot be read is forgotten: somebody
-// is told once more.
+// decodeStanding undoes EncodeStanding. A text that it cannot read counts as empty: the
+// alert's receiver may then get a message twice.
 func decodeStanding(text []byte) schedule.Standing {
 	var s standing
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {

@@ -95,7 +95,7 @@ func ScanBatch(row Scanner) (b batch.Record, err error) {
 	return b, nil
 }
 
-// BatchOpen tells whether a batch is still to be acted upon.
+// BatchOpen reports whether a batch is still to be acted upon.
 func BatchOpen(b *batch.Record) bool { return b.Opened && b.EndedAt.IsZero() }
 
 // SawRunning counts jobs of a batch that run, which its tally has as pending.

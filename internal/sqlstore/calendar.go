@@ -155,7 +155,7 @@ func checkCalendarVersion(c schedule.Calendar, version int64, exists bool) error
 	case exists && c.Version == 0:
 		return fmt.Errorf("calendar %q exists already: %w", c.Name, fairlead.ErrConflict)
 	case exists && c.Version != version:
-		return fmt.Errorf("calendar %q was changed by somebody else: %w", c.Name, fairlead.ErrConflict)
+		return fmt.Errorf("calendar %q was changed by another caller: %w", c.Name, fairlead.ErrConflict)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestStrangers(t *testing.T) {
 		{lane("q", "a"), 0}, // its own
 		{lane("q", "b"), 3},
 		{lane("other", "b"), 2},
-		{lane("q", "c"), 0}, // nobody's
+		{lane("q", "c"), 0}, // no node's
 	} {
 		others := s.Of(test.lane)
 		if (others != nil) != (test.idle > 0) || others != nil && others.Idle != test.idle {

@@ -131,5 +131,5 @@ func ScheduleTaken(name string) error {
 
 // ScheduleChanged is the ErrConflict of a version that is not current any more.
 func ScheduleChanged(name string) error {
-	return fmt.Errorf("schedule %q was changed by somebody else: %w", name, fairlead.ErrConflict)
+	return fmt.Errorf("schedule %q was changed by another caller: %w", name, fairlead.ErrConflict)
 }

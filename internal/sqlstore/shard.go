@@ -8,14 +8,14 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// A shard is kept in two rows. One is written by whoever steers the sweep: its job, and
-// the share that it was granted last. The other is written by its run: how far it has
-// come. So neither waits for the other.
+// A shard is kept in two rows. The transaction that steers the sweep writes one: the
+// shard's job, and the share that it was granted last. The shard's run writes the other:
+// how far it has come. Neither waits for the other.
 //
-// Shares are numbered, and the row of the run says which one it has been told of. Until
-// that is the last one, nobody knows which of those that were granted since then the
-// run goes by: peak is the most of them. A share counts for the run that had the fence
-// when it was granted, and for none after it.
+// Shares are numbered, and the row of the run has the number of the share that the run
+// read last. While newer shares exist, the store does not know whether the run goes by
+// that share or by a newer one: peak is the most of them. A share counts for the run that
+// had the fence when it was granted, and for no later run.
 
 // Granted is the share of a shard as it is stored.
 type Granted struct {
@@ -25,7 +25,7 @@ type Granted struct {
 	Peak   sweep.Share
 }
 
-// For is what the run with a fence is told.
+// For is the share of the run with a fence: none if it was granted to another run.
 func (g *Granted) For(fence int64) sweep.Share {
 	if g.Fence != fence {
 		return sweep.Share{}
@@ -33,8 +33,8 @@ func (g *Granted) For(fence int64) sweep.Share {
 	return g.Share
 }
 
-// told is the most that the run with a fence goes by, if it was told of the share with
-// a number.
+// told is the most that the run with a fence goes by, if the share that it read last
+// has the number.
 func (g *Granted) told(fence, number int64) sweep.Share {
 	if g.Fence == fence && g.Number != number {
 		return g.Peak

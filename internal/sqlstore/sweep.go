@@ -75,7 +75,7 @@ func NewSweepRow(s *sweep.Record) (row SweepRow, err error) {
 }
 
 // SteeredRow is what is kept of a sweep that was steered: how it stands, its ledger and
-// its Data. It tells whether that is anything new.
+// its Data. news reports whether any of it has changed.
 func SteeredRow(before, after *sweep.Record) (row SweepRow, news bool, err error) {
 	was, err := NewSweepRow(before)
 	if err != nil {
@@ -172,7 +172,7 @@ func SweepTaken(name string) error {
 
 // SweepChanged is the ErrConflict of a version that is not current any more.
 func SweepChanged(name string) error {
-	return fmt.Errorf("sweep %q was changed by somebody else: %w", name, fairlead.ErrConflict)
+	return fmt.Errorf("sweep %q was changed by another caller: %w", name, fairlead.ErrConflict)
 }
 
 // sweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.

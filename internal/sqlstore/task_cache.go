@@ -9,11 +9,11 @@ import (
 
 const (
 	cachedTasks  = 4 << 20 // bytes that a TaskCache keeps, about
-	cachedChunks = 8       // chunks that are kept of those read at once: the others are let out as a whole
+	cachedChunks = 8       // chunks that are kept of those read at once: the tasks of the others are released together
 )
 
-// TaskCache remembers what the tasks of chunks have to do. That never changes, and
-// whoever lets the tasks of a chunk out bit by bit reads it again each time.
+// TaskCache remembers what the tasks of chunks have to do. That never changes, and a
+// batch that releases the tasks of a chunk bit by bit reads it again each time.
 type TaskCache struct {
 	mu     sync.Mutex
 	chunks map[int64][]batch.ChunkTask // by the first ID of the chunk
@@ -21,8 +21,8 @@ type TaskCache struct {
 	bytes  int
 }
 
-// Known is what is remembered now, by the first ID of the chunk. Nobody may change
-// the tasks.
+// Known is what is remembered now, by the first ID of the chunk. The caller must
+// not change the tasks.
 func (c *TaskCache) Known() map[int64][]batch.ChunkTask {
 	c.mu.Lock()
 	defer c.mu.Unlock()

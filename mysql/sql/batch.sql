@@ -35,7 +35,7 @@ select id, name, type, queue, tenant, created_at, body, status from {{batch}} fo
 select id from {{batch}} force index (primary) where id = ? lock in share mode;
 
 -- name: batch_exists
--- Tells whether there is a batch.
+-- Reports whether a batch exists.
 -- Inputs: id.
 -- Output: id, if there is.
 -- Locks: none.

@@ -112,7 +112,7 @@ where s.job = d.id and s.job <> 0
 limit 1;
 
 -- name: lock_jobs
--- Locks jobs that nobody is about to do something to. A column besides the id
+-- Locks jobs that no other transaction is about to change. A column besides the id
 -- is read because the server may otherwise scan the index.
 -- Inputs: {{ids}}.
 -- Output: id, flags.
@@ -145,8 +145,8 @@ straight_join {{memo}} m force index (primary) on m.id = v.id;
 delete j from {{job}} j force index (primary) where {{among}} and lane >= 0;
 
 -- name: old_nodes
--- Lists nodes that are long dead, whether or not somebody has declared them
--- so: a lease that has run out is never granted again.
+-- Lists nodes that are long dead, whether or not another node has declared
+-- them so: a lease that has run out is never granted again.
 -- Inputs: age in microseconds.
 -- Output: id.
 -- Locks: none.

@@ -172,7 +172,7 @@ update {{running}} set answer = ? where id = ?;
 update {{waiting}} set deadline = ? where id = ?;
 
 -- name: tell
--- Keeps what was told of the run of a fence.
+-- Keeps what was reported of the run of a fence.
 -- Inputs: id, told, fence.
 -- Output: none.
 -- Locks: the row of memo.

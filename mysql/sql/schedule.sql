@@ -1,7 +1,7 @@
 -- Statements of schedules, their runs, and calendars. They run only in the
 -- store's own transactions, at READ COMMITTED. First the schedule is locked, then
--- its open runs, then jobs in their places. Whoever reopens a run locks the other
--- way round, and is retried if the two meet.
+-- its open runs, then jobs in their places. A transaction that reopens a run locks
+-- the other way round, and is retried if the two meet.
 
 -- name: add_schedule
 -- Stores a new schedule. It fails if its name is taken.
@@ -131,8 +131,8 @@ where o.id > ? and o.id <= ? and (d.id is not null or j.id is null) {{named}}
 limit ?;
 
 -- name: lock_open
--- Locks the open runs of schedules that are locked: nobody reopens one of them from
--- here on.
+-- Locks the open runs of schedules that are locked: no other transaction reopens one
+-- of them from here on.
 -- Inputs: {{ids}} of schedules.
 -- Output: id, due.
 -- Locks: rows of open_fire.
@@ -201,8 +201,8 @@ from {{schedule}} s force index (primary)
 where s.id in ({{ids}}) and s.version >= 0;
 
 -- name: taken_instants
--- Tells which instants have a run by the clock or to catch up. Their schedules are
--- locked, so that nobody makes another.
+-- Lists the instants that have a run by the clock or to catch up. Their schedules are
+-- locked, so no other transaction adds such a run.
 -- Inputs: {{rows}} of schedule, due as JSON.
 -- Output: schedule, due.
 -- Locks: none.
@@ -232,11 +232,11 @@ insert into {{open_fire}} (id, schedule, due, cause, number) values {{rows}};
 delete o from {{open_fire}} o force index (primary) where {{among}} and schedule >= 0;
 
 -- name: reopen_fire
--- Opens the run that a job is again, unless nobody has noticed yet that it had
--- ended.
+-- Opens the run that a job is again. A run whose end no transaction has noticed yet is
+-- still open, and stays as it is.
 -- Inputs: id.
 -- Output: none.
--- Locks: the row of open_fire; waits for who looks at the schedule's runs.
+-- Locks: the row of open_fire; waits for a transaction that looks at the schedule's runs.
 insert into {{open_fire}} (id, schedule, due, cause, number)
 select f.id, f.schedule, f.due, f.cause, f.number from {{fire}} f force index (primary) where f.id = ?
 on duplicate key update number = values(number);
@@ -246,7 +246,7 @@ on duplicate key update number = values(number);
 -- told of it.
 -- Inputs: state, id.
 -- Output: none.
--- Locks: the row of open_fire; waits for who looks at the schedule's runs.
+-- Locks: the row of open_fire; waits for a transaction that looks at the schedule's runs.
 update {{open_fire}} force index (primary) set state = ? where id = ?;
 
 -- name: drop_fires

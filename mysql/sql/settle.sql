@@ -16,7 +16,7 @@ for update;
 -- Ends plain successes of one fence. With leave_unheld it is all of Settle for
 -- most jobs.
 -- Inputs: {{clock}}, {{fence_no}}, {{among}}.
--- Output: none; the number of rows tells whether all were running.
+-- Output: none; the number of rows shows whether all were running.
 -- Locks: rows of running, in order of id; inserted rows.
 insert into {{done}} (id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at)
 select id, lane, 1, fence, node, attempt, failures, crashes, started_at, {{clock}}

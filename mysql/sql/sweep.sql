@@ -191,14 +191,14 @@ set r.crashes = 0, p.mark = ?, p.bits = ?, p.pending = ?, p.source = coalesce(?,
 where r.id = ? and r.fence = ? and p.mark <= ?;
 
 -- name: runs_under
--- Tells whether a job runs under a fence.
+-- Reports whether a job runs under a fence.
 -- Inputs: id, fence.
 -- Output: id, if it does.
 -- Locks: none.
 select id from {{running}} force index (primary) where id = ? and fence = ?;
 
 -- name: add_failed
--- Notes items that came to nothing.
+-- Notes failed items.
 -- Inputs: {{rows}} of sweep, idx, attempts, error, at.
 -- Output: none.
 -- Locks: the rows.
@@ -206,7 +206,7 @@ insert into {{failed_item}} (sweep, idx, attempts, error, at) values {{rows}}
 on duplicate key update attempts = values(attempts), error = values(error), at = values(at), again = 0;
 
 -- name: failed_items
--- Lists items that came to nothing.
+-- Lists failed items.
 -- Inputs: sweep, the index to begin with, that to end before, limit.
 -- Output: sweep, idx, attempts, error, at, again, by index.
 -- Locks: none.
@@ -224,21 +224,21 @@ where sweep = ? and again = 1 and idx >= ? and idx < ?
 order by idx limit ?;
 
 -- name: retry_failed
--- Lets items that came to nothing wait to be tried again.
+-- Lets failed items wait to be tried again.
 -- Inputs: sweep, {{list}}: their indexes.
 -- Output: none.
 -- Locks: the rows.
 update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ? and f.idx in ({{list}});
 
 -- name: retry_all_failed
--- Lets all such items of a sweep wait to be tried again.
+-- Lets all failed items of a sweep wait to be tried again.
 -- Inputs: sweep.
 -- Output: none.
 -- Locks: the rows.
 update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ? and f.idx >= 0;
 
 -- name: known_failed
--- Tells which indexes are those of items that came to nothing.
+-- Lists those of some indexes that belong to failed items.
 -- Inputs: sweep, {{list}}: indexes.
 -- Output: idx.
 -- Locks: none.
@@ -277,14 +277,14 @@ set f.again = 0
 where p.sweep = ? and p.number = ? and f.again = 1;
 
 -- name: forget_failed
--- Forgets items that came to nothing.
+-- Forgets failed items.
 -- Inputs: sweep, {{ids}}: their indexes.
 -- Output: none.
 -- Locks: the deleted rows.
 delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.idx in ({{ids}}) and f.attempts >= 0;
 
 -- name: drop_failed
--- Forgets all such items of a sweep.
+-- Forgets all failed items of a sweep.
 -- Inputs: sweep.
 -- Output: none.
 -- Locks: the deleted rows.

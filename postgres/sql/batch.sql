@@ -20,25 +20,25 @@ select id, created_at from {{batch}} where id = (select lastval());
 select id from {{batch}} where id = $1::bigint for key share;
 
 -- name: dwell
--- Follows pin where somebody acts upon a batch, in several round trips: bounds how
--- long the server lets the transaction sit idle.
+-- Follows pin in a transaction that acts upon a batch in several round trips: bounds
+-- how long the server lets the transaction sit idle.
 -- Output: to be ignored.
 -- Locks: none.
 , set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true);
 
 -- name: lock_batch
--- Lets nobody else act upon a batch.
+-- Lets no other transaction act upon a batch.
 -- Inputs: $1 id.
 -- Output: what ScanBatch in internal/sqlstore reads, if it exists.
--- Locks: the batch; waits for others. Parts can be added meanwhile.
+-- Locks: the batch; waits for other transactions. Chunks can be added meanwhile.
 select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = $1::bigint for no key update;
 
 -- name: try_batch
--- As lock_batch, but it does not wait: there is no output if another has the lock.
+-- As lock_batch, but it does not wait: there is no output if another transaction has the lock.
 select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = $1::bigint for no key update skip locked;
 
 -- name: batch_exists
--- Tells whether there is a batch.
+-- Reports whether a batch exists.
 -- Inputs: $1 id.
 -- Output: a row, if there is one.
 -- Locks: none.

@@ -295,10 +295,10 @@ from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]
 where k.schedule = any (array[a.schedule]);
 
 -- name: lock_fire
--- Lets nobody decide about the schedule of a run.
+-- Lets no other transaction decide about the schedule of a run.
 -- Inputs: $1 job.
 -- Output: to be ignored.
--- Locks: the cursor; waits for whoever decides about the schedule.
+-- Locks: the cursor; waits for a transaction that decides about the schedule.
 select k.schedule
 from {{fire}} f
 join {{cursor}} k on k.schedule = any (array[f.schedule])

@@ -102,7 +102,7 @@ where d.id = $1::bigint
 for update of d;
 
 -- name: retake_key
--- Takes a key for a job again. key_holders tells whether it has it now.
+-- Takes a key for a job again. key_holders shows whether the job has it now.
 -- Inputs: $1 tenant, $2 key, $3 id.
 -- Locks: the key; waits for transactions that take or give it back.
 insert into {{jobkey}} (tenant, job_key, id) values ($1::text, $2::text, $3::bigint) on conflict do nothing;

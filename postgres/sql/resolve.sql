@@ -106,8 +106,8 @@ select lane, held is not null from moved;
 update {{waiting}} set deadline = $2::bigint where id = $1::bigint;
 
 -- name: tell
--- Keeps what was told of the run of a fence.
--- Inputs: $1 id, its job locked, $2 fence, $3 what was told.
+-- Keeps what was reported of the run of a fence.
+-- Inputs: $1 id, its job locked, $2 fence, $3 what was reported.
 -- Locks: its memo.
 insert into {{memo}} (id, told, told_fence) values ($1::bigint, $3::json, $2::bigint)
 on conflict (id) do update set told = excluded.told, told_fence = excluded.told_fence;

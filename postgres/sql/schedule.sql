@@ -17,10 +17,10 @@ begun as (
 select id from stored;
 
 -- name: lock_schedule
--- Lets nobody else decide about a schedule.
+-- Lets no other transaction decide about a schedule.
 -- Inputs: $1 id.
 -- Output: to be ignored.
--- Locks: its cursor; waits for whoever decides about it.
+-- Locks: its cursor; waits for a transaction that decides about it.
 select schedule from {{cursor}} where schedule = $1::bigint for update;
 
 -- name: schedule_rows

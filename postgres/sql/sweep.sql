@@ -212,12 +212,12 @@ from unnest($1::bigint[], $2::int[], $3::bigint[]) as a (sweep, number, job)
 where s.sweep = any (array[a.sweep]) and s.number = any (array[a.number]);
 
 -- name: checkpoint
--- Keeps how far the run of a shard has come, and reads what it is to do. What is
--- steered meanwhile it does not see, and does not wait for.
+-- Keeps how far the run of a shard has come, and reads what it is to do. It
+-- neither sees nor waits for a transaction that steers the sweep meanwhile.
 -- Inputs: $1 sweep, $2 number, $3 job, $4 fence, $5 mark, $6 bits, $7 pending, $8 source,
 --   null if it is as it was, $9 done, $10 abandoned, $11 errors, $12 measured,
 --   $13 used_rate, $14 used_slots, $15 ended, $16 to_index or 0, $17 again, $18 indexes of
---   failed items that were done; of those that came to nothing, in step: $19 indexes,
+--   failed items that were done; of items that failed, in step: $19 indexes,
 --   each once, $20 attempts, $21 errors, $22 times, 0 for now.
 -- Output: what ScanSweep in internal/sqlstore reads, share_rate, share_slots and
 --   share_fence, whether it was kept, and what the other shards have done and
@@ -331,7 +331,7 @@ update {{shard}} set job = 0 where sweep = $1::bigint and number = $2::int;
 update {{shard_progress}} set again = $1::bigint, to_index = $2::bigint, ended = false where sweep = $3::bigint and number = $4::int;
 
 -- name: drop_failed
--- Forgets all such items of a sweep.
+-- Forgets all failed items of a sweep.
 -- Inputs: $1 sweep, locked.
 -- Locks: the deleted rows.
 delete from {{failed_item}} where sweep = $1::bigint;

@@ -118,12 +118,12 @@ update {{fire}} set open = 1, queued = 0, state = '', ended_at = 0
 where job = ? and (select s.deleted_at from {{schedule}} s where s.id = schedule) = 0;
 
 -- name: delete_fires
--- Removes runs with their jobs. Of open ones the schedule has to be told first.
+-- Removes runs with their jobs. An open run stays until its schedule has seen its end.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{fire}} where job in (select value from json_each(?)) and open = 0;
 
 -- name: note_deleted
--- Notes how a run whose job is about to be deleted has ended, for its schedule. If that
--- was told of the end, delete_fires removes the run in the same transaction.
+-- Notes how a run whose job is about to be deleted has ended, for its schedule. If the
+-- schedule has seen the end, delete_fires removes the run in the same transaction.
 -- Inputs: state, job.  Output: none.  Locks: the writer's.
 update {{fire}} set state = ? where job = ?;

@@ -17,7 +17,7 @@ update {{running}} set answer = ? where id = ?;
 update {{waiting}} set deadline = ? where id = ?;
 
 -- name: tell
--- Keeps what was told of the run of a fence.
+-- Keeps what was reported of the run of a fence.
 -- Inputs: id, told, fence.  Output: none.  Locks: the writer's.
 insert into {{memo}} (id, told, told_fence) values (?, ?, ?)
 on conflict (id) do update set told = excluded.told, told_fence = excluded.told_fence;

@@ -151,19 +151,19 @@ set mark = ?, bits = ?, pending = ?, source = coalesce(?, source), done = ?, aba
 where sweep = ? and number = ?;
 
 -- name: budget_used
--- Counts how many items of a sweep were done and came to nothing, without those that
--- wait to be tried again.
+-- Counts how many items of a sweep were done and how many were abandoned, without those
+-- that wait to be tried again.
 -- Inputs: sweep.  Output: done, abandoned.  Locks: none.
 select sum(done), sum(abandoned - again) from {{shard_progress}} where sweep = ?;
 
 -- name: add_failed
--- Notes an item that came to nothing.
+-- Notes a failed item.
 -- Inputs: the columns, without again.  Output: none.  Locks: the writer's.
 insert into {{failed_item}} (sweep, idx, attempts, error, at) values (?, ?, ?, ?, ?)
 on conflict (sweep, idx) do update set attempts = excluded.attempts, error = excluded.error, at = excluded.at, again = 0;
 
 -- name: failed_items
--- Lists items that came to nothing.
+-- Lists failed items.
 -- Inputs: sweep, the index to begin with, that to end before, limit.
 -- Output: the columns of sqlstore.ScanFailedItem, in order of index.  Locks: none.
 select sweep, idx, attempts, error, at, again from {{failed_item}}
@@ -178,12 +178,12 @@ where sweep = ? and idx >= ? and idx < ? and again = 1
 order by idx limit 0 + ?;
 
 -- name: retry_failed
--- Lets items that came to nothing wait to be tried again.
+-- Lets failed items wait to be tried again.
 -- Inputs: sweep, indexes as a JSON array.  Output: none.  Locks: the writer's.
 update {{failed_item}} set again = 1 where sweep = ? and idx in (select value from json_each(?));
 
 -- name: retry_all_failed
--- Lets all such items of a sweep wait to be tried again.
+-- Lets all failed items of a sweep wait to be tried again.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 update {{failed_item}} set again = 1 where sweep = ?;
 
@@ -217,12 +217,12 @@ where sweep = ?1 and again = 1
   and idx < (select case p.to_index when 0 then 9223372036854775807 else p.to_index end from {{shard_progress}} p where p.sweep = ?1 and p.number = ?2);
 
 -- name: forget_failed
--- Forgets items that came to nothing.
+-- Forgets failed items.
 -- Inputs: sweep, indexes as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{failed_item}} where sweep = ? and idx in (select value from json_each(?));
 
 -- name: drop_failed
--- Forgets all such items of a sweep.
+-- Forgets all failed items of a sweep.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{failed_item}} where sweep = ?;
 
