@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -115,59 +115,67 @@ func (a *guardedAPI) fill(text string) string {
 	a.Helper()
 	a.made++
 	unique := "n" + strconv.Itoa(a.made)
-	if strings.Contains(text, "JOB") {
+	if asksFor(text, "JOB") {
 		job := &fairlead.Job{Kind: "noop", Tenant: "acme"}
 		if err := a.client.Enqueue(a.Context(), job); err != nil {
 			a.Fatal(err)
 		}
-		text = strings.ReplaceAll(text, "JOB", strconv.FormatInt(job.ID, 10))
+		text = fillIn(text, "JOB", strconv.FormatInt(job.ID, 10))
 	}
-	if strings.Contains(text, "SCHEDULE") {
+	if asksFor(text, "SCHEDULE") {
 		schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{Name: unique, Cron: "@hourly", Job: fairlead.Job{Kind: "noop", Tenant: "acme"}})
 		if err != nil {
 			a.Fatal(err)
 		}
-		text = strings.ReplaceAll(text, "SCHEDULE", strconv.FormatInt(schedule.ID, 10))
+		text = fillIn(text, "SCHEDULE", strconv.FormatInt(schedule.ID, 10))
 	}
-	if strings.Contains(text, "CALENDAR") {
+	if asksFor(text, "CALENDAR") {
 		if _, err := a.schedules.PutCalendar(a.Context(), schedule.Calendar{Name: unique}); err != nil {
 			a.Fatal(err)
 		}
-		text = strings.ReplaceAll(text, "CALENDAR", unique)
+		text = fillIn(text, "CALENDAR", unique)
 	}
-	if strings.Contains(text, "TASK") || strings.Contains(text, "RUN") {
+	if asksFor(text, "TASK") || asksFor(text, "RUN") {
 		task, run := a.taskAndRun(unique)
-		text = strings.NewReplacer("TASK", task, "RUN", run).Replace(text)
+		text = fillIn(fillIn(text, "TASK", task), "RUN", run)
 	}
-	if strings.Contains(text, "BATCH") {
+	if asksFor(text, "BATCH") {
 		batch, err := a.batches.Start(a.Context(), batch.Batch{Name: unique, Type: "paint", Tenant: "acme"}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}})
 		if err != nil {
 			a.Fatal(err)
 		}
-		text = strings.ReplaceAll(text, "BATCH", strconv.FormatInt(batch.ID, 10))
+		text = fillIn(text, "BATCH", strconv.FormatInt(batch.ID, 10))
 	}
-	if strings.Contains(text, "SWEEP") {
+	if asksFor(text, "SWEEP") {
 		sweep, err := a.sweeps.Put(a.Context(), sweep.Sweep{Name: unique, Kind: "count", To: 9, Tenant: "acme"})
 		if err != nil {
 			a.Fatal(err)
 		}
-		text = strings.ReplaceAll(text, "SWEEP", strconv.FormatInt(sweep.ID, 10))
+		text = fillIn(text, "SWEEP", strconv.FormatInt(sweep.ID, 10))
 	}
-	if strings.Contains(text, "TOKEN") {
+	if asksFor(text, "TOKEN") {
 		_, id := a.addToken(access.Token{Name: unique, Role: access.RoleViewer})
-		text = strings.ReplaceAll(text, "TOKEN", strconv.FormatInt(id, 10))
+		text = fillIn(text, "TOKEN", strconv.FormatInt(id, 10))
 	}
-	if strings.Contains(text, "doomed") {
+	if asksFor(text, "doomed") {
 		if _, err := a.client.PutTenant(a.Context(), fairlead.Tenant{Name: unique}); err != nil {
 			a.Fatal(err)
 		}
-		text = strings.ReplaceAll(text, "doomed", unique)
+		text = fillIn(text, "doomed", unique)
 	}
-	if strings.Contains(text, "GONE") {
-		text = strings.ReplaceAll(text, "GONE", a.goneWorker())
+	if asksFor(text, "GONE") {
+		text = fillIn(text, "GONE", a.goneWorker())
 	}
-	return strings.ReplaceAll(text, "NEW", unique)
+	return fillIn(text, "NEW", unique)
 }
+
+// word finds a word that stands alone: sessions and secrets are random letters, among which
+// the words to fill in may stand as well.
+func word(name string) *regexp.Regexp { return regexp.MustCompile(`\b` + name + `\b`) }
+
+func asksFor(text, name string) bool { return word(name).MatchString(text) }
+
+func fillIn(text, name, value string) string { return word(name).ReplaceAllLiteralString(text, value) }
 
 // taskAndRun are a task of acme's and a run of it.
 func (a *guardedAPI) taskAndRun(name string) (task, run string) {

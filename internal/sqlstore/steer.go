@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -66,6 +67,9 @@ func (s *steerStore) Steer(ctx context.Context, id int64, wait bool, act func(ct
 		}
 		return tx.keep(before, &after)
 	})
+	if refusal := (Refusal{}); errors.As(err, &refusal) {
+		err = refusal.Err // as act worded it
+	}
 	return began && locked && err == nil, err
 }
 
