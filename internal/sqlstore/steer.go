@@ -70,7 +70,7 @@ func (s *steerStore) Steer(ctx context.Context, id int64, wait bool, act func(ct
 	if refusal := (Refusal{}); errors.As(err, &refusal) {
 		err = refusal.Err // as act worded it
 	}
-	return began && locked && err == nil, err
+	return err == nil && began && locked, err // after an error the function may still run
 }
 
 // Shards returns the shards of a sweep.

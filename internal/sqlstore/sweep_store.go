@@ -116,8 +116,9 @@ func (s *sweepStore) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps lists sweeps, newest first.
-func (s *sweepStore) Sweeps(ctx context.Context, filter sweep.Filter) (sweeps []sweep.Record, err error) {
-	err = s.db.Read(ctx, "sweeps", func(ctx context.Context, db DB) (err error) {
+func (s *sweepStore) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+	var sweeps []sweep.Record // no result of its own: the function may still run after an error
+	err := s.db.Read(ctx, "sweeps", func(ctx context.Context, db DB) (err error) {
 		sweeps, err = s.dialect.ReadSweeps(ctx, db, filter)
 		return err
 	})
