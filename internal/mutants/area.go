@@ -26,7 +26,7 @@ var areas = []area{
 		files: []string{
 			"schedule/*.go", "batch/*.go", "sweep/*.go", "assign.go", "outcome.go", "retry.go", "limit.go",
 			"internal/dispatch/*.go", "internal/window/*.go", "internal/pace/*.go", "internal/verdict/*.go", "internal/starts/*.go",
-			"internal/sqlstore/*.go", "sqlite/settle.go", "mysql/settle.go", "mysql/decide.go",
+			"internal/sqlstore/*.go", "sqlite/settle.go", "mysql/settle.go", "mysql/become.go", "sqlite/become.go",
 		},
 		tests: []string{
 			".", "schedule", "batch", "sweep", "internal/dispatch", "internal/window", "internal/pace", "internal/verdict", "internal/starts", "internal/sqlstore",

@@ -6,10 +6,31 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
+
+// paper is what a view draws on, while a test reads it.
+type paper struct {
+	mu    sync.Mutex
+	drawn bytes.Buffer
+}
+
+func (p *paper) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.drawn.Write(text)
+}
+
+// take returns what was drawn since the last call.
+func (p *paper) take() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.drawn.Reset()
+	return p.drawn.String()
+}
 
 // shown runs a view in a bubble until it is ended. do is given what types and what was drawn.
 func shown(t *testing.T, look func(context.Context) (Snapshot, error), do func(press func(string), drawn func() string, cancel context.CancelFunc)) {
@@ -17,7 +38,7 @@ func shown(t *testing.T, look func(context.Context) (Snapshot, error), do func(p
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		var out bytes.Buffer
+		var out paper
 		terminal, err := openTerminal(strings.NewReader(""), &out)
 		if err != nil {
 			t.Fatal(err)
@@ -26,15 +47,15 @@ func shown(t *testing.T, look func(context.Context) (Snapshot, error), do func(p
 		go func() { ended <- show(ctx, newModel(false), look, time.Second, sent, terminal) }()
 		drawn := func() string {
 			synctest.Wait()
-			defer out.Reset()
-			return out.String()
+			return out.take()
 		}
 		do(func(keys string) { sent <- []byte(keys) }, drawn, cancel)
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if err := terminal.close(); err != nil || !strings.HasSuffix(out.String(), leave) {
-			t.Errorf("the terminal was left as %q (%v)", out.String(), err)
+		err = terminal.close()
+		if left := out.take(); err != nil || !strings.HasSuffix(left, leave) {
+			t.Errorf("the terminal was left as %q (%v)", left, err)
 		}
 	})
 }
