@@ -43,7 +43,6 @@ var wordless = []struct{ tree, why string }{
 // contain.
 var wordsAllowed = []struct{ file, line, why string }{
 	{"internal/testdb/privilege.go", `"nobody"`, "the name of a user of the system"},
-	{"schedule/store.go", "that have ended are told of once", "it is rewritten with schedule.Tx"},
 }
 
 // TestTextsSayWhoDoesWhat looks for unclear words in documents, pages, comments and texts

@@ -34,18 +34,19 @@ type Store interface {
 	// if that is true.
 	Schedules(ctx context.Context, filter Filter) ([]Schedule, error)
 
-	// Tick takes at most limit enabled schedules whose FireAt has come, earliest
-	// first, and such whose runs have ended since they were last looked at or that are
-	// Outdated, enabled or not; those that another caller is busy with are left to it.
-	// A change of a calendar that a slow transaction or an older program made may be
-	// found a minute late. For each, decide
-	// is told what it needs, and what it plans is done, all in one transaction: runs
-	// that have ended are told of once, one whose job is missing as failed, and the alerts of a plan are stored if and only
-	// if the rest of it is. A job
-	// that cannot be stored becomes a run that has failed, with the reason. It tells
-	// how long it is until the next schedule is due. decide must not use the store, and
-	// may be called again for a schedule if the transaction has to be repeated. The
-	// Cursor of its plan counts as computed with the calendar that it was told.
+	// Tick takes at most limit enabled schedules whose FireAt has come, earliest first. It
+	// also takes schedules, enabled or not, that are Outdated or have runs that ended since
+	// the last Tick or Act took them. It skips those that another caller holds. A change of
+	// a calendar by a slow transaction or an older program may be found a minute late.
+	//
+	// For each schedule it calls decide with the View and carries out the plan, all in one
+	// transaction. A run that has ended is in one View only; a run whose job is missing
+	// counts as failed. The alerts of a plan are stored if and only if the rest of it is. A
+	// job that cannot be stored becomes a failed run, with the reason. The Cursor of a plan
+	// counts as computed with the calendar of the View. decide must not use the store, and
+	// may be called again for a schedule if the transaction has to be repeated.
+	//
+	// Tick returns how long it is until the next schedule is due.
 	Tick(ctx context.Context, limit int, decide func(Schedule, View) Plan) (Ticked, error)
 	// Act does the same with one living schedule, due or not, and returns the runs
 	// that were made. What decide returns as an error undoes it. It fails with

@@ -37,10 +37,10 @@ func (f *fixture) batch(changes ...func(*batch.Batch)) batch.Batch {
 	return stored
 }
 
-// chunk is a chunk of the first pass whose tasks were not let out.
+// chunk returns a chunk of the first pass with no task released yet.
 func chunk(number, size int) batch.Chunk { return chunkOf(1, batch.PassForward, number, size) }
 
-// chunkOf is a chunk of any pass.
+// chunkOf returns a chunk of any pass.
 func chunkOf(pass int, kind batch.PassKind, number, size int) batch.Chunk {
 	p := batch.Chunk{Number: number, Pass: pass, Kind: kind, Size: size, Held: size, Marks: batch.NewMarks(size)}
 	for i := range size {

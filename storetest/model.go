@@ -62,8 +62,8 @@ func (c *chapter) play(model func(f *fixture, rt *rapid.T)) {
 	})
 }
 
-// budget returns when the model has played long enough for every day. Whoever
-// asks for a number of checks gets it.
+// budget returns a function that reports whether the model has played for two seconds,
+// which is enough for every day. With -rapid.checks it plays as many as that says.
 func budget() (over func() bool) {
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
