@@ -55,10 +55,15 @@ func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Bat
 
 // act changes a batch and does what follows from it in one transaction.
 func (c *Client) act(ctx context.Context, id int64, change func(b *Record) error) (Batch, error) {
+	turns, err := readTurns(ctx, c.store)
+	if err != nil {
+		return Batch{}, err
+	}
 	var acted Record
 	var done Conducted
-	_, err := c.store.Conduct(ctx, id, true, func(ctx context.Context, batch *Record, tx Tx) error {
+	_, err = c.store.Conduct(ctx, id, true, func(ctx context.Context, batch *Record, tx Tx) error {
 		conducting := newConducting(batch, tx)
+		conducting.turns = turns
 		if batch.Opened {
 			if err := conducting.fold(ctx); err != nil { // it is judged by how it stands now
 				return err

@@ -20,21 +20,27 @@ type Conducted struct {
 // more, and completes it when none is left. It does nothing if another node holds the
 // batch's lock.
 func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
-	return ConductAhead(ctx, store, id, nil)
+	turns, err := readTurns(ctx, store)
+	if err != nil {
+		return Conducted{Next: -1}, err
+	}
+	return ConductAhead(ctx, store, id, turns, nil)
 }
 
-// ConductAhead is Conduct for a process that looks at a batch again and again. If
-// that releases many tasks their jobs are made beforehand.
-func ConductAhead(ctx context.Context, store Store, id int64, outlook *Outlook) (Conducted, error) {
+// ConductAhead is Conduct for a process that looks at all open batches again and again,
+// so that it knows how they stand. If that releases many tasks their jobs are made
+// beforehand.
+func ConductAhead(ctx context.Context, store Store, id int64, turns *Turns, outlook *Outlook) (Conducted, error) {
 	var c *conducting
 	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Record, tx Tx) error {
 		c = newConducting(batch, tx)
-		c.outlook = outlook
+		c.turns, c.outlook = turns, outlook
 		return c.look(ctx)
 	})
 	if err != nil || !begun {
 		return Conducted{Next: -1}, err
 	}
+	turns.know(c.Record)
 	c.done.Busy = c.ended >= ChunkSize || len(c.jobs) >= ChunkSize
 	if outlook != nil {
 		outlook.pass(c.saved)
@@ -57,7 +63,9 @@ type conducting struct {
 	bytes int             // of their args
 	done  Conducted
 
+	turns   *Turns   // nil: those of other batches are not known
 	outlook *Outlook // nil: nothing was made beforehand
+	beside  Line     // what the tasks that are released stand beside
 }
 
 func newConducting(batch *Record, tx Tx) *conducting {
@@ -140,6 +148,11 @@ func (c *conducting) move(p *Chunk, i int, to Mark) {
 		case MarkOut:
 			p.Out += m.by
 			c.Out += m.by
+			if to == MarkHeld {
+				c.Line.dropLast()
+			} else if from == MarkOut {
+				c.Line.dropFirst()
+			}
 			if p.Kind == PassUndo {
 				c.OutUndo += m.by
 			}

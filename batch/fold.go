@@ -31,6 +31,9 @@ func (c *conducting) fold(ctx context.Context) error {
 			}
 		}
 	}
+	if c.ended > 0 {
+		c.MovedAt = c.now
+	}
 	if seek {
 		c.SoughtAt = c.now
 	}

@@ -32,6 +32,8 @@ type Ledger struct {
 	OutAt    time.Time // when tasks were last released
 	Saved    float64   // what the rate allowed at OutAt and was not used
 	SoughtAt time.Time // when missing jobs were last looked for
+	Line     Line      `json:",omitempty"` // the tasks that are out
+	MovedAt  time.Time `json:",omitzero"`  // when one of them was last seen to have ended, or the first was released
 	Seen     Seen      `json:",omitzero"`
 }
 

@@ -40,6 +40,12 @@ func (c *conducting) release(ctx context.Context) error {
 	if c.dropped() {
 		kinds = kinds[:1]
 	}
+	if c.turns != nil {
+		c.beside = c.turns.beside(c.Record, c.now)
+	}
+	if c.Out == 0 {
+		c.MovedAt = c.now
+	}
 	n := 0
 	for _, kind := range kinds {
 		some := min(room-n, *c.heldBy(kind))
@@ -140,6 +146,7 @@ func (c *conducting) releaseChunk(p *Chunk, most int) int {
 			} else {
 				job = c.job(p, i)
 			}
+			job.StartBy = c.takeTurn()
 			c.move(p, i, MarkOut)
 			c.jobs = append(c.jobs, job)
 			c.bytes += len(job.Args)
@@ -147,6 +154,16 @@ func (c *conducting) releaseChunk(p *Chunk, most int) int {
 		}
 	}
 	return n
+}
+
+// takeTurn puts another task in the line, and returns by when it is to start.
+func (c *conducting) takeTurn() time.Time {
+	at, ok := c.beside.first()
+	if !ok || at.After(c.now) {
+		at = c.now
+	}
+	c.beside.dropFirst()
+	return c.Line.add(at)
 }
 
 // room is how many tasks may be released now.

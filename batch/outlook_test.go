@@ -36,7 +36,7 @@ func TestTasksWhoseJobsAreMadeBeforehandRunOnce(t *testing.T) {
 			m.acted(m.batches.Pause(t.Context(), b.ID, ""))
 			m.acted(m.batches.Resume(t.Context(), b.ID))
 		}
-		_, err := batch.ConductAhead(t.Context(), m.store, b.ID, outlook)
+		_, err := batch.ConductAhead(t.Context(), m.store, b.ID, &batch.Turns{}, outlook)
 		m.ok(err)
 	}
 	m.equal("the targets", len(runs), tasks)
@@ -60,12 +60,12 @@ func TestTasksWhoseJobsAreNotMadeBeforehandAreReleasedBesideThem(t *testing.T) {
 	m.fail(jobs[:2]...)
 	m.succeed(jobs[2:]...)
 	m.clock.Advance(20 * time.Millisecond)
-	_, err := batch.ConductAhead(t.Context(), m.store, b.ID, outlook)
+	_, err := batch.ConductAhead(t.Context(), m.store, b.ID, &batch.Turns{}, outlook)
 	m.ok(err)
 	m.wantRetry(b.ID, failed...)
 	m.ok(batch.Prepare(t.Context(), m.store, b.ID, m.tried(b.ID)))
 	m.succeed(m.start(tasks)...)
-	_, err = batch.ConductAhead(t.Context(), m.store, b.ID, outlook)
+	_, err = batch.ConductAhead(t.Context(), m.store, b.ID, &batch.Turns{}, outlook)
 	m.ok(err)
 	retried := map[int64]batch.Change{}
 	for _, job := range m.start(tasks) {

@@ -28,7 +28,8 @@ type conductor struct {
 	news  map[int64]bool      // batches whose tasks have ended
 	later map[int64]time.Time // batches that want to be looked at then
 	ahead map[int64]*batch.Outlook
-	all   time.Time // when all are looked at next
+	turns batch.Turns // only the loop uses it
+	all   time.Time   // when all are looked at next
 }
 
 func newConductor(l *life, store batch.Store) *conductor {
@@ -97,20 +98,14 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 	}
 	c.mu.Unlock()
 	if everything {
-		filter := batch.Filter{Open: true, Limit: openPage}
-		for {
-			open, err := c.store.Batches(ctx, filter)
-			if err != nil {
-				return nil, err
-			}
-			for i := range open {
-				due[open[i].ID] = true
-			}
-			if len(open) < openPage {
-				break
-			}
-			filter.Below = open[len(open)-1].ID
+		open, err := c.open(ctx)
+		if err != nil {
+			return nil, err
 		}
+		for i := range open {
+			due[open[i].ID] = true
+		}
+		c.turns.KnowOpen(open)
 		maps.DeleteFunc(c.ahead, func(id int64, _ *batch.Outlook) bool { return !due[id] })
 	}
 	ids := make([]int64, 0, len(due))
@@ -118,6 +113,20 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+// open reads all open batches.
+func (c *conductor) open(ctx context.Context) ([]batch.Record, error) {
+	filter := batch.Filter{Open: true, Limit: openPage}
+	var all []batch.Record
+	for {
+		page, err := c.store.Batches(ctx, filter)
+		all = append(all, page...)
+		if err != nil || len(page) < openPage {
+			return all, err
+		}
+		filter.Below = page[len(page)-1].ID
+	}
 }
 
 // conduct looks at one batch. One that cannot be looked at does not keep the others
@@ -129,7 +138,7 @@ func (c *conductor) conduct(ctx context.Context, id int64) batch.Conducted {
 		outlook = &batch.Outlook{}
 		c.ahead[id] = outlook
 	}
-	done, err := batch.ConductAhead(ctx, c.store, id, outlook)
+	done, err := batch.ConductAhead(ctx, c.store, id, &c.turns, outlook)
 	if err != nil || done.Ended {
 		delete(c.ahead, id)
 	}

@@ -172,3 +172,32 @@ func TestABatchThatIsGoneIsNoFailure(t *testing.T) {
 		})
 	})
 }
+
+// Source 000: unfinished batches make progress side by side, whatever their size.
+func TestASmallBatchDoesNotWaitForALargeOne(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.operating()
+		w.run(engine.Options{Slots: 10}, func() {
+			const many = 100_000
+			large := w.startBatch(many, batch.Batch{})
+			pass(time.Minute)
+			small := w.startBatch(3, batch.Batch{})
+			before := w.started(large)
+			pass(5 * time.Second)
+			w.wantBatch("the small batch", small, batch.Success)
+			if more := w.started(large) - before; more > many/100 {
+				t.Errorf("%d tasks of the large batch were started before the small one had ended", more)
+			}
+		})
+	})
+}
+
+// started is how many tasks of a batch do not wait any more.
+func (w *world) started(b batch.Batch) int {
+	w.t.Helper()
+	got, err := batch.NewClient(w.store).Get(w.t.Context(), b.ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got.Total - got.Tally.Pending
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
@@ -70,21 +69,18 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 		}
 		p.failures, p.crashes = 0, 0
 		if p.flags&sqlstore.FlagFire != 0 {
-			return t.reopenRun(ctx, p, m)
+			if _, err := t.exec(ctx, t.sql.ReopenFire, p.id); err != nil {
+				return err
+			}
 		}
-		m.await(p, m.now)
-		return nil
+		return t.awaitNow(ctx, p, m)
 	})
 }
 
-// reopenRun reopens a job that is a run of a schedule. One that was queued when it
-// ended is due now.
-func (t *txn) reopenRun(ctx context.Context, p *placed, m *moves) error {
-	if _, err := t.exec(ctx, t.sql.ReopenFire, p.id); err != nil {
-		return err
-	}
-	if p.notBefore == sqlstore.Micros(fairlead.Never) {
-		return t.reorder(ctx, p, p.dueAt(m.now), m.now, m)
+// awaitNow lets a job wait for its turn that is meant to run now, if not before.
+func (t *txn) awaitNow(ctx context.Context, p *placed, m *moves) error {
+	if times, changed := p.times().RunNow(m.now); changed {
+		return t.reorder(ctx, p, p.at(times), m.now, m)
 	}
 	m.await(p, m.now)
 	return nil
@@ -137,11 +133,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 		if verdict.ToRun.Moot(p.state) {
 			return nil
 		}
-		if times, changed := p.times().RunNow(m.now); changed {
-			return t.reorder(ctx, p, p.at(times), m.now, m)
-		}
-		m.await(p, m.now)
-		return nil
+		return t.awaitNow(ctx, p, m)
 	})
 }
 

@@ -3,12 +3,17 @@ package mysql_test
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -87,4 +92,64 @@ func TestAMissingRightIsNamed(t *testing.T) {
 func TestTheRightsToChangeTheSchema(t *testing.T) {
 	store := openStore(t, userWith(t, testdb.MySQL(t), rightsToChange), mysql.Options{})
 	claimNew(t, store, &fairlead.Job{Kind: "a"})
+}
+
+// A password that was rotated counts for the next connection of a store that is open.
+func TestThePasswordIsReadAnewForEachConnection(t *testing.T) {
+	ctx, address := t.Context(), testdb.MySQL(t)
+	openStore(t, address, mysql.Options{})
+	user, err := url.Parse(userWith(t, address, rightsToUse))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := user.User.Username()
+	first, _ := user.User.Password()
+	file := filepath.Join(t.TempDir(), "password")
+	write := func(password string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(first)
+	user.User = url.User(name)
+	query := user.Query()
+	query.Set("password_file", file)
+	user.RawQuery = query.Encode()
+	store := openStore(t, user.String(), mysql.Options{})
+	node, err := store.Join(ctx, fairlead.Node{Name: "n"}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	admin := rawDB(t, address, nil)
+	mustExec(t, admin, "alter user '"+name+"'@'%' identified by 'second'")
+	write("second")
+	var ids []int64
+	rows, err := admin.QueryContext(ctx, "select id from information_schema.processlist where user = ?", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		mustExec(t, admin, fmt.Sprintf("kill %d", id))
+	}
+	deadline := time.Now().Add(patience.Limit)
+	for {
+		if _, err = store.Beat(ctx, driver.Beat{Node: node, Lease: time.Minute}); err == nil || time.Now().After(deadline) {
+			break // a connection that was killed is noticed by the first call that uses it
+		}
+	}
+	if err != nil {
+		t.Errorf("with the new password: %v", err)
+	}
 }

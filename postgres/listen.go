@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -113,11 +112,11 @@ func (e *listener) listen(ctx context.Context) bool {
 func (e *listener) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := e.store.withTimeout(ctx)
 	defer cancel()
-	config, err := pgxpool.ParseConfig(e.url) // the URL may have settings of the pool
+	config, err := parseURL(e.url)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	conn, err := connectAs(ctx, config)
 	if err != nil {
 		return nil, err
 	}

@@ -68,9 +68,9 @@ func inOneTransaction(migrations []sqlstore.Migration) []sqlstore.Migration {
 // reads the table twice and waits for transactions that began before. Only the caller's
 // context bounds the time.
 func (s *Store) buildIndex(ctx context.Context, name, statement string) (err error) {
-	config := s.pool.Config().ConnConfig
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	conn, err := pgx.ConnectConfig(ctx, config)
+	config := s.pool.Config()
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	conn, err := connectAs(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -46,11 +46,11 @@ func describe(ctx context.Context, conn *pgx.Conn) (s session, err error) {
 
 // connect creates the pools, after it has looked at what is at the other end.
 func (s *Store) connect(ctx context.Context, url string) (first session, err error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := parseURL(url)
 	if err != nil {
 		return first, err
 	}
-	if first, err = s.meet(ctx, config.ConnConfig); err != nil {
+	if first, err = s.meet(ctx, config); err != nil {
 		return first, explainConnect(err)
 	}
 	s.pooled = first.pooled
@@ -70,10 +70,10 @@ func (s *Store) connect(ctx context.Context, url string) (first session, err err
 }
 
 // meet describes a session at a server.
-func (s *Store) meet(ctx context.Context, config *pgx.ConnConfig) (found session, err error) {
+func (s *Store) meet(ctx context.Context, config *pgxpool.Config) (found session, err error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := connectAs(ctx, config)
 	if err != nil {
 		return found, err
 	}
@@ -102,11 +102,11 @@ func (s *Store) checkListenURL(ctx context.Context) error {
 	if s.options.ListenURL == "" || s.options.ListenURL == noListening || s.options.SchemaOnly {
 		return nil
 	}
-	config, err := pgxpool.ParseConfig(s.options.ListenURL)
+	config, err := parseURL(s.options.ListenURL)
 	if err != nil {
 		return fmt.Errorf("URL to listen at: %w", err)
 	}
-	found, err := s.meet(ctx, config.ConnConfig)
+	found, err := s.meet(ctx, config)
 	if err == nil && found.pooled {
 		return fmt.Errorf("URL to listen at: %w", errListenPooled)
 	}

@@ -120,6 +120,7 @@ type services struct {
 	jobs    *Jobs
 	tenants *Tenants
 	queues  *Queues
+	kinds   *Kinds
 	nodes   *Nodes
 	limits  *Limits
 	system  *System
@@ -145,7 +146,7 @@ func newServices(store Store, options Options) *services {
 	batches := NewBatches(knowing{own}, options.Kinds, stopping)
 	batchJobs := NewBatchJobs(batches)
 	return &services{
-		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
+		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewKinds(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own),
 		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(own, stopping),
 	}
@@ -222,6 +223,7 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_job_proto, "JobService", s.jobs},
 		{fairleadv1.File_fairlead_v1_tenant_proto, "TenantService", s.tenants},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "QueueService", s.queues},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "KindService", s.kinds},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "NodeService", s.nodes},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "LimitService", s.limits},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "SystemService", s.system},

@@ -38,6 +38,7 @@ func TestAnEntryShowsWhatWasThereAndWhatCameOfIt(t *testing.T) {
 		{"PUT", "tenants/acme", `{"max_running":5}`, "UpdateTenant", "tenant:acme", "max_running", nil, 5.0},
 		{"POST", "tenants/acme/pause", ``, "PauseTenant", "tenant:acme", "name", "acme", "acme"},
 		{"POST", "queues/mail/pause", ``, "PauseQueue", "queue:mail", "name", nil, "mail"},
+		{"POST", "kinds/mail/pause", ``, "PauseKind", "kind:mail", "name", nil, "mail"},
 		{"PUT", "limits/queue:mail", `{"max_running":4}`, "SetLimit", "limit:queue:mail", "max_running", 3.0, 4.0},
 		{"PATCH", "schedules/SCHEDULE", `{"description":"new"}`, "PatchSchedule", "schedule:", "description", nil, "new"},
 		{"POST", "schedules/SCHEDULE/disable", `{"reason":"over"}`, "DisableSchedule", "schedule:", "enabled", true, false},

@@ -130,18 +130,19 @@ func TestACredentialCountsWhileItsTokenStandsForTheSame(t *testing.T) {
 			change     func(*ring)
 			want       error
 		}{
-			"as before":       {credential{same, hash, true}, func(*ring) {}, nil},
-			"removed":         {credential{same, hash, true}, func(r *ring) { clear(r.tokens) }, errRevoked},
-			"expired":         {credential{same, hash, true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleViewer, Expired: true} }, errRevoked},
-			"of another role": {credential{same, hash, true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleAdmin} }, errRevoked},
-			"of another name": {credential{same, hash, true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "cd", Role: access.RoleViewer} }, errRevoked},
-			"for a tenant": {credential{same, hash, true}, func(r *ring) {
+			"as before":       {credential{identity: same, hash: hash, kept: true}, func(*ring) {}, nil},
+			"removed":         {credential{identity: same, hash: hash, kept: true}, func(r *ring) { clear(r.tokens) }, errRevoked},
+			"expired":         {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleViewer, Expired: true} }, errRevoked},
+			"of another role": {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleAdmin} }, errRevoked},
+			"of another name": {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "cd", Role: access.RoleViewer} }, errRevoked},
+			"for a tenant": {credential{identity: same, hash: hash, kept: true}, func(r *ring) {
 				r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleViewer, Tenants: []string{"acme"}}
 			}, errRevoked},
-			"not to be found out":        {credential{same, hash, true}, func(r *ring) { r.lost = gone }, gone},
-			"kept in no database":        {credential{identity: same}, func(r *ring) { r.lost = gone }, nil},
-			"kept in none, and over":     {credential{identity: Identity{Until: time.Now()}}, func(*ring) {}, errRevoked},
-			"kept in none, not yet over": {credential{identity: Identity{Until: time.Now().Add(time.Hour)}}, func(*ring) {}, nil},
+			"not to be found out":              {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.lost = gone }, gone},
+			"of a file that has another token": {credential{identity: same, hash: hash, admin: true}, func(*ring) {}, errRevoked},
+			"kept in no database":              {credential{identity: same}, func(r *ring) { r.lost = gone }, nil},
+			"kept in none, and over":           {credential{identity: Identity{Until: time.Now()}}, func(*ring) {}, errRevoked},
+			"kept in none, not yet over":       {credential{identity: Identity{Until: time.Now().Add(time.Hour)}}, func(*ring) {}, nil},
 		} {
 			keys := newRing()
 			c.change(keys)
@@ -204,7 +205,7 @@ func TestManyTokensAreNotRememberedForGood(t *testing.T) {
 func TestTheTokenOfTheFileIsAnAdminsWithoutADatabase(t *testing.T) {
 	keys, hash := newRing(), HashSecret("from the file")
 	keys.lost = errors.New("gone")
-	i := keys.identifier(Auth{Admin: &hash})
+	i := keys.identifier(Auth{Admin: func() [32]byte { return hash }})
 	if found, err := i.identify(t.Context(), "Bearer from the file", "a"); err != nil || found.identity.Role != access.RoleAdmin || found.identity.Name != "token-file" || found.kept {
 		t.Errorf("it is %+v, %v", found, err)
 	}

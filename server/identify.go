@@ -21,8 +21,8 @@ type Auth struct {
 	// Required refuses callers without a token. Otherwise they may do everything,
 	// and only callers on this machine are answered.
 	Required bool
-	// Admin is the hash of a token that is kept in no database; nil: there is none.
-	Admin *[32]byte
+	// Admin returns the hash of a token that is kept in no database; nil: there is none.
+	Admin func() [32]byte
 	// Verify knows who sent a token that an identity provider has signed; nil: there
 	// is none. An error refuses the caller and is not shown.
 	Verify func(ctx context.Context, token string) (Identity, error)
@@ -101,8 +101,8 @@ func (i *identifier) identify(ctx context.Context, header, from string) (credent
 		return credential{}, errStranger
 	}
 	hash := HashSecret(secret)
-	if i.Admin != nil && subtle.ConstantTimeCompare(hash[:], i.Admin[:]) == 1 {
-		return credential{identity: Identity{Name: "token-file", Role: access.RoleAdmin}}, nil
+	if i.isAdmin(hash) {
+		return credential{identity: Identity{Name: "token-file", Role: access.RoleAdmin}, hash: hash, admin: true}, nil
 	}
 	if known, ok := i.remembered(hash); ok {
 		return known, nil
@@ -110,6 +110,15 @@ func (i *identifier) identify(ctx context.Context, header, from string) (credent
 	ctx, cancel := context.WithTimeout(ctx, tokenPatience)
 	defer cancel()
 	return i.find(ctx, hash, secret, from)
+}
+
+// isAdmin reports whether a secret is the one that is kept in no database.
+func (i *identifier) isAdmin(hash [32]byte) bool {
+	if i.Admin == nil {
+		return false
+	}
+	admin := i.Admin()
+	return subtle.ConstantTimeCompare(hash[:], admin[:]) == 1
 }
 
 // find looks up a token that is not remembered. An address that has sent too many

@@ -16,8 +16,9 @@ import (
 // credential is why a caller is believed.
 type credential struct {
 	identity Identity
-	hash     [32]byte // of the token, if it is kept in the database
-	kept     bool
+	hash     [32]byte // of the token, if that can be revoked
+	kept     bool     // the token is in the database
+	admin    bool     // it is the one that is kept in none
 }
 
 // identityOf is who has a token.
@@ -29,6 +30,9 @@ func identityOf(token access.Token) Identity {
 // removed or has expired, or now stands for another role or other tenants.
 func (i *identifier) recheck(ctx context.Context, c credential) error {
 	if c.identity.over(time.Now()) {
+		return errRevoked
+	}
+	if c.admin && !i.isAdmin(c.hash) {
 		return errRevoked
 	}
 	if !c.kept {

@@ -50,7 +50,7 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 			}
 		}
 		p.failures, p.crashes = 0, 0
-		return t.await(p, t.now)
+		return t.awaitNow(p)
 	})
 }
 
@@ -100,6 +100,11 @@ func (t *txn) runNow(p *placed) error {
 	if verdict.ToRun.Moot(p.state) {
 		return nil
 	}
+	return t.awaitNow(p)
+}
+
+// awaitNow lets a job wait for its turn that is meant to run now, if not before.
+func (t *txn) awaitNow(p *placed) error {
 	times, changed := p.times().RunNow(t.now)
 	if !changed {
 		return t.await(p, t.now)

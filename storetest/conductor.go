@@ -18,6 +18,7 @@ func testConductor(c *chapter) {
 	testListBatches(c)
 	testConduct(c)
 	testBatchTx(c)
+	testTurns(c)
 	testRecall(c)
 	testPruneBatches(c)
 	testDeleteBatch(c)

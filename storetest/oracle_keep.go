@@ -44,6 +44,9 @@ func (o *oracle) reopen(id int64) error {
 	}
 	o.takeKey(&r.Job)
 	r.Failures, r.Crashes, r.FinishedAt, r.Reason, r.Error, r.Output = 0, 0, time.Time{}, fairlead.ReasonNone, "", nil
+	if r.due.After(o.now) {
+		o.meanFor(r, o.now)
+	}
 	o.await(r, o.now)
 	return nil
 }

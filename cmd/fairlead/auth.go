@@ -38,23 +38,27 @@ func (o *authOptions) flags(f *pflag.FlagSet) {
 }
 
 // tls is what to serve with; nil: in the clear.
-func (o *authOptions) tls() (*tls.Config, error) {
+func (o *authOptions) tls(log *slog.Logger) (*tls.Config, error) {
 	if o.tlsCert == "" && o.tlsKey == "" {
 		return nil, nil
 	}
 	if o.tlsCert == "" || o.tlsKey == "" {
 		return nil, usagef("--tls-cert and --tls-key belong together: give both or none")
 	}
-	pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
+	pair, err := newReread("the certificate of --tls-cert", log, func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
+		return &pair, err
+	}, o.tlsCert, o.tlsKey)
 	if err != nil {
 		return nil, usagef("--tls-cert and --tls-key: %w", err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+	present := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.get(), nil }
+	return &tls.Config{GetCertificate: present, MinVersion: tls.VersionTLS12}, nil
 }
 
 // find returns how callers are known. Authentication is on as soon as there is a
 // token: in a file, in the database or from an identity provider.
-func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth, error) {
+func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Logger) (server.Auth, error) {
 	var auth server.Auth
 	if o.clientSecret != "" && o.oidc.Issuer == "" {
 		return auth, usagef("--oidc-client-secret-file needs --oidc-issuer: it is a secret of that provider")
@@ -63,15 +67,19 @@ func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth
 		return auth, usagef("--oidc-audience needs --oidc-issuer: without it no tokens of an identity provider are accepted")
 	}
 	if o.tokenFile != "" {
-		hash, err := readToken(o.tokenFile)
+		hash, err := newReread("the token of --token-file", log, func() ([32]byte, error) { return readToken(o.tokenFile) }, o.tokenFile)
 		if err != nil {
 			return auth, err
 		}
-		auth.Admin, auth.Required = &hash, true
+		auth.Admin, auth.Required = hash.get, true
 	}
 	if o.oidc.Issuer != "" {
-		if err := o.readClientSecret(); err != nil {
-			return auth, err
+		if o.clientSecret != "" {
+			secret, err := newReread("the secret of --oidc-client-secret-file", log, o.readClientSecret, o.clientSecret)
+			if err != nil {
+				return auth, err
+			}
+			o.oidc.ClientSecret = secret.get
 		}
 		provider, err := oidc.New(ctx, o.oidc)
 		if err != nil {
@@ -88,19 +96,16 @@ func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth
 }
 
 // readClientSecret reads what the provider knows this client by.
-func (o *authOptions) readClientSecret() error {
-	if o.clientSecret == "" {
-		return nil
-	}
+func (o *authOptions) readClientSecret() (string, error) {
 	raw, err := os.ReadFile(o.clientSecret)
 	if err != nil {
-		return usagef("--oidc-client-secret-file: %w", err)
+		return "", usagef("--oidc-client-secret-file: %w", err)
 	}
-	o.oidc.ClientSecret = string(bytes.TrimSpace(raw))
-	if o.oidc.ClientSecret == "" {
-		return usagef("--oidc-client-secret-file %s: the file is empty", o.clientSecret)
+	secret := string(bytes.TrimSpace(raw))
+	if secret == "" {
+		return "", usagef("--oidc-client-secret-file %s: the file is empty", o.clientSecret)
 	}
-	return nil
+	return secret, nil
 }
 
 // leastToken is how long a token in a file must be: shorter ones can be guessed.

@@ -150,6 +150,10 @@ func runExamples(t *testing.T, document string, least int, url string, env ...st
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		for _, example := range strings.Split("\n"+block[1], "\n$ ")[1:] {
 			command, want, _ := strings.Cut(example, "\n")
+			if strings.HasSuffix(command, "<<END") { // what follows is typed as well
+				input, rest, _ := strings.Cut(want, "\nEND")
+				command, want = command+"\n"+input+"\nEND", rest
+			}
 			shell := exec.CommandContext(t.Context(), "sh", "-c", command)
 			shell.Env, shell.Dir = append(os.Environ(), env...), dir
 			got, err := shell.Output()

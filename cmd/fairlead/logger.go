@@ -5,6 +5,14 @@ import (
 	"log/slog"
 )
 
+// readable writes spans of time as people read them, not as nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
+}
+
 // newLogger makes the log of --log-format and --log-level.
 func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	var lowest slog.Level
@@ -16,6 +24,7 @@ func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	case "text":
 		return slog.New(slog.NewTextHandler(w, options)), nil
 	case "json":
+		options.ReplaceAttr = readable
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	default:
 		return nil, usagef("--log-format %q: use text or json", format)

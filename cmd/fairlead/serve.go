@@ -125,7 +125,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err := checkPublicURL(o.publicURL); err != nil {
 		return err
 	}
-	secure, err := o.auth.tls()
+	secure, err := o.auth.tls(log)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return err
 	}
 	defer store.Close()
-	auth, err := o.auth.find(ctx, store)
+	auth, err := o.auth.find(ctx, store, log)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type clients struct {
 	jobs    fairleadv1connect.JobServiceClient
 	tenants fairleadv1connect.TenantServiceClient
 	queues  fairleadv1connect.QueueServiceClient
+	kinds   fairleadv1connect.KindServiceClient
 	nodes   fairleadv1connect.NodeServiceClient
 	limits  fairleadv1connect.LimitServiceClient
 	system  fairleadv1connect.SystemServiceClient
@@ -28,6 +29,8 @@ type clients struct {
 
 	schedules fairleadv1connect.ScheduleServiceClient
 	calendars fairleadv1connect.CalendarServiceClient
+	tasks     fairleadv1connect.TaskServiceClient
+	taskRuns  fairleadv1connect.TaskRunServiceClient
 	batches   fairleadv1connect.BatchServiceClient
 	sweeps    fairleadv1connect.SweepServiceClient
 }
@@ -41,6 +44,7 @@ func newClients(t target, timeout time.Duration) *clients {
 		jobs:    fairleadv1connect.NewJobServiceClient(web, t.Server, options),
 		tenants: fairleadv1connect.NewTenantServiceClient(web, t.Server, options),
 		queues:  fairleadv1connect.NewQueueServiceClient(web, t.Server, options),
+		kinds:   fairleadv1connect.NewKindServiceClient(web, t.Server, options),
 		nodes:   fairleadv1connect.NewNodeServiceClient(web, t.Server, options),
 		limits:  fairleadv1connect.NewLimitServiceClient(web, t.Server, options),
 		system:  fairleadv1connect.NewSystemServiceClient(web, t.Server, options),
@@ -49,6 +53,8 @@ func newClients(t target, timeout time.Duration) *clients {
 
 		schedules: fairleadv1connect.NewScheduleServiceClient(web, t.Server, options),
 		calendars: fairleadv1connect.NewCalendarServiceClient(web, t.Server, options),
+		tasks:     fairleadv1connect.NewTaskServiceClient(web, t.Server, options),
+		taskRuns:  fairleadv1connect.NewTaskRunServiceClient(web, t.Server, options),
 		batches:   fairleadv1connect.NewBatchServiceClient(web, t.Server, options),
 		sweeps:    fairleadv1connect.NewSweepServiceClient(web, t.Server, options),
 	}

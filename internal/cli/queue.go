@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
-	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
 func (s *session) queueCommand() *cobra.Command {
@@ -22,11 +21,7 @@ func (s *session) queueListCommand() *cobra.Command {
 		}
 		table := c.Table("NAME", "SCHEDULED", "PARKED", "READY", "RUNNING", "WAITING", "OLDEST WAIT", "PAUSED")
 		for _, q := range all.GetItems() {
-			paused := screen.Cell{}
-			if q.GetPaused() {
-				paused = screen.Cell{Text: "yes", Tone: screen.Warn}
-			}
-			table.Add(q.GetName(), q.GetScheduled(), q.GetParked(), q.GetReady(), q.GetRunning(), q.GetWaiting(), q.GetOldestWait(), paused)
+			table.Add(q.GetName(), q.GetScheduled(), q.GetParked(), q.GetReady(), q.GetRunning(), q.GetWaiting(), q.GetOldestWait(), pausedCell(q.GetPaused()))
 		}
 		return c.printTable(all, table)
 	}))

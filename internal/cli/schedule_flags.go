@@ -25,18 +25,9 @@ type scheduleFlags struct {
 }
 
 func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
+	t.registerTiming(cmd, s)
 	f := cmd.Flags()
 	f.StringVar(&t.texts.description, "description", "", "what it is for")
-	f.StringVar(&t.texts.cron, "cron", "", "when it is due: five or six fields, or such as @daily")
-	f.DurationVar(&t.every, "every", 0, "when it is due: at a fixed rate")
-	f.DurationVar(&t.delay, "delay", 0, "when it is due: so long after the end of its last run")
-	f.StringVar(&t.texts.daily, "daily", "", "when it is due: times of day, as \"03:00, 15:30\"")
-	f.Var(&t.at, "at", "when it is due: once, at a time or after a span such as 10m")
-	f.StringVar(&t.texts.timezone, "timezone", "", "such as Europe/Paris (default \"UTC\")")
-	f.Var(&t.startsAt, "starts-at", "not due before")
-	f.Var(&t.endsAt, "ends-at", "not due from then on")
-	f.DurationVar(&t.jitter, "jitter", 0, "start up to so much later")
-	f.StringVar(&t.texts.calendar, "calendar", "", "whose days are left out")
 	f.StringVar(&t.texts.overlap, "overlap-action", "", "while an earlier run is active: allow, skip, cancel_prev or parallel (default \"allow\")")
 	f.StringVar(&t.texts.failure, "failure-action", "", "after a run that failed: run_new, retry or skip (default \"run_new\")")
 	f.Int32Var(&t.most, "max-concurrency", 0, "runs that may be active at once (0: no bound)")
@@ -61,9 +52,36 @@ func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
 	complete(cmd, "concurrency-policy", oneOf("queue", "skip", "parallel"))
 	complete(cmd, "catch-up-mode", oneOf("none", "compact", "full"))
 	complete(cmd, "alert-on", oneOf("failure", "failures", "recovery", "missed"))
-	complete(cmd, "calendar", s.asked(calendarNames))
 	complete(cmd, "queue", s.asked(queueNames))
 	complete(cmd, "tenant", s.asked(tenantNames))
+}
+
+// registerTiming registers the flags that say when it is due.
+func (t *scheduleFlags) registerTiming(cmd *cobra.Command, s *session) {
+	f := cmd.Flags()
+	f.StringVar(&t.texts.cron, "cron", "", "when it is due: five or six fields, or such as @daily")
+	f.DurationVar(&t.every, "every", 0, "when it is due: at a fixed rate")
+	f.DurationVar(&t.delay, "delay", 0, "when it is due: so long after the end of its last run")
+	f.StringVar(&t.texts.daily, "daily", "", "when it is due: times of day, as \"03:00, 15:30\"")
+	f.Var(&t.at, "at", "when it is due: once, at a time or after a span such as 10m")
+	f.StringVar(&t.texts.timezone, "timezone", "", "such as Europe/Paris (default \"UTC\")")
+	f.Var(&t.startsAt, "starts-at", "not due before")
+	f.Var(&t.endsAt, "ends-at", "not due from then on")
+	f.DurationVar(&t.jitter, "jitter", 0, "start up to so much later")
+	f.StringVar(&t.texts.calendar, "calendar", "", "whose days are left out")
+	complete(cmd, "calendar", s.asked(calendarNames))
+}
+
+// timing is what the given flags say of when it is due.
+func (t *scheduleFlags) timing(cmd *cobra.Command) *fairleadv1.PreviewTimingRequest {
+	x := &t.texts
+	said := &fairleadv1.PreviewTimingRequest{
+		Cron: x.cron, Every: durationpb.New(t.every), Delay: durationpb.New(t.delay), Daily: x.daily, At: t.at.proto(),
+		Timezone: x.timezone, StartsAt: t.startsAt.proto(), EndsAt: t.endsAt.proto(), Jitter: durationpb.New(t.jitter), Calendar: x.calendar,
+	}
+	given := &fairleadv1.PreviewTimingRequest{}
+	setGiven(cmd, said.ProtoReflect(), given.ProtoReflect())
+	return given
 }
 
 // message is what the flags say, given or not.

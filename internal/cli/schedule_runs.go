@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/screen"
@@ -66,8 +67,11 @@ func runCount(n int) string {
 
 func (s *session) schedulePreviewCommand() *cobra.Command {
 	var n int32
-	cmd := verb("preview NAME", "Show when a schedule is due next", s.runs(func(ctx context.Context, c *call) error {
-		answer, err := c.schedules.PreviewSchedule(ctx, &fairleadv1.PreviewScheduleRequest{Id: c.args[0], N: n})
+	var flags scheduleFlags
+	cmd := verb("preview [NAME]", "Show when a schedule is due next, or when one would be that is not stored", nil)
+	cmd.Example = "  fairlead schedule preview nightly\n  fairlead schedule preview --cron '0 3 L-3W * *' --timezone Europe/Paris"
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.preview(ctx, flags.timing(cmd), n)
 		if err != nil {
 			return err
 		}
@@ -76,9 +80,25 @@ func (s *session) schedulePreviewCommand() *cobra.Command {
 			table.Add(instant.GetLocal(), instant.GetDue(), instant.GetFire(), instant.GetRemark())
 		}
 		return c.printTable(answer, table)
-	}))
+	})
+	flags.registerTiming(cmd, s)
 	cmd.Flags().Int32VarP(&n, "number", "n", 10, "how many instants")
 	return cmd
+}
+
+// preview asks when a schedule is due, which is stored, or is as flags say.
+func (c *call) preview(ctx context.Context, timing *fairleadv1.PreviewTimingRequest, n int32) (*fairleadv1.PreviewScheduleResponse, error) {
+	said := proto.Size(timing) > 0
+	switch {
+	case len(c.args) > 0 && said:
+		return nil, Usagef("name a schedule, or say when one would be due: not both")
+	case len(c.args) > 0:
+		return c.schedules.PreviewSchedule(ctx, &fairleadv1.PreviewScheduleRequest{Id: c.args[0], N: n})
+	case !said:
+		return nil, Usagef("name a schedule, or say when one would be due, as --cron '0 3 * * *'")
+	}
+	timing.N = n
+	return c.schedules.PreviewTiming(ctx, timing)
 }
 
 func (s *session) scheduleRunsCommand() *cobra.Command {

@@ -90,11 +90,11 @@ func TestAFileOfSchedulesIsComparedAndThenApplied(t *testing.T) {
 		}
 	}
 	write("name: a\ncron: '0 3 * * *'\nends_at: 2100-01-01T00:00:00Z\njob:\n  kind: noop\n  args: {n: 1}\n---\nname: b\nevery: 1h\njob: {kind: noop}\n")
-	r.says([]string{"+ a\n    cron: (none) -> 0 0 3 * * *", "+ b", "every: (none) -> 1h0m0s", "2 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--dry-run")
+	r.says([]string{"+ a\n    cron: (none) -> 0 0 3 * * *", "+ b", "every: (none) -> 1h0m0s", "2 of 2 entries differ"}, "schedule", "apply", "-f", file, "--dry-run")
 	r.fails(ExitNotFound, "a", "schedule", "get", "a")
 	r.fails(ExitUsage, "--yes", "schedule", "apply", "-f", file)
-	r.says([]string{"2 of 2 schedules changed"}, "schedule", "apply", "-f", file, "--yes")
-	r.says([]string{"0 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--yes")
+	r.says([]string{"2 of 2 entries changed"}, "schedule", "apply", "-f", file, "--yes")
+	r.says([]string{"0 of 2 entries differ"}, "schedule", "apply", "-f", file, "--yes")
 
 	r.typed(ExitOK, "schedule", "disable", "b", "--reason", "over")
 	exported, _ := r.typed(ExitOK, "schedule", "export")
@@ -102,7 +102,7 @@ func TestAFileOfSchedulesIsComparedAndThenApplied(t *testing.T) {
 		t.Errorf("exported as\n%s", exported)
 	}
 	write(exported)
-	r.says([]string{"0 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--dry-run")
+	r.says([]string{"0 of 2 entries differ"}, "schedule", "apply", "-f", file, "--dry-run")
 
 	write("name: b\ndaily: '04:00'\njob: {kind: noop, args: {n: 2}}\n")
 	r.says([]string{"~ b", "every: 1h0m0s -> (none)", "daily: (none) -> 04:00", `job.args: (none) -> {"n":2}`}, "schedule", "apply", "-f", file, "--yes")
@@ -110,7 +110,7 @@ func TestAFileOfSchedulesIsComparedAndThenApplied(t *testing.T) {
 		t.Errorf("applied, it is %v", got)
 	}
 	for text, want := range map[string]string{
-		"daily: '04:00'\n": "name is missing", "name: a\nmisfire: x\n": "misfire", "name: a\n---\nname: a\n": "two schedules", "name: [": "is not YAML",
+		"daily: '04:00'\n": "name of a schedule is missing", "name: a\nmisfire: x\n": "misfire", "name: a\n---\nname: a\n": "two schedules", "name: [": "is not YAML",
 	} {
 		write(text)
 		r.fails(ExitUsage, want, "schedule", "apply", "-f", file, "--dry-run")
@@ -144,11 +144,11 @@ func TestAFileOfSchedulesCarriesTheirCalendarsToAnotherServer(t *testing.T) {
 	write(exported)
 	shown := []string{
 		"+ calendar feast\n    description: (none) -> closed\n    weekdays: (none) -> sunday\n    dates: (none) -> 12-25\n    ranges: (none) -> 2030-07-01..2030-08-31\n+ a\n",
-		"2 of 2 schedules differ",
+		"3 of 3 entries differ",
 	}
 	fresh.says(shown, "schedule", "apply", "-f", file, "--dry-run")
 	fresh.fails(ExitNotFound, "feast", "calendar", "get", "feast")
-	fresh.says([]string{"2 of 2 schedules changed"}, "schedule", "apply", "-f", file, "--yes")
+	fresh.says([]string{"3 of 3 entries changed"}, "schedule", "apply", "-f", file, "--yes")
 	if got := fresh.document("schedule", "get", "a"); got["calendar"] != "feast" {
 		t.Errorf("applied, it is %v", got)
 	}
@@ -156,17 +156,17 @@ func TestAFileOfSchedulesCarriesTheirCalendarsToAnotherServer(t *testing.T) {
 	if again != exported {
 		t.Errorf("exported again as\n%s, want\n%s", again, exported)
 	}
-	fresh.says([]string{"0 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--yes")
+	fresh.says([]string{"0 of 3 entries differ"}, "schedule", "apply", "-f", file, "--yes")
 
 	write(strings.Replace(exported, "- 12-25", "- 12-26", 1))
-	fresh.says([]string{"~ calendar feast\n    dates: 12-25 -> 12-26\n0 of 2 schedules changed"}, "schedule", "apply", "-f", file, "--yes")
+	fresh.says([]string{"~ calendar feast\n    dates: 12-25 -> 12-26\n1 of 3 entries changed"}, "schedule", "apply", "-f", file, "--yes")
 
 	write("name: c\ndaily: '03:00'\ncalendar: holidays\njob: {kind: noop}\n")
 	fresh.says([]string{"! calendar holidays is missing: schedule c names it"}, "schedule", "apply", "-f", file, "--dry-run")
 	fresh.fails(ExitUsage, "names calendars that do not exist", "schedule", "apply", "-f", file, "--yes")
 	fresh.fails(ExitNotFound, "c", "schedule", "get", "c")
 	for text, want := range map[string]string{
-		"calendars: [{dates: ['01-01']}]\n": "name of a calendar is missing", "calendars: []\nname: c\n": "nothing else", "calendars: [{name: x, day: y}]\n": "day",
+		"calendars: [{dates: ['01-01']}]\n": "name of a calendar is missing", "calendars: []\nname: c\n": "does not belong beside such lists", "calendars: [{name: x, day: y}]\n": "day",
 	} {
 		write(text)
 		fresh.fails(ExitUsage, want, "schedule", "apply", "-f", file, "--dry-run")

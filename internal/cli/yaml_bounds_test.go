@@ -67,7 +67,7 @@ func TestOrdinaryAliasesAreRead(t *testing.T) {
 }
 
 func TestSchedulesOfAliasesAreBounded(t *testing.T) {
-	if _, err := readSchedules("-", strings.NewReader(laughs(9))); err == nil || !strings.Contains(err.Error(), "aliases") {
+	if _, err := readManifest("-", strings.NewReader(laughs(9))); err == nil || !strings.Contains(err.Error(), "aliases") {
 		t.Errorf("it is read: %v", err)
 	}
 }

@@ -7,18 +7,18 @@ func (d *days) readDates(f *field) error {
 	list := f.parts()
 	for _, p := range list {
 		base, isNearest := strings.CutSuffix(p.text, "W")
-		before, isFromEnd := strings.CutPrefix(p.text, "L-")
+		before, isFromEnd := strings.CutPrefix(base, "L")
 		switch {
-		case p.text == "L":
-			d.fromEnd.add(0)
-		case p.text == "LW":
-			d.lastWork = true
 		case isFromEnd:
-			n, ok := digits(before)
-			if !ok || n > 30 {
+			n, ok := fromEnd(before)
+			if !ok {
 				return p.refuse("needs a number of days from 0 to 30 after L-")
 			}
-			d.fromEnd.add(n)
+			if isNearest {
+				d.workEnd.add(n)
+			} else {
+				d.fromEnd.add(n)
+			}
 		case isNearest:
 			n, ok := digits(base)
 			if !ok || n < 1 || n > 31 {
@@ -34,6 +34,16 @@ func (d *days) readDates(f *field) error {
 		}
 	}
 	return nil
+}
+
+// fromEnd reads how many days before the last one, which is what follows an L.
+func fromEnd(text string) (n int, ok bool) {
+	if text == "" {
+		return 0, true
+	}
+	text, ok = strings.CutPrefix(text, "-")
+	n, isNumber := digits(text)
+	return n, ok && isNumber && n <= 30
 }
 
 // readWeekdays reads the day of week.

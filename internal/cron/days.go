@@ -16,7 +16,7 @@ type days struct {
 	dates      set  // 1 to 31
 	fromEnd    set  // n days before the last day
 	nearest    set  // weekday nearest to a date
-	lastWork   bool // last weekday from Monday to Friday
+	workEnd    set  // weekday nearest to the day n days before the last
 	anyWeekday bool // the day of week is *
 	weekdays   set  // 0, Sunday, to 6
 	nth        set  // weekday + 7·(n-1): the n-th such weekday
@@ -73,8 +73,8 @@ func (d *days) byDate(m month) set {
 	for rest := d.nearest.upTo(m.length); rest != 0; rest &= rest - 1 {
 		dates.add(m.workday(rest.first()))
 	}
-	if d.lastWork {
-		dates.add(m.workday(m.length))
+	for rest := d.workEnd.upTo(m.length - 1); rest != 0; rest &= rest - 1 {
+		dates.add(m.workday(m.length - rest.first()))
 	}
 	return dates
 }

@@ -62,19 +62,27 @@ func (d *days) describeDates() []string {
 		items = append(items, "the weekday nearest the "+ordinal(n))
 	}
 	for _, n := range d.fromEnd.members() {
-		switch n {
-		case 0:
-			items = append(items, "the last day")
-		case 1:
-			items = append(items, "the day before the last")
-		default:
-			items = append(items, "the day "+count(n, "day")+" before the last")
+		items = append(items, describeFromEnd(n))
+	}
+	for _, n := range d.workEnd.members() {
+		if n == 0 {
+			items = append(items, "the last weekday")
+		} else {
+			items = append(items, "the weekday nearest "+describeFromEnd(n))
 		}
 	}
-	if d.lastWork {
-		items = append(items, "the last weekday")
-	}
 	return items
+}
+
+func describeFromEnd(n int) string {
+	switch n {
+	case 0:
+		return "the last day"
+	case 1:
+		return "the day before the last"
+	default:
+		return "the day " + count(n, "day") + " before the last"
+	}
 }
 
 // describeWeekdays lets the week begin with Monday if it ends with Sunday.

@@ -47,6 +47,7 @@ func TestExpressionsAreDescribedInPlainEnglish(t *testing.T) {
 		"0 0 21,22,23 * *":       "on the 21st to the 23rd of every month at 00:00",
 		"0 0 */2 * *":            "on every 2nd day from the 1st to the 31st of every month at 00:00",
 		"0 0 L,L-1,L-3 * *":      "on the last day, the day before the last and the day 3 days before the last of every month at 00:00",
+		"0 0 L-3W * *":           "on the weekday nearest the day 3 days before the last of every month at 00:00",
 		"0 0 15W,LW 1 *":         "on the weekday nearest the 15th and the last weekday of January at 00:00",
 		"*/10 * 1 * *":           "on the 1st of every month, every 10 minutes",
 		"@yearly":                "on the 1st of January at 00:00",

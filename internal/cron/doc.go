@@ -6,10 +6,10 @@
 // An expression has five fields (minute, hour, day of month, month, day of
 // week) or six, with seconds first. A field is * or a list of values, ranges
 // a-b, and steps */n, a/n (from a to the end) and a-b/n. Months and weekdays
-// have names (JAN, MON) in any case; 0 and 7 are Sunday; ? is * in the day
+// have names (JAN, January, MON, Monday) in any case; 0 and 7 are Sunday; ? is * in the day
 // fields. The day of month also knows L (the last day), L-3 (three days before
-// it), 15W (the weekday nearest the 15th, in the same month) and LW (the last
-// weekday); the day of week knows 5L (the last Friday) and 5#3 (the third
+// it), 15W (the weekday nearest the 15th, in the same month) LW (the last
+// weekday) and L-3W (the weekday nearest the day three days before the last); the day of week knows 5L (the last Friday) and 5#3 (the third
 // Friday). A month that lacks the day of 31, 31W, L-30 or 5#5 is passed over.
 //
 // When both day fields are restricted, a day needs to match only one of them,

@@ -11,7 +11,7 @@ type spec struct {
 	name      string
 	low, high int
 	whole     int      // the last value of *; Sunday counts only once
-	names     []string // of the values from low on
+	names     []string // of the values from low on; their first three letters will do
 	allowed   string
 }
 
@@ -19,13 +19,16 @@ var (
 	secondSpec  = spec{name: "second", high: 59, whole: 59, allowed: "0 to 59"}
 	minuteSpec  = spec{name: "minute", high: 59, whole: 59, allowed: "0 to 59"}
 	hourSpec    = spec{name: "hour", high: 23, whole: 23, allowed: "0 to 23"}
-	dateSpec    = spec{name: "day of month", low: 1, high: 31, whole: 31, allowed: "1 to 31, L, L-3, 15W or LW"}
+	dateSpec    = spec{name: "day of month", low: 1, high: 31, whole: 31, allowed: "1 to 31, L, L-3, 15W, LW or L-3W"}
 	monthSpec   = spec{name: "month", low: 1, high: 12, whole: 12, names: monthNames, allowed: "1 to 12 or JAN to DEC"}
 	weekdaySpec = spec{name: "day of week", high: 7, whole: 6, names: weekdayNames, allowed: "0 to 7 (0 and 7 are Sunday), SUN to SAT, 5L or 5#3"}
 
-	monthNames   = strings.Fields("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC")
-	weekdayNames = strings.Fields("SUN MON TUE WED THU FRI SAT")
+	monthNames   = strings.Fields("JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER")
+	weekdayNames = strings.Fields("SUNDAY MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY")
 )
+
+// shortName is the length of the short form of a name.
+const shortName = 3
 
 // field is a field of an expression that is being read.
 type field struct {
@@ -129,9 +132,10 @@ func (p part) limits(from, to string) (low, high int, err error) {
 	if high, err = p.value(to); err != nil {
 		return 0, 0, err
 	}
+	_, isNumber := digits(to)
 	switch {
 	case p.spec != &weekdaySpec:
-	case to == weekdayNames[sunday] && low > sunday:
+	case high == sunday && !isNumber && low > sunday:
 		high = daysPerWeek // as in FRI-SUN
 	case low == daysPerWeek && high < daysPerWeek:
 		low = sunday // as in 7-2
@@ -144,7 +148,7 @@ func (p part) limits(from, to string) (low, high int, err error) {
 
 // value reads a number or a name.
 func (p part) value(text string) (int, error) {
-	if i := slices.Index(p.names, text); i >= 0 {
+	if i := slices.IndexFunc(p.names, func(name string) bool { return text == name || text == name[:shortName] }); i >= 0 {
 		return p.low + i, nil
 	}
 	n, ok := digits(text)

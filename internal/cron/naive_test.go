@@ -31,7 +31,7 @@ func randomExpr(draw lot, special bool) string {
 	if special {
 		switch draw(4) {
 		case 0:
-			fields[3] = pick(draw, "L", "LW", fmt.Sprintf("%dW", 1+draw(31)), fmt.Sprintf("L-%d", draw(31)), "1,15,L", fmt.Sprintf("%dW,LW", 1+draw(31)))
+			fields[3] = pick(draw, "L", "LW", fmt.Sprintf("%dW", 1+draw(31)), fmt.Sprintf("L-%d", draw(31)), fmt.Sprintf("L-%dW", draw(28)), "1,15,L", fmt.Sprintf("%dW,LW", 1+draw(31)))
 		case 1:
 			fields[5] = pick(draw, fmt.Sprintf("%dL", draw(8)), fmt.Sprintf("%d#%d", draw(8), 1+draw(5)), "7", "5-7", "1#1,3#3,5L", "MON-FRI", "sat,sun")
 		case 2:
@@ -130,6 +130,12 @@ func (n *naive) judgeDate(day time.Time) bool {
 			}
 		case part == "LW":
 			if day.Equal(nearestWorkday(last)) {
+				return true
+			}
+		case strings.HasPrefix(part, "L-") && strings.HasSuffix(part, "W"):
+			number, _ = strconv.Atoi(part[2 : len(part)-1])
+			target := last.AddDate(0, 0, -number)
+			if target.Month() == day.Month() && day.Equal(nearestWorkday(target)) {
 				return true
 			}
 		case strings.HasPrefix(part, "L-"):

@@ -54,16 +54,19 @@ func (d *days) datesText() string {
 		parts = append(parts, strconv.Itoa(n)+"W")
 	}
 	for _, n := range d.fromEnd.members() {
-		if n == 0 {
-			parts = append(parts, "L")
-		} else {
-			parts = append(parts, "L-"+strconv.Itoa(n))
-		}
+		parts = append(parts, fromEndText(n))
 	}
-	if d.lastWork {
-		parts = append(parts, "LW")
+	for _, n := range d.workEnd.members() {
+		parts = append(parts, fromEndText(n)+"W")
 	}
 	return strings.Join(parts, ",")
+}
+
+func fromEndText(n int) string {
+	if n == 0 {
+		return "L"
+	}
+	return "L-" + strconv.Itoa(n)
 }
 
 func (d *days) weekdaysText() string {

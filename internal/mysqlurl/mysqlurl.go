@@ -2,6 +2,7 @@
 package mysqlurl
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/url"
@@ -10,11 +11,13 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/password"
 )
 
 // Parse translates a URL into what the driver understands. It is
 // mysql://user:password@host:port/database?name=value…; the parameters are those of
-// the driver, and socket=/path for a Unix socket instead of host and port. It fails
+// the driver, socket=/path for a Unix socket instead of host and port, and
+// password_file or password_command for a password that changes. It fails
 // with fairlead.ErrInvalid, and its errors do not have the password.
 func Parse(text string) (*mysql.Config, error) {
 	parsed, err := url.Parse(text)
@@ -28,6 +31,13 @@ func Parse(text string) (*mysql.Config, error) {
 	parameters := parsed.Query()
 	socket := parameters.Get("socket")
 	parameters.Del("socket")
+	written, _ := parsed.User.Password()
+	source, err := password.From(written, parameters.Get(password.FileParameter), parameters.Get(password.CommandParameter))
+	if err != nil {
+		return nil, err
+	}
+	parameters.Del(password.FileParameter)
+	parameters.Del(password.CommandParameter)
 	config, err := mysql.ParseDSN("/?" + parameters.Encode())
 	if err != nil {
 		return nil, fmt.Errorf("parameters of the URL: %w: %w", err, fairlead.ErrInvalid)
@@ -37,7 +47,7 @@ func Parse(text string) (*mysql.Config, error) {
 		return nil, fmt.Errorf("the URL names no database: add /name: %w", fairlead.ErrInvalid)
 	}
 	config.User = parsed.User.Username()
-	config.Passwd, _ = parsed.User.Password()
+	config.Passwd = written
 	config.Net, config.Addr = "tcp", address(parsed)
 	if socket != "" {
 		config.Net, config.Addr = "unix", socket
@@ -45,7 +55,18 @@ func Parse(text string) (*mysql.Config, error) {
 	config.InterpolateParams = true // one round trip instead of three for what is not worth preparing
 	config.MultiStatements = false
 	config.Logger = &mysql.NopLogger{} // what fails is returned
-	return config, nil
+	return config, readPassword(config, source)
+}
+
+// readPassword lets each connection have the password that its source gives then.
+func readPassword(config *mysql.Config, source password.Source) error {
+	if source == nil {
+		return nil
+	}
+	return config.Apply(mysql.BeforeConnect(func(ctx context.Context, config *mysql.Config) (err error) {
+		config.Passwd, err = source(ctx)
+		return err
+	}))
 }
 
 func address(parsed *url.URL) string {

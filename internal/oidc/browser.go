@@ -31,6 +31,9 @@ func (p *Provider) AuthURL(redirect, state, nonce, verifier string) string {
 func (p *Provider) Exchange(ctx context.Context, redirect, code, nonce, verifier string) (string, error) {
 	client := p.browser
 	client.RedirectURL = redirect
+	if p.options.ClientSecret != nil {
+		client.ClientSecret = p.options.ClientSecret()
+	}
 	asking, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()

@@ -20,11 +20,11 @@ import (
 
 // Options say which provider is believed, and what of its tokens counts.
 type Options struct {
-	Issuer       string // its URL
-	Audience     string // the audience that tokens must name; the client's id where browsers sign in
-	ClientSecret string // where browsers sign in; empty: the client is a public one
-	RoleClaim    string // what holds the caller's role
-	TenantsClaim string // what holds the tenants that a caller is bound to: a text or a list of them; without the claim the caller is not bound
+	Issuer       string        // its URL
+	Audience     string        // the audience that tokens must name; the client's id where browsers sign in
+	ClientSecret func() string // where browsers sign in; nil: the client is a public one
+	RoleClaim    string        // what holds the caller's role
+	TenantsClaim string        // what holds the tenants that a caller is bound to: a text or a list of them; without the claim the caller is not bound
 }
 
 // patience is how long the provider may take to answer.
@@ -61,7 +61,7 @@ func New(ctx context.Context, o Options) (*Provider, error) {
 	keys := oidc.ClientContext(ctx, &http.Client{Timeout: patience + keysPause, Transport: &pacedKeys{base: bounded}})
 	return &Provider{
 		options: o, ctx: ctx, verifier: provider.VerifierContext(keys, &oidc.Config{ClientID: o.Audience}),
-		browser: oauth2.Config{ClientID: o.Audience, ClientSecret: o.ClientSecret, Endpoint: provider.Endpoint(), Scopes: []string{oidc.ScopeOpenID, "profile"}},
+		browser: oauth2.Config{ClientID: o.Audience, Endpoint: provider.Endpoint(), Scopes: []string{oidc.ScopeOpenID, "profile"}},
 	}, nil
 }
 

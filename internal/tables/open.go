@@ -13,6 +13,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/fairlead-io/fairlead/internal/mysqlurl"
+	"github.com/fairlead-io/fairlead/internal/pgurl"
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
@@ -46,7 +47,14 @@ func openPostgres(text string) (*sql.DB, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = patience
 	}
-	return stdlib.OpenDB(*config), nil
+	login, err := pgurl.BeforeConnect(text, config)
+	if err != nil {
+		return nil, fmt.Errorf("its URL: %w", err)
+	}
+	if login == nil {
+		return stdlib.OpenDB(*config), nil
+	}
+	return stdlib.OpenDB(*config, stdlib.OptionBeforeConnect(login)), nil
 }
 
 func openMySQL(text string) (*sql.DB, error) {

@@ -109,15 +109,21 @@ insert into {{jobkey}} (tenant, job_key, id) values ($1::text, $2::text, $3::big
 
 -- name: reopen
 -- Makes a finished job ready, or parks it, with its failures and crashes
--- forgotten.
+-- forgotten. One that was meant for a later time is meant for now from here on.
 -- Inputs: $1 id, locked by lock_done.
 -- Output: its lane.
 -- Locks: the job.
 with moved as materialized (
     delete from {{done}} where id = $1::bigint returning id, attempt
 ),
+clock as materialized (select {{now}} as now),
 opened as materialized (
-    select j.lane, j.turn, j.start_by, j.id, m.attempt, j.gate from moved m join {{job}} j on j.id = any (array[m.id])
+    update {{job}} j
+    set not_before = case when j.not_before > now then now else j.not_before end,
+        start_by = case when j.not_before > now and j.start_by = j.not_before then now else j.start_by end
+    from moved m, clock
+    where j.id = any (array[m.id])
+    returning j.lane, j.turn, j.start_by, j.id, m.attempt, j.gate
 ),
 parked as (
     insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)

@@ -285,6 +285,227 @@ func (x *ListQueuesResponse) GetItems() []*Queue {
 	return nil
 }
 
+type KindRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KindRequest) Reset() {
+	*x = KindRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KindRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KindRequest) ProtoMessage() {}
+
+func (x *KindRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KindRequest.ProtoReflect.Descriptor instead.
+func (*KindRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *KindRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type KindResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KindResponse) Reset() {
+	*x = KindResponse{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KindResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KindResponse) ProtoMessage() {}
+
+func (x *KindResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KindResponse.ProtoReflect.Descriptor instead.
+func (*KindResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{6}
+}
+
+type ListKindsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKindsRequest) Reset() {
+	*x = ListKindsRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKindsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKindsRequest) ProtoMessage() {}
+
+func (x *ListKindsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKindsRequest.ProtoReflect.Descriptor instead.
+func (*ListKindsRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{7}
+}
+
+type Kind struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Name   string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Paused bool                   `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Live nodes that handle it.
+	Nodes         int32 `protobuf:"varint,3,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Kind) Reset() {
+	*x = Kind{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Kind) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Kind) ProtoMessage() {}
+
+func (x *Kind) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Kind.ProtoReflect.Descriptor instead.
+func (*Kind) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Kind) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Kind) GetPaused() bool {
+	if x != nil {
+		return x.Paused
+	}
+	return false
+}
+
+func (x *Kind) GetNodes() int32 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+type ListKindsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*Kind                `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKindsResponse) Reset() {
+	*x = ListKindsResponse{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKindsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKindsResponse) ProtoMessage() {}
+
+func (x *ListKindsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKindsResponse.ProtoReflect.Descriptor instead.
+func (*ListKindsResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListKindsResponse) GetItems() []*Kind {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
 type ListNodesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -293,7 +514,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[5]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -305,7 +526,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[5]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -318,7 +539,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{5}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 type DrainNodeRequest struct {
@@ -332,7 +553,7 @@ type DrainNodeRequest struct {
 
 func (x *DrainNodeRequest) Reset() {
 	*x = DrainNodeRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +565,7 @@ func (x *DrainNodeRequest) String() string {
 func (*DrainNodeRequest) ProtoMessage() {}
 
 func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +578,7 @@ func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
 func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DrainNodeRequest) GetId() int64 {
@@ -382,7 +603,7 @@ type DrainNodeResponse struct {
 
 func (x *DrainNodeResponse) Reset() {
 	*x = DrainNodeResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +615,7 @@ func (x *DrainNodeResponse) String() string {
 func (*DrainNodeResponse) ProtoMessage() {}
 
 func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +628,7 @@ func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
 func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 type Node struct {
@@ -446,7 +667,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -458,7 +679,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -471,7 +692,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Node) GetId() int64 {
@@ -609,7 +830,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +842,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +855,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListNodesResponse) GetItems() []*Node {
@@ -667,7 +888,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -679,7 +900,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -692,7 +913,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Limit) GetScope() string {
@@ -752,7 +973,7 @@ type ListLimitsRequest struct {
 
 func (x *ListLimitsRequest) Reset() {
 	*x = ListLimitsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +985,7 @@ func (x *ListLimitsRequest) String() string {
 func (*ListLimitsRequest) ProtoMessage() {}
 
 func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +998,7 @@ func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsRequest.ProtoReflect.Descriptor instead.
 func (*ListLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{11}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 type ListLimitsResponse struct {
@@ -789,7 +1010,7 @@ type ListLimitsResponse struct {
 
 func (x *ListLimitsResponse) Reset() {
 	*x = ListLimitsResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +1022,7 @@ func (x *ListLimitsResponse) String() string {
 func (*ListLimitsResponse) ProtoMessage() {}
 
 func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +1035,7 @@ func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsResponse.ProtoReflect.Descriptor instead.
 func (*ListLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListLimitsResponse) GetItems() []*Limit {
@@ -832,7 +1053,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +1065,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +1078,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{18}
 }
 
 type Drift struct {
@@ -871,7 +1092,7 @@ type Drift struct {
 
 func (x *Drift) Reset() {
 	*x = Drift{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -883,7 +1104,7 @@ func (x *Drift) String() string {
 func (*Drift) ProtoMessage() {}
 
 func (x *Drift) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -896,7 +1117,7 @@ func (x *Drift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drift.ProtoReflect.Descriptor instead.
 func (*Drift) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Drift) GetScope() string {
@@ -930,7 +1151,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1163,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1176,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *VerifyResponse) GetItems() []*Drift {
@@ -973,7 +1194,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1206,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1219,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
 }
 
 type Stats struct {
@@ -1011,7 +1232,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1023,7 +1244,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1036,7 +1257,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Stats) GetTotal() *Usage {
@@ -1061,7 +1282,7 @@ type WatchEventsRequest struct {
 
 func (x *WatchEventsRequest) Reset() {
 	*x = WatchEventsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1073,7 +1294,7 @@ func (x *WatchEventsRequest) String() string {
 func (*WatchEventsRequest) ProtoMessage() {}
 
 func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1086,7 +1307,7 @@ func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
 func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{23}
 }
 
 // Event is one thing that happened.
@@ -1110,7 +1331,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +1343,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +1356,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Event) GetType() string {
@@ -1195,7 +1416,7 @@ type ListBreakersRequest struct {
 
 func (x *ListBreakersRequest) Reset() {
 	*x = ListBreakersRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1207,7 +1428,7 @@ func (x *ListBreakersRequest) String() string {
 func (*ListBreakersRequest) ProtoMessage() {}
 
 func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1220,7 +1441,7 @@ func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersRequest.ProtoReflect.Descriptor instead.
 func (*ListBreakersRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{25}
 }
 
 // Breaker keeps calls away from a target that fails.
@@ -1242,7 +1463,7 @@ type Breaker struct {
 
 func (x *Breaker) Reset() {
 	*x = Breaker{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1254,7 +1475,7 @@ func (x *Breaker) String() string {
 func (*Breaker) ProtoMessage() {}
 
 func (x *Breaker) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1267,7 +1488,7 @@ func (x *Breaker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Breaker.ProtoReflect.Descriptor instead.
 func (*Breaker) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Breaker) GetAddress() string {
@@ -1314,7 +1535,7 @@ type ListBreakersResponse struct {
 
 func (x *ListBreakersResponse) Reset() {
 	*x = ListBreakersResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1547,7 @@ func (x *ListBreakersResponse) String() string {
 func (*ListBreakersResponse) ProtoMessage() {}
 
 func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1560,7 @@ func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersResponse.ProtoReflect.Descriptor instead.
 func (*ListBreakersResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListBreakersResponse) GetItems() []*Breaker {
@@ -1369,7 +1590,17 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\voldest_wait\x18\b \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"oldestWait\">\n" +
 	"\x12ListQueuesResponse\x12(\n" +
-	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.QueueR\x05items\"\x12\n" +
+	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.QueueR\x05items\",\n" +
+	"\vKindRequest\x12\x1d\n" +
+	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\"\x0e\n" +
+	"\fKindResponse\"\x12\n" +
+	"\x10ListKindsRequest\"H\n" +
+	"\x04Kind\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06paused\x18\x02 \x01(\bR\x06paused\x12\x14\n" +
+	"\x05nodes\x18\x03 \x01(\x05R\x05nodes\"<\n" +
+	"\x11ListKindsResponse\x12'\n" +
+	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.KindR\x05items\"\x12\n" +
 	"\x10ListNodesRequest\">\n" +
 	"\x10DrainNodeRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x12\n" +
@@ -1454,7 +1685,17 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/queues/{name}/pause\x12{\n" +
 	"\vResumeQueue\x12\x19.fairlead.v1.QueueRequest\x1a\x1a.fairlead.v1.QueueResponse\"5ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/queues/{name}/resume2\xfb\x01\n" +
+	"\boperator\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/queues/{name}/resume2\xec\x02\n" +
+	"\vKindService\x12m\n" +
+	"\tListKinds\x12\x1d.fairlead.v1.ListKindsRequest\x1a\x1e.fairlead.v1.ListKindsResponse\"!ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/kinds\x12u\n" +
+	"\tPauseKind\x12\x18.fairlead.v1.KindRequest\x1a\x19.fairlead.v1.KindResponse\"3ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/kinds/{name}/pause\x12w\n" +
+	"\n" +
+	"ResumeKind\x12\x18.fairlead.v1.KindRequest\x1a\x19.fairlead.v1.KindResponse\"4ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/kinds/{name}/resume2\xfb\x01\n" +
 	"\vNodeService\x12m\n" +
 	"\tListNodes\x12\x1d.fairlead.v1.ListNodesRequest\x1a\x1e.fairlead.v1.ListNodesResponse\"!ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/nodes\x12}\n" +
@@ -1491,83 +1732,95 @@ func file_fairlead_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_cluster_proto_rawDescData
 }
 
-var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*QueueRequest)(nil),          // 0: fairlead.v1.QueueRequest
 	(*QueueResponse)(nil),         // 1: fairlead.v1.QueueResponse
 	(*ListQueuesRequest)(nil),     // 2: fairlead.v1.ListQueuesRequest
 	(*Queue)(nil),                 // 3: fairlead.v1.Queue
 	(*ListQueuesResponse)(nil),    // 4: fairlead.v1.ListQueuesResponse
-	(*ListNodesRequest)(nil),      // 5: fairlead.v1.ListNodesRequest
-	(*DrainNodeRequest)(nil),      // 6: fairlead.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),     // 7: fairlead.v1.DrainNodeResponse
-	(*Node)(nil),                  // 8: fairlead.v1.Node
-	(*ListNodesResponse)(nil),     // 9: fairlead.v1.ListNodesResponse
-	(*Limit)(nil),                 // 10: fairlead.v1.Limit
-	(*ListLimitsRequest)(nil),     // 11: fairlead.v1.ListLimitsRequest
-	(*ListLimitsResponse)(nil),    // 12: fairlead.v1.ListLimitsResponse
-	(*VerifyRequest)(nil),         // 13: fairlead.v1.VerifyRequest
-	(*Drift)(nil),                 // 14: fairlead.v1.Drift
-	(*VerifyResponse)(nil),        // 15: fairlead.v1.VerifyResponse
-	(*GetStatsRequest)(nil),       // 16: fairlead.v1.GetStatsRequest
-	(*Stats)(nil),                 // 17: fairlead.v1.Stats
-	(*WatchEventsRequest)(nil),    // 18: fairlead.v1.WatchEventsRequest
-	(*Event)(nil),                 // 19: fairlead.v1.Event
-	(*ListBreakersRequest)(nil),   // 20: fairlead.v1.ListBreakersRequest
-	(*Breaker)(nil),               // 21: fairlead.v1.Breaker
-	(*ListBreakersResponse)(nil),  // 22: fairlead.v1.ListBreakersResponse
-	(*durationpb.Duration)(nil),   // 23: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 25: fairlead.v1.Usage
-	(*Job)(nil),                   // 26: fairlead.v1.Job
-	(*Batch)(nil),                 // 27: fairlead.v1.Batch
+	(*KindRequest)(nil),           // 5: fairlead.v1.KindRequest
+	(*KindResponse)(nil),          // 6: fairlead.v1.KindResponse
+	(*ListKindsRequest)(nil),      // 7: fairlead.v1.ListKindsRequest
+	(*Kind)(nil),                  // 8: fairlead.v1.Kind
+	(*ListKindsResponse)(nil),     // 9: fairlead.v1.ListKindsResponse
+	(*ListNodesRequest)(nil),      // 10: fairlead.v1.ListNodesRequest
+	(*DrainNodeRequest)(nil),      // 11: fairlead.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),     // 12: fairlead.v1.DrainNodeResponse
+	(*Node)(nil),                  // 13: fairlead.v1.Node
+	(*ListNodesResponse)(nil),     // 14: fairlead.v1.ListNodesResponse
+	(*Limit)(nil),                 // 15: fairlead.v1.Limit
+	(*ListLimitsRequest)(nil),     // 16: fairlead.v1.ListLimitsRequest
+	(*ListLimitsResponse)(nil),    // 17: fairlead.v1.ListLimitsResponse
+	(*VerifyRequest)(nil),         // 18: fairlead.v1.VerifyRequest
+	(*Drift)(nil),                 // 19: fairlead.v1.Drift
+	(*VerifyResponse)(nil),        // 20: fairlead.v1.VerifyResponse
+	(*GetStatsRequest)(nil),       // 21: fairlead.v1.GetStatsRequest
+	(*Stats)(nil),                 // 22: fairlead.v1.Stats
+	(*WatchEventsRequest)(nil),    // 23: fairlead.v1.WatchEventsRequest
+	(*Event)(nil),                 // 24: fairlead.v1.Event
+	(*ListBreakersRequest)(nil),   // 25: fairlead.v1.ListBreakersRequest
+	(*Breaker)(nil),               // 26: fairlead.v1.Breaker
+	(*ListBreakersResponse)(nil),  // 27: fairlead.v1.ListBreakersResponse
+	(*durationpb.Duration)(nil),   // 28: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 30: fairlead.v1.Usage
+	(*Job)(nil),                   // 31: fairlead.v1.Job
+	(*Batch)(nil),                 // 32: fairlead.v1.Batch
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
-	23, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
+	28, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
 	3,  // 1: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
-	24, // 2: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
-	24, // 3: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
-	24, // 4: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
-	8,  // 5: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
-	10, // 6: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
-	14, // 7: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
-	25, // 8: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	25, // 9: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	24, // 10: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
-	17, // 11: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
-	8,  // 12: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
-	26, // 13: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	27, // 14: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
-	24, // 15: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
-	24, // 16: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
-	21, // 17: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
-	2,  // 18: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 19: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 20: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	5,  // 21: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	6,  // 22: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	11, // 23: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	10, // 24: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	13, // 25: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	16, // 26: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	18, // 27: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	20, // 28: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
-	4,  // 29: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 30: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 31: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	9,  // 32: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	7,  // 33: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	12, // 34: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	10, // 35: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	15, // 36: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	17, // 37: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	19, // 38: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	22, // 39: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
-	29, // [29:40] is the sub-list for method output_type
-	18, // [18:29] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	8,  // 2: fairlead.v1.ListKindsResponse.items:type_name -> fairlead.v1.Kind
+	29, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
+	29, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
+	29, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
+	13, // 6: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
+	15, // 7: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
+	19, // 8: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
+	30, // 9: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	30, // 10: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	29, // 11: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	22, // 12: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
+	13, // 13: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
+	31, // 14: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	32, // 15: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
+	29, // 16: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
+	29, // 17: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
+	26, // 18: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
+	2,  // 19: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 20: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 21: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	7,  // 22: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
+	5,  // 23: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
+	5,  // 24: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
+	10, // 25: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	11, // 26: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	16, // 27: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	15, // 28: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	18, // 29: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	21, // 30: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	23, // 31: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	25, // 32: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
+	4,  // 33: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 34: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 35: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	9,  // 36: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
+	6,  // 37: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
+	6,  // 38: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
+	14, // 39: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	12, // 40: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	17, // 41: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	15, // 42: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	20, // 43: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	22, // 44: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	24, // 45: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	27, // 46: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
+	33, // [33:47] is the sub-list for method output_type
+	19, // [19:33] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
@@ -1579,16 +1832,16 @@ func file_fairlead_v1_cluster_proto_init() {
 	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_tenant_proto_init()
-	file_fairlead_v1_cluster_proto_msgTypes[8].OneofWrappers = []any{}
+	file_fairlead_v1_cluster_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_cluster_proto_rawDesc), len(file_fairlead_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   28,
 			NumExtensions: 0,
-			NumServices:   4,
+			NumServices:   5,
 		},
 		GoTypes:           file_fairlead_v1_cluster_proto_goTypes,
 		DependencyIndexes: file_fairlead_v1_cluster_proto_depIdxs,

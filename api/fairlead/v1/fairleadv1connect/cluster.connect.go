@@ -52,6 +52,49 @@ func (c queueServiceClient) ResumeQueue(ctx context.Context, in *v1.QueueRequest
 	return rpc.Call[*v1.QueueResponse](ctx, c.Client, "ResumeQueue", in)
 }
 
+// KindServiceName is the full name of the service.
+const KindServiceName = "fairlead.v1.KindService"
+
+// The paths at which the methods of KindService are served.
+const (
+	KindServiceListKindsProcedure  = "/fairlead.v1.KindService/ListKinds"
+	KindServicePauseKindProcedure  = "/fairlead.v1.KindService/PauseKind"
+	KindServiceResumeKindProcedure = "/fairlead.v1.KindService/ResumeKind"
+)
+
+// KindServiceClient calls the methods of KindService. Their errors are those of package connect.
+type KindServiceClient interface {
+	// Lists the kinds that a live node handles, or that are paused.
+	ListKinds(context.Context, *v1.ListKindsRequest) (*v1.ListKindsResponse, error)
+	// Stops jobs of a kind from starting, on all nodes. Running jobs go on.
+	PauseKind(context.Context, *v1.KindRequest) (*v1.KindResponse, error)
+	ResumeKind(context.Context, *v1.KindRequest) (*v1.KindResponse, error)
+}
+
+// NewKindServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
+// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
+// connect.WithProtoJSON ask for something else.
+func NewKindServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) KindServiceClient {
+	service := v1.File_fairlead_v1_cluster_proto.Services().ByName("KindService")
+	return kindServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
+}
+
+type kindServiceClient struct {
+	*rpc.Client
+}
+
+func (c kindServiceClient) ListKinds(ctx context.Context, in *v1.ListKindsRequest) (*v1.ListKindsResponse, error) {
+	return rpc.Call[*v1.ListKindsResponse](ctx, c.Client, "ListKinds", in)
+}
+
+func (c kindServiceClient) PauseKind(ctx context.Context, in *v1.KindRequest) (*v1.KindResponse, error) {
+	return rpc.Call[*v1.KindResponse](ctx, c.Client, "PauseKind", in)
+}
+
+func (c kindServiceClient) ResumeKind(ctx context.Context, in *v1.KindRequest) (*v1.KindResponse, error) {
+	return rpc.Call[*v1.KindResponse](ctx, c.Client, "ResumeKind", in)
+}
+
 // NodeServiceName is the full name of the service.
 const NodeServiceName = "fairlead.v1.NodeService"
 

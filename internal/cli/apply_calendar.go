@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,54 +42,19 @@ func (c *call) calendarsDocument(ctx context.Context, schedules []*fairleadv1.Sc
 	return json.Marshal(map[string][]json.RawMessage{"calendars": named})
 }
 
-// readCalendars reads a document of calendars. It is none if it has no such field.
-func readCalendars(body []byte) (calendars []*fairleadv1.Calendar, isOne bool, err error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil || fields["calendars"] == nil {
-		return nil, false, nil //nolint:nilerr // then it is another document, and refused as that
-	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	var document struct {
-		Calendars []json.RawMessage `json:"calendars"`
-	}
-	if err := decoder.Decode(&document); err != nil {
-		return nil, true, fmt.Errorf("a document of calendars has nothing else: %w", err)
-	}
-	for _, body := range document.Calendars {
-		calendar := &fairleadv1.Calendar{}
-		if err := wire.Unmarshal(body, calendar); err != nil {
-			return nil, true, err
-		}
-		if calendar.GetName() == "" {
-			return nil, true, fmt.Errorf("name of a calendar is missing; it must be given")
-		}
-		calendar.Version = 0
-		calendars = append(calendars, calendar)
-	}
-	return calendars, true, nil
-}
-
 // calendarChange is a calendar that is to become as a file says.
 type calendarChange struct {
 	current *fairleadv1.Calendar // nil: there is none yet
 	wanted  *fairleadv1.Calendar
 }
 
-// text shows what changes, as scheduleChange does.
 func (change *calendarChange) text() string {
-	head := "~ calendar "
-	if change.current == nil {
-		head = "+ calendar "
-	}
-	var lines strings.Builder
+	var d differences
 	before, after := calendarLines(change.current), calendarLines(change.wanted)
 	for i, name := range []string{"description", "weekdays", "dates", "ranges"} {
-		if before[i] != after[i] {
-			fmt.Fprintf(&lines, "    %s: %s -> %s\n", name, screen.Clean(orNone(before[i])), screen.Clean(orNone(after[i])))
-		}
+		d.note(name, before[i], after[i])
 	}
-	return screen.Clean(head+change.wanted.GetName()) + "\n" + lines.String()
+	return d.describe(change.current == nil, "calendar "+change.wanted.GetName())
 }
 
 // calendarLines are the fields of a calendar in words.
@@ -118,7 +82,7 @@ func (change *calendarChange) make(ctx context.Context, c *call) (err error) {
 
 // calendarChanges compares the calendars of a file with those that there are, and
 // names those that its schedules need and neither has.
-func (c *call) calendarChanges(ctx context.Context, file *scheduleFile) (changes []*calendarChange, missing []string, err error) {
+func (c *call) calendarChanges(ctx context.Context, file *manifest) (changes []change, missing []string, err error) {
 	if len(file.calendars) == 0 && !slices.ContainsFunc(file.schedules, func(s *fairleadv1.Schedule) bool { return s.GetCalendar() != "" }) {
 		return nil, nil, nil
 	}
@@ -126,11 +90,9 @@ func (c *call) calendarChanges(ctx context.Context, file *scheduleFile) (changes
 	if err != nil {
 		return nil, nil, err
 	}
-	known := map[string]*fairleadv1.Calendar{}
-	for _, calendar := range there.GetItems() {
-		known[calendar.GetName()] = calendar
-	}
+	known := byName(there.GetItems())
 	for _, wanted := range file.calendars {
+		wanted.Version = 0
 		change := &calendarChange{current: known[wanted.GetName()], wanted: wanted}
 		if change.current == nil || calendarLines(change.current) != calendarLines(wanted) {
 			changes = append(changes, change)

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// rereadPause is how far apart looks at a file are.
+const rereadPause = time.Second
+
+// reread is what was read from files, and is read again when they have changed: a
+// certificate, a token, a secret. If it cannot be read then, what was read before stays
+// in use.
+type reread[T any] struct {
+	what  string // for the log
+	files []string
+	read  func() (T, error)
+	log   *slog.Logger
+	now   func() time.Time
+
+	mu     sync.Mutex
+	value  T
+	stamps []stamp
+	looked time.Time
+}
+
+// stamp tells one version of a file from another.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+// newReread reads files for the first time.
+func newReread[T any](what string, log *slog.Logger, read func() (T, error), files ...string) (*reread[T], error) {
+	r := &reread[T]{what: what, files: files, read: read, log: log, now: time.Now}
+	r.looked, r.stamps = r.now(), r.look() // before reading: what changes meanwhile is read again
+	var err error
+	r.value, err = read()
+	return r, err
+}
+
+// get is what the files hold, as of a second ago at most.
+func (r *reread[T]) get() T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if now.Sub(r.looked) < rereadPause {
+		return r.value
+	}
+	r.looked = now
+	stamps := r.look()
+	if same(stamps, r.stamps) {
+		return r.value
+	}
+	r.stamps = stamps // a file that stays broken is complained about once
+	value, err := r.read()
+	if err != nil {
+		r.log.Error(r.what+" has changed and cannot be read; the one before stays in use", "error", err)
+		return r.value
+	}
+	r.value = value
+	r.log.Info(r.what + " has changed and is in use")
+	return value
+}
+
+// look is how the files are now; one that is not there has an empty stamp.
+func (r *reread[T]) look() []stamp {
+	stamps := make([]stamp, len(r.files))
+	for i, file := range r.files {
+		if info, err := os.Stat(file); err == nil {
+			stamps[i] = stamp{info.ModTime(), info.Size()}
+		}
+	}
+	return stamps
+}
+
+func same(a, b []stamp) bool {
+	for i := range a {
+		if !a[i].changed.Equal(b[i].changed) || a[i].size != b[i].size {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"google.golang.org/protobuf/proto"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/wire"
+)
+
+// manifest is what a file says.
+type manifest struct {
+	tenants   []*wantedTenant
+	limits    []*fairleadv1.Limit
+	calendars []*fairleadv1.Calendar
+	schedules []*fairleadv1.Schedule
+	sweeps    []*fairleadv1.Sweep
+}
+
+func (m *manifest) entries() int {
+	return len(m.tenants) + len(m.limits) + len(m.calendars) + len(m.schedules) + len(m.sweeps)
+}
+
+// manifestLists are the lists that a document may have, each with what reads an entry.
+var manifestLists = map[string]func(m *manifest, entry json.RawMessage) error{
+	"tenants": func(m *manifest, entry json.RawMessage) error {
+		tenant, err := readTenant(entry)
+		m.tenants = append(m.tenants, tenant)
+		return err
+	},
+	"limits": func(m *manifest, entry json.RawMessage) error {
+		return readEntry(entry, &fairleadv1.Limit{}, &m.limits)
+	},
+	"calendars": func(m *manifest, entry json.RawMessage) error {
+		return readEntry(entry, &fairleadv1.Calendar{}, &m.calendars)
+	},
+	"schedules": func(m *manifest, entry json.RawMessage) error {
+		return readEntry(entry, &fairleadv1.Schedule{}, &m.schedules)
+	},
+	"sweeps": func(m *manifest, entry json.RawMessage) error {
+		return readEntry(entry, &fairleadv1.Sweep{}, &m.sweeps)
+	},
+}
+
+// readEntry reads an entry of a list.
+func readEntry[T proto.Message](entry json.RawMessage, message T, into *[]T) error {
+	*into = append(*into, message)
+	return wire.Unmarshal(entry, message)
+}
+
+// readManifest reads the documents of a file.
+func readManifest(file string, in io.Reader) (*manifest, error) {
+	raw, err := readInput(file, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkYAML(file, raw); err != nil {
+		return nil, Usagef("the file is not YAML as it is read here: %w", err)
+	}
+	all := &manifest{}
+	decoder := yaml.NewDecoder(bytes.NewReader(raw))
+	for n := 1; ; n++ {
+		var document any
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, Usagef("the file is not YAML: %w", YAMLMistake(file, err))
+		}
+		if document == nil {
+			continue // nothing between two separators
+		}
+		body, err := yaml.MarshalWithOptions(document, yaml.JSON())
+		if err == nil {
+			err = all.add(body)
+		}
+		if err != nil {
+			return nil, Usagef("%s, document %d: %w", file, n, err)
+		}
+	}
+}
+
+// add adds what a document says.
+func (m *manifest) add(body []byte) error {
+	var fields map[string]json.RawMessage
+	isList := func(name string) bool { return manifestLists[name] != nil }
+	if err := json.Unmarshal(body, &fields); err != nil || !slices.ContainsFunc(slices.Collect(maps.Keys(fields)), isList) {
+		if err := readEntry(body, &fairleadv1.Schedule{}, &m.schedules); err != nil { // as it is exported
+			return err
+		}
+		return m.check()
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		read := manifestLists[name]
+		if read == nil {
+			return fmt.Errorf("%q does not belong beside such lists; a document has %s", name, strings.Join(slices.Sorted(maps.Keys(manifestLists)), ", "))
+		}
+		var entries []json.RawMessage
+		if err := json.Unmarshal(fields[name], &entries); err != nil {
+			return fmt.Errorf("%s must be a list", name)
+		}
+		for i, entry := range entries {
+			if err := read(m, entry); err != nil {
+				return fmt.Errorf("%s[%d]: %w", name, i, err)
+			}
+		}
+	}
+	return m.check()
+}
+
+// check refuses entries without a name, and those that come twice.
+func (m *manifest) check() error {
+	tenants := func(t *wantedTenant) string { return t.GetName() }
+	return errors.Join(
+		checkNames("tenant", "name", m.tenants, tenants),
+		checkNames("limit", "scope", m.limits, (*fairleadv1.Limit).GetScope),
+		checkNames("calendar", "name", m.calendars, (*fairleadv1.Calendar).GetName),
+		checkNames("schedule", "name", m.schedules, (*fairleadv1.Schedule).GetName),
+		checkNames("sweep", "name", m.sweeps, (*fairleadv1.Sweep).GetName),
+	)
+}
+
+func checkNames[T any](what, field string, entries []T, name func(T) string) error {
+	known := map[string]bool{}
+	for _, entry := range entries {
+		switch name := name(entry); {
+		case name == "":
+			return fmt.Errorf("%s of a %s is missing; it must be given", field, what)
+		case known[name]:
+			return fmt.Errorf("there are two %ss with the %s %s", what, field, name)
+		default:
+			known[name] = true
+		}
+	}
+	return nil
+}
+
+// byName are messages by their names.
+func byName[T interface{ GetName() string }](items []T) map[string]T {
+	known := map[string]T{}
+	for _, item := range items {
+		known[item.GetName()] = item
+	}
+	return known
+}

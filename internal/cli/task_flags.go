@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// taskFlags are what can be said of a task. They are called as the fields of the API.
+type taskFlags struct {
+	texts struct {
+		description, cron, timezone, execType, method, url, body, concurrency, callback, overlap, failure, tenant, catchUp string
+	}
+	timeout, most, callbackTimeout, depth, catchUpLimit, catchUpWindow int32
+	headers, retry                                                     string
+}
+
+func (t *taskFlags) register(cmd *cobra.Command, s *session) {
+	f, x := cmd.Flags(), &t.texts
+	f.StringVar(&x.description, "description", "", "what it is for")
+	f.StringVar(&x.cron, "cron-expr", "", "when it is due: five or six fields, or such as @daily")
+	f.StringVar(&x.timezone, "timezone", "", "such as Europe/Paris (default \"UTC\")")
+	f.StringVar(&x.execType, "exec-type", "", "SYNC: the answer says whether the run succeeded; ASYNC: a callback does (default \"SYNC\")")
+	f.StringVar(&x.method, "http-method", "", "of the call (default \"POST\")")
+	f.StringVar(&x.url, "target-url", "", "what is called")
+	f.StringVar(&t.headers, "headers-json", "", "headers of the call: a JSON object, @FILE or - for what is piped in")
+	f.StringVar(&x.body, "body-template", "", "its body, with placeholders such as {{run_id}}")
+	f.Int32Var(&t.timeout, "timeout-seconds", 0, "of the call (0: 15)")
+	f.StringVar(&t.retry, "retry-policy-json", "", "how a run whose call failed tries again: a JSON object, @FILE or -")
+	f.Int32Var(&t.most, "max-concurrency", 0, "runs that may be active at once (0: no bound)")
+	f.StringVar(&x.concurrency, "concurrency-policy", "", "what happens to more of them: QUEUE, SKIP or PARALLEL (default \"QUEUE\")")
+	f.StringVar(&x.callback, "callback-method", "", "how callbacks come in (default \"POST\")")
+	f.Int32Var(&t.callbackTimeout, "callback-timeout-sec", 0, "how long an ASYNC run awaits its callback (0: 3600)")
+	f.StringVar(&x.overlap, "overlap-action", "", "while an earlier run is active: ALLOW, SKIP, CANCEL_PREV or PARALLEL (default \"ALLOW\")")
+	f.StringVar(&x.failure, "failure-action", "", "after a run that failed: RUN_NEW, SKIP or RETRY (default \"RUN_NEW\")")
+	f.StringVar(&x.tenant, "tenant", "", "for whom it runs (default \"default\")")
+	f.Int32Var(&t.depth, "queue-depth", 0, "runs that may be queued (0: 100)")
+	f.StringVar(&x.catchUp, "catch-up-mode", "", "instants that were missed: NONE, COMPACT or FULL (default \"NONE\")")
+	f.Int32Var(&t.catchUpLimit, "catch-up-limit", 0, "most of them that are run (0: 100)")
+	f.Int32Var(&t.catchUpWindow, "catch-up-window-sec", 0, "how old they may be (0: 86400)")
+	complete(cmd, "exec-type", oneOf("SYNC", "ASYNC"))
+	complete(cmd, "concurrency-policy", oneOf("QUEUE", "SKIP", "PARALLEL"))
+	complete(cmd, "overlap-action", oneOf("ALLOW", "SKIP", "CANCEL_PREV", "PARALLEL"))
+	complete(cmd, "failure-action", oneOf("RUN_NEW", "SKIP", "RETRY"))
+	complete(cmd, "catch-up-mode", oneOf("NONE", "COMPACT", "FULL"))
+	complete(cmd, "tenant", s.asked(tenantNames))
+}
+
+// apply sets those fields of a task whose flags were given.
+func (t *taskFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Task) error {
+	x := &t.texts
+	said := &fairleadv1.Task{
+		Description: &x.description, CronExpr: &x.cron, Timezone: &x.timezone, ExecType: &x.execType, HttpMethod: &x.method, TargetUrl: &x.url,
+		BodyTemplate: &x.body, TimeoutSeconds: &t.timeout, MaxConcurrency: &t.most, ConcurrencyPolicy: &x.concurrency, CallbackMethod: &x.callback,
+		CallbackTimeoutSec: &t.callbackTimeout, OverlapAction: &x.overlap, FailureAction: &x.failure, Tenant: &x.tenant, QueueDepth: &t.depth,
+		CatchUpMode: &x.catchUp, CatchUpLimit: &t.catchUpLimit, CatchUpWindowSec: &t.catchUpWindow,
+	}
+	setGiven(cmd, said.ProtoReflect(), to.ProtoReflect())
+	for _, document := range []struct {
+		flag, text string
+		into       *[]byte
+	}{{"headers-json", t.headers, &to.HeadersJson}, {"retry-policy-json", t.retry, &to.RetryPolicyJson}} {
+		if !cmd.Flags().Changed(document.flag) {
+			continue
+		}
+		var err error
+		if *document.into, err = readDocument("--"+document.flag, document.text, c.in); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// whoamiCommand is for those who wonder why they are refused: which server is asked, and
+// as whom.
+func (s *session) whoamiCommand() *cobra.Command {
+	return s.prints(s.connects(verb("whoami", "Show who you are for the server, and what you may do", s.runs(func(ctx context.Context, c *call) error {
+		who, err := c.tokens.WhoAmI(ctx, &fairleadv1.WhoAmIRequest{})
+		if err != nil {
+			return err
+		}
+		return c.print(who, func() error {
+			name, tenants := who.GetName(), "all tenants"
+			if name == "" {
+				name = "a caller without a name"
+			}
+			if len(who.GetTenants()) > 0 {
+				tenants = "tenants " + strings.Join(who.GetTenants(), ", ")
+			}
+			_, err := fmt.Fprintf(c.Out, "%s, with the role %s for %s, on %s\n", name, who.GetRole(), tenants, c.url)
+			return err
+		})
+	}))))
+}

@@ -1,0 +1,99 @@
+// Package password reads passwords of databases that change while a program runs: from
+// a file that is replaced, or from a command that asks for a token. They are read anew
+// for every connection.
+package password
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Parameters of URLs.
+const (
+	FileParameter    = "password_file"
+	CommandParameter = "password_command"
+)
+
+const (
+	commandTime = 10 * time.Second // for which a command may run
+	longest     = 64 << 10         // bytes of a password; tokens have a few thousand
+)
+
+// Source reads the password.
+type Source func(ctx context.Context) (string, error)
+
+// From is the source that parameters of a URL name: a file, or a command with its
+// arguments, which no shell reads. It is nil if they name none. known is the password that
+// the URL has itself.
+func From(known, file, command string) (Source, error) {
+	words := strings.Fields(command)
+	switch {
+	case file == "" && len(words) == 0 && command == "":
+		return nil, nil
+	case known != "" || file != "" && command != "":
+		return nil, fmt.Errorf("the URL has several passwords: give one of a password, %s and %s: %w", FileParameter, CommandParameter, fairlead.ErrInvalid)
+	case file != "":
+		return func(context.Context) (string, error) { return fromFile(file) }, nil
+	case len(words) == 0:
+		return nil, fmt.Errorf("%s is empty; name a command that prints the password: %w", CommandParameter, fairlead.ErrInvalid)
+	}
+	return func(ctx context.Context) (string, error) { return fromCommand(ctx, words) }, nil
+}
+
+func fromFile(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", FileParameter, err)
+	}
+	return firstLine(fmt.Sprintf("%s %s", FileParameter, path), raw)
+}
+
+// fromCommand runs a command. What it says on its standard error may be shown, what it
+// says on its standard output never.
+func fromCommand(ctx context.Context, words []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	var problem bytes.Buffer
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Stderr = &problem
+	cmd.WaitDelay = time.Second // for children that keep its output open
+	raw, err := cmd.Output()
+	name := fmt.Sprintf("%s %s", CommandParameter, words[0])
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "", fmt.Errorf("%s did not end within %v", name, commandTime)
+	case err != nil:
+		return "", fmt.Errorf("%s: %w%s", name, err, said(problem.String()))
+	}
+	return firstLine(name, raw)
+}
+
+// said is the end of what a command complained about.
+func said(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	const most = 300
+	return ": " + text[max(0, len(text)-most):]
+}
+
+func firstLine(source string, raw []byte) (string, error) {
+	line, _, _ := bytes.Cut(raw, []byte("\n"))
+	line = bytes.TrimRight(line, "\r")
+	switch {
+	case len(line) == 0:
+		return "", fmt.Errorf("%s: the first line is empty; it must be the password", source)
+	case len(line) > longest:
+		return "", fmt.Errorf("%s: the first line has %d bytes; a password has at most %d", source, len(line), longest)
+	}
+	return string(line), nil
+}

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Kinds implements the KindService.
+type Kinds struct {
+	client *fairlead.Client
+}
+
+// NewKinds makes the service of the kinds of jobs of a store.
+func NewKinds(store Store) *Kinds { return &Kinds{client: fairlead.NewClient(store)} }
+
+// ListKinds lists the kinds that a live node handles, or that are paused.
+func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (*fairleadv1.ListKindsResponse, error) {
+	nodes, err := s.client.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pauses, err := s.client.Pauses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[string]*fairleadv1.Kind{}
+	of := func(name string) *fairleadv1.Kind {
+		if kinds[name] == nil {
+			kinds[name] = &fairleadv1.Kind{Name: name}
+		}
+		return kinds[name]
+	}
+	for _, node := range nodes {
+		if node.Dead {
+			continue
+		}
+		for _, name := range node.Kinds {
+			of(name).Nodes++
+		}
+	}
+	for _, pause := range pauses {
+		if pause.Scope == fairlead.PauseKind {
+			of(pause.Name).Paused = true
+		}
+	}
+	byName := func(a, b *fairleadv1.Kind) int { return cmp.Compare(a.GetName(), b.GetName()) }
+	return &fairleadv1.ListKindsResponse{Items: slices.SortedFunc(maps.Values(kinds), byName)}, nil
+}
+
+// PauseKind stops jobs of a kind from starting.
+func (s *Kinds) PauseKind(ctx context.Context, in *fairleadv1.KindRequest) (*fairleadv1.KindResponse, error) {
+	return &fairleadv1.KindResponse{}, s.client.PauseKind(ctx, in.GetName())
+}
+
+// ResumeKind undoes PauseKind.
+func (s *Kinds) ResumeKind(ctx context.Context, in *fairleadv1.KindRequest) (*fairleadv1.KindResponse, error) {
+	return &fairleadv1.KindResponse{}, s.client.ResumeKind(ctx, in.GetName())
+}
