@@ -39,6 +39,8 @@ var undrawn = []struct{ tree, why string }{
 	{"cmd", "the program imports everything"},
 	{"storetest", "only tests import it"},
 	{"fairleadtest", "only tests import it"},
+	{"fairleadtest/mysqltest", "only tests import it"},
+	{"fairleadtest/pgtest", "only tests import it"},
 	{"sim", "only tests import it"},
 	{"examples", "they are programs of users"},
 	{"cdc/connecttest", "only tests import it"},

@@ -20,6 +20,8 @@ type run struct {
 	group *group
 	save  func(context.Context, fairlead.Save) error
 
+	leased func() time.Time // until when the node's lease is confirmed
+
 	admitted bool            // it counts among the node's sweeps, if it goes over a shard
 	leaving  <-chan struct{} // closed when the node wants to have nothing more to do
 	own      *farewell       // of a run that goes over a shard: it may be asked to end alone
@@ -131,7 +133,7 @@ func (r *run) settlement(err, cause error) fairlead.Settlement {
 func (r *run) Leaving() <-chan struct{} { return r.leaving }
 
 // LeasedUntil is until when the node's lease is confirmed.
-func (r *run) LeasedUntil() time.Time { return r.group.life.lease.endsAt() }
+func (r *run) LeasedUntil() time.Time { return r.leased() }
 
 // Job is the job that runs.
 func (r *run) Job() *fairlead.Job { return r.job }

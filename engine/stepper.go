@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/verdict"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Stepper runs jobs one at a time in the caller's goroutine, with the same
@@ -18,6 +21,7 @@ type Stepper struct {
 	options Options
 	scope   *driver.Scope
 	node    fairlead.NodeID
+	next    time.Duration // until there is something to do; negative: nothing is known of
 }
 
 // stepperLease outlives any test, however far its clock is moved.
@@ -34,17 +38,18 @@ func NewStepper(ctx context.Context, store driver.Store, mux *fairlead.Mux) (*St
 	return s, nil
 }
 
-// Step promotes what is due, runs the first ready job, and returns it as the
-// store has it afterwards; nil if none is ready.
+// Step does what nodes do between two jobs: it makes the runs of schedules that are
+// due, looks at batches and sweeps, and promotes. Then it runs the first ready job, and
+// returns it as the store has it afterwards; nil if none is ready.
 func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
-	if err := s.promote(ctx); err != nil {
+	if err := s.keep(ctx); err != nil {
 		return nil, err
 	}
 	jobs, err := s.store.Claim(ctx, driver.Claim{Node: s.node, Scope: s.scope, Max: 1})
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	r := &run{job: jobs[0], entry: s.mux.Entry(jobs[0].Kind), save: s.store.Save}
+	r := &run{job: jobs[0], entry: s.mux.Entry(jobs[0].Kind), save: s.store.Save, leased: leasedForGood}
 	err = s.call(ctx, r)
 	settlement := r.settlement(err, r.why())
 	if _, err := s.store.Settle(ctx, []fairlead.Settlement{settlement}); err != nil {
@@ -53,11 +58,115 @@ func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	return s.store.Get(ctx, r.job.ID)
 }
 
+// leasedForGood is until when no test has to care.
+func leasedForGood() time.Time { return time.Now().Add(stepperLease) }
+
+// Next is how long after the last Step, which ran nothing, there is something to do;
+// negative if nothing is known of.
+func (s *Stepper) Next() time.Duration { return s.next }
+
+// keep does what nodes do beside running jobs.
+func (s *Stepper) keep(ctx context.Context) error {
+	s.next = -1
+	for _, do := range []func(context.Context) error{s.fire, s.conduct, s.steer, s.promote} {
+		if err := do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// soon notes that there is something to do after a time.
+func (s *Stepper) soon(wait time.Duration) {
+	if wait > 0 && (s.next < 0 || wait < s.next) {
+		s.next = wait
+	}
+}
+
+// fire makes the runs of schedules that are due.
+func (s *Stepper) fire(ctx context.Context) error {
+	var broken error
+	for {
+		ticked, err := s.store.Tick(ctx, fireChunk, func(due schedule.Schedule, v schedule.View) schedule.Plan {
+			plan, err := due.Decide(v, graceLeases*s.options.Lease)
+			if err != nil {
+				broken, plan.Cursor = fmt.Errorf("schedule %q: %w", due.Name, err), schedule.Cursor{}
+			}
+			return plan
+		})
+		if err != nil || broken != nil {
+			return orError(err, broken)
+		}
+		if ticked.Schedules == 0 {
+			s.soon(ticked.Next)
+			return nil
+		}
+	}
+}
+
+func orError(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// conduct looks at all open batches, until nothing follows at once.
+func (s *Stepper) conduct(ctx context.Context) error {
+	open, err := s.store.Batches(ctx, batch.Filter{Open: true, Limit: openPage})
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		if err := s.conductOne(ctx, open[i].ID); err != nil {
+			return fmt.Errorf("batch %d: %w", open[i].ID, err)
+		}
+	}
+	return nil
+}
+
+func (s *Stepper) conductOne(ctx context.Context, id int64) error {
+	for {
+		done, err := batch.Conduct(ctx, s.store, id)
+		if err != nil {
+			return err
+		}
+		if done.Prepare {
+			if err := batch.Prepare(ctx, s.store, id, done.Try); err != nil {
+				return err
+			}
+			continue
+		}
+		if done.Next != 0 {
+			s.soon(done.Next)
+			return nil
+		}
+	}
+}
+
+// steer looks at all sweeps that are not at rest.
+func (s *Stepper) steer(ctx context.Context) error {
+	moving, err := s.store.Sweeps(ctx, sweep.Filter{States: []sweep.State{sweep.Waiting, sweep.Running, sweep.Stopping}, Limit: openPage})
+	if err != nil {
+		return err
+	}
+	for i := range moving {
+		if err := sweep.Steer(ctx, s.store, moving[i].ID); err != nil {
+			return fmt.Errorf("sweep %d: %w", moving[i].ID, err)
+		}
+	}
+	return nil
+}
+
 func (s *Stepper) promote(ctx context.Context) error {
 	for {
 		promotion, err := s.store.Promote(ctx, keepChunk)
-		if err != nil || promotion.Moved < keepChunk {
+		if err != nil {
 			return err
+		}
+		if promotion.Moved < keepChunk {
+			s.soon(promotion.Next)
+			return nil
 		}
 	}
 }

@@ -10,13 +10,14 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/fairleadtest"
+	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 type Greeting struct{ To string }
 
 var Greet = fairlead.NewKind[Greeting]("greet")
 
-func newNode(t *testing.T, work func(Greeting) error) *fairleadtest.Node {
+func newNode(t *testing.T, work func(Greeting) error) *fairleadtest.Node[*sqlite.Store] {
 	t.Helper()
 	mux := fairlead.NewMux()
 	options := fairlead.HandlerOptions{Retry: fairlead.Fixed(time.Hour), MaxAttempts: 2}

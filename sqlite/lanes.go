@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
@@ -13,6 +14,7 @@ import (
 // id of an uncommitted lane may go to another one.
 type knownLanes struct {
 	*sqlstore.Lanes
+	lent    atomic.Bool // a caller's transaction may have created lanes, see learnLent
 	mu      sync.Mutex
 	upTo    int32 // all lanes up to this id are cached, except removed ones
 	version int64 // of the counter of lanes, when removed lanes were last looked for
@@ -75,12 +77,29 @@ func (t *txn) newLanes() ([]sqlstore.Lane, error) {
 }
 
 // catchUp learns the lanes that other processes created and that the filter may choose.
-// Where reads share the transactions of the writer there are no other processes.
+// Where reads share the transactions of the writer there are no other processes, and
+// learnLent has learned the lanes of callers.
 func (t *txn) catchUp(filter fairlead.Filter) error {
 	if !t.readOnly || len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants) == 0 {
 		return nil
 	}
 	_, err := t.newLanes()
+	return err
+}
+
+// learnLent learns the lanes that callers' transactions have created in a database in
+// memory, where readers do not catch up. It is called before a transaction of the writer has
+// changed anything, so that all it reads is committed.
+func (t *txn) learnLent() error {
+	if !t.lanes.lent.Swap(false) {
+		return nil
+	}
+	t.readOnly = true
+	_, err := t.newLanes()
+	t.readOnly = false
+	if err != nil {
+		t.lanes.lent.Store(true)
+	}
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 // A deferred transaction should not have read before: SQLite refuses to let it write
 // once another transaction has written.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
+	s.lanes.lent.Store(s.readers == nil)
 	c := &callerTx{store: s, tx: tx}
 	c.Auditor = sqlstore.NewAuditor(callerDatabase{c}, &s.sql.AuditStatements)
 	c.sweeps = sqlstore.NewSweeps(callerDatabase{c}, database{s}, &s.sql.FeatureStatements)

@@ -92,3 +92,29 @@ func TestARolledBackLaneIsForgotten(t *testing.T) {
 		}
 	}
 }
+
+// A database in memory has no readers that look for new lanes.
+func TestAKindThatACallersTransactionWasTheFirstToUseIsFoundInMemory(t *testing.T) {
+	ctx, store := t.Context(), open(t, "sqlite://:memory:", sqlite.Options{})
+	for i, commit := range []bool{false, true} {
+		tx, err := store.DB().BeginTx(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs := []*fairlead.Job{{Kind: "new"}}
+		if err := errors.Join(fairlead.NormalizeJobs(jobs), store.Tx(tx).Enqueue(ctx, jobs)); err != nil {
+			t.Fatal(err)
+		}
+		end := tx.Rollback
+		if commit {
+			end = tx.Commit
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		found, err := store.Find(ctx, fairlead.Filter{Kinds: []string{"new"}})
+		if err != nil || len(found) != i {
+			t.Errorf("%d jobs are found, want %d: %v", len(found), i, err)
+		}
+	}
+}

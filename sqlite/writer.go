@@ -213,6 +213,9 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 			w.heads.forget() // what they learned in this transaction was rolled back
 		}
 	}()
+	if err := t.learnLent(); err != nil {
+		return group, nil, err
+	}
 	var all wakes
 	for start := time.Now(); len(group) > 0 && (len(ran) == 0 || time.Since(start) < longest); {
 		if more {

@@ -54,6 +54,13 @@ func testTx(c *chapter) {
 		f.ok(tx.Commit())
 		f.claimThe(job, node)
 	})
+	c.test("a job of a kind that a transaction was the first to use is found by its kind at once", func(f *fixture) {
+		tx := f.begin()
+		job := f.enqueueIn(tx, with(ofKind("new to all")))
+		f.ok(tx.Commit())
+		f.equal("what is found", ids(f.find(fairlead.Filter{Kinds: []string{"new to all"}})), []int64{job.ID})
+		f.equal("the tally", f.tally(fairlead.Filter{Kinds: []string{"new to all"}}), map[fairlead.State]int64{fairlead.Ready: 1})
+	})
 	c.test("jobs never exist if the caller rolls back", func(f *fixture) {
 		tx := f.begin()
 		job := f.enqueueIn(tx, with(keyed("k"), ofKind("first seen in a transaction")), plain())

@@ -1,0 +1,35 @@
+package fairleadtest
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock is the clock of a database that only the test moves.
+type Clock interface {
+	Now() time.Time
+	Advance(d time.Duration)
+}
+
+// begin is the time at which clocks of tests begin.
+var begin = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// clock is a time in memory.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now is part of Clock.
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance is part of Clock.
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}

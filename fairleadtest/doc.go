@@ -1,0 +1,50 @@
+// Package fairleadtest helps to test programs that use Fairlead.
+//
+// # Step by step
+//
+// New makes a node on a private in-memory database whose clock the test moves, and which
+// runs jobs only when the test says so:
+//
+//	node := fairleadtest.New(t, mux)
+//	signUp(ctx, node.Client, "ada@example.org")
+//	fairleadtest.RequireEnqueued(t, node, SendWelcome, func(w Welcome) bool { return w.To == "ada@example.org" })
+//	node.Drain()
+//
+// Schedules, batches and sweeps work as well. RunFor lets time pass from one instant at
+// which there is something to do to the next:
+//
+//	node.Schedules.Put(ctx, schedule.Schedule{Name: "nightly", Cron: "0 3 * * *", Job: *Report.Job(ReportArgs{})})
+//	runs := node.RunFor(7 * 24 * time.Hour) // seven
+//
+//	b, err := node.Batches.Start(ctx, batch.Batch{Name: "sale", Type: "reprice"}, changes...)
+//	node.Drain()
+//
+// Handlers of items need the store when they are registered: SQLite opens it first.
+//
+//	store, clock := fairleadtest.SQLite(t)
+//	items.Handle(mux, store, "mail", items.Options{}, mail)
+//	node := fairleadtest.NewOn(t, store, clock, mux)
+//
+// # On PostgreSQL, MySQL and MariaDB
+//
+// Packages pgtest and mysqltest open stores on a real server, in tables of their own that are
+// removed with the test, with a clock that the test moves too. A transaction of the
+// program's own, such as a pgx.Tx, belongs to the same test:
+//
+//	store, clock := pgtest.Open(t, os.Getenv("TEST_DATABASE_URL"))
+//	node := fairleadtest.NewOn(t, store, clock, mux)
+//	tx, err := pool.Begin(ctx)
+//	err = fairlead.NewClient(store).Within(store.Tx(tx)).Enqueue(ctx, SendWelcome.Job(Welcome{To: "ada@example.org"}))
+//	err = tx.Commit(ctx)
+//	node.Work()
+//
+// # In virtual time
+//
+// Virtual runs a whole node in a bubble of testing/synctest: its loops, timeouts, retries
+// and rates are those of production, and an hour passes in a fraction of a second.
+//
+//	fairleadtest.Virtual(t, register, func(node *fairleadtest.VirtualNode) {
+//		node.Sweeps.Start(ctx, "mail-all", "")
+//		node.Pass(time.Hour)
+//	})
+package fairleadtest

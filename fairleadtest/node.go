@@ -1,0 +1,138 @@
+package fairleadtest
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// TB is the part of testing.TB that the helpers use.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Cleanup(func())
+	Context() context.Context
+}
+
+// Clients are what a program does to a store.
+type Clients struct {
+	Client    *fairlead.Client
+	Schedules *schedule.Client
+	Batches   *batch.Client
+	Sweeps    *sweep.Client
+}
+
+func clientsOf(store driver.Store, mux *fairlead.Mux) Clients {
+	return Clients{fairlead.NewClient(store), schedule.NewClient(store), batch.NewClient(store).Knowing(mux), sweep.NewClient(store)}
+}
+
+// Node is a node for one test. Its methods fail the test on any error.
+type Node[S driver.Store] struct {
+	Clients
+	Store S
+
+	t       TB
+	clock   Clock
+	stepper *engine.Stepper
+}
+
+// New makes a node that ends with the test, on a database in memory. Its clock stands
+// still at a fixed moment until Advance or RunFor.
+func New(t TB, mux *fairlead.Mux) *Node[*sqlite.Store] {
+	t.Helper()
+	store, clock := SQLite(t)
+	return NewOn(t, store, clock, mux)
+}
+
+// SQLite opens a store in memory that ends with the test.
+func SQLite(t TB) (*sqlite.Store, Clock) {
+	t.Helper()
+	c := &clock{now: begin}
+	store, err := sqlite.OpenWith(t.Context(), ":memory:", sqlite.Options{Clock: c.Now})
+	if err != nil {
+		t.Fatalf("fairleadtest: open the database: %v", err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store, c
+}
+
+// NewOn makes a node on a store whose clock the test moves: that of SQLite, or of one of
+// the packages pgtest and mysqltest.
+func NewOn[S driver.Store](t TB, store S, clock Clock, mux *fairlead.Mux) *Node[S] {
+	t.Helper()
+	stepper, err := engine.NewStepper(t.Context(), store, mux)
+	if err != nil {
+		t.Fatalf("fairleadtest: %v", err)
+	}
+	return &Node[S]{Clients: clientsOf(store, mux), Store: store, t: t, clock: clock, stepper: stepper}
+}
+
+// Now is the node's time.
+func (n *Node[S]) Now() time.Time { return n.clock.Now() }
+
+// Advance moves the node's time forward. Nothing happens before Work, Drain or RunFor:
+// then schedules have missed what was due in between.
+func (n *Node[S]) Advance(d time.Duration) { n.clock.Advance(d) }
+
+// Work runs the first ready job once and returns it as it stands afterwards.
+// It fails the test if no job is ready.
+func (n *Node[S]) Work() *fairlead.Job {
+	n.t.Helper()
+	job := n.step()
+	if job == nil {
+		n.t.Fatal("fairleadtest: no job is ready; is it scheduled for later, or its kind not handled?")
+	}
+	return job
+}
+
+// tooMany is how many runs are surely not meant.
+const tooMany = 100_000
+
+// Drain runs jobs until none is ready, and returns them in the order in which
+// they ran. A job that makes itself ready again and again fails the test.
+func (n *Node[S]) Drain() []*fairlead.Job {
+	n.t.Helper()
+	var jobs []*fairlead.Job
+	for job := n.step(); job != nil; job = n.step() {
+		if jobs = append(jobs, job); len(jobs) == tooMany {
+			n.t.Fatalf("fairleadtest: %d runs and still jobs are ready", tooMany)
+		}
+	}
+	return jobs
+}
+
+// RunFor lets time pass as it would: it runs what is ready, moves the clock to the next
+// instant at which a job or a schedule is due, and so on. It returns the jobs in the order
+// in which they ran.
+func (n *Node[S]) RunFor(d time.Duration) []*fairlead.Job {
+	n.t.Helper()
+	jobs, end := n.Drain(), n.Now().Add(d)
+	for left := d; left > 0; left = end.Sub(n.Now()) {
+		step := n.stepper.Next()
+		if step < 0 || step > left {
+			step = left
+		}
+		n.clock.Advance(step)
+		if jobs = append(jobs, n.Drain()...); len(jobs) >= tooMany {
+			n.t.Fatalf("fairleadtest: %d runs in %v, and still there are more", len(jobs), d-left)
+		}
+	}
+	return jobs
+}
+
+func (n *Node[S]) step() *fairlead.Job {
+	n.t.Helper()
+	job, err := n.stepper.Step(n.t.Context())
+	if err != nil {
+		n.t.Fatalf("fairleadtest: run a job: %v", err)
+	}
+	return job
+}

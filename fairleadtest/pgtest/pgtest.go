@@ -1,0 +1,83 @@
+// Package pgtest opens stores on PostgreSQL for tests, with a clock that the test moves.
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead-io/fairlead/fairleadtest"
+	"github.com/fairlead-io/fairlead/postgres"
+)
+
+// begin is the time at which the clock begins.
+var begin = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// Open opens a store in a schema of its own in the database of a URL, whose user must be
+// allowed to create schemas. The store is closed, and the schema removed, when the test ends. Use
+// the store's Tx with transactions of the same database.
+func Open(t fairleadtest.TB, url string) (*postgres.Store, *Clock) {
+	t.Helper()
+	schema := "fairleadtest_" + strings.ToLower(rand.Text()[:12])
+	c := &Clock{t: t, url: url, table: pgx.Identifier{schema, "clock"}.Sanitize()}
+	quoted := pgx.Identifier{schema}.Sanitize()
+	c.exec("create schema " + quoted)
+	t.Cleanup(func() { c.exec("drop schema " + quoted + " cascade") })
+	c.exec("create table " + c.table + " (us bigint not null)")
+	c.exec("insert into "+c.table+" values ($1)", begin.UnixMicro())
+	store, err := postgres.OpenWith(t.Context(), url, postgres.Options{Schema: schema, Now: "(select us from " + c.table + ")"})
+	if err != nil {
+		t.Fatalf("pgtest: open the store: %v", err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store, c
+}
+
+// Clock is the time of a store: a table.
+type Clock struct {
+	t     fairleadtest.TB
+	url   string
+	table string
+}
+
+// Now is part of fairleadtest.Clock.
+func (c *Clock) Now() time.Time {
+	c.t.Helper()
+	var us int64
+	c.do(func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "select us from "+c.table).Scan(&us)
+	})
+	return time.UnixMicro(us).UTC()
+}
+
+// Advance is part of fairleadtest.Clock.
+func (c *Clock) Advance(d time.Duration) {
+	c.t.Helper()
+	c.exec("update "+c.table+" set us = us + $1", d.Microseconds())
+}
+
+func (c *Clock) exec(sql string, args ...any) {
+	c.t.Helper()
+	c.do(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, sql, args...)
+		return err
+	})
+}
+
+// do uses a connection, also when the test is about to end.
+func (c *Clock) do(use func(ctx context.Context, conn *pgx.Conn) error) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.t.Context()), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.url)
+	if err == nil {
+		err = use(ctx, conn)
+		_ = conn.Close(ctx)
+	}
+	if err != nil {
+		c.t.Fatalf("pgtest: %v", err)
+	}
+}

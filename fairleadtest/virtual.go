@@ -1,0 +1,68 @@
+package fairleadtest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// virtualPoll is longer than in production: the node hears of all that this process does,
+// and what it does in vain takes real time.
+const virtualPoll = 10 * time.Second
+
+// VirtualNode is a whole node in virtual time, on a database in memory.
+type VirtualNode struct {
+	Clients
+	Store *sqlite.Store
+	T     *testing.T // that of the bubble
+}
+
+// Virtual runs a test in a bubble of testing/synctest, beside a whole node: its loops,
+// timeouts, retries and rates are those of production, only that it polls less often. Time
+// passes whenever the test waits, in Pass or in time.Sleep: an hour takes a fraction of a
+// second, and what is done in it takes its own time. register
+// registers the handlers, which must not use real networks: those do not know of virtual time.
+func Virtual(t *testing.T, register func(mux *fairlead.Mux, store *sqlite.Store), test func(node *VirtualNode)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(t.Context(), ":memory:")
+		if err != nil {
+			t.Fatalf("fairleadtest: open the database: %v", err)
+		}
+		defer func() { _ = store.Close() }()
+		mux := fairlead.NewMux()
+		register(mux, store)
+		node, err := engine.New(store, mux, engine.Options{
+			Name: "virtual", Poll: virtualPoll, Beat: 2 * virtualPoll, Lease: 10 * virtualPoll, Logger: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatalf("fairleadtest: %v", err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- node.Run(ctx) }()
+		defer func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Errorf("fairleadtest: the node ended with %v", err)
+			}
+		}()
+		synctest.Wait() // it has joined
+		test(&VirtualNode{Clients: clientsOf(store, mux), Store: store, T: t})
+	})
+}
+
+// Now is the time in the bubble.
+func (n *VirtualNode) Now() time.Time { return time.Now() }
+
+// Pass lets time pass, and then everything come to rest that has nothing to wait for.
+func (n *VirtualNode) Pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
