@@ -35,6 +35,7 @@ var imports = []struct {
 	{"worker", []string{".", "driver", "engine", "sweep", "sweep/items", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/message"}, "a remote worker is a node that knows the service and no store"},
 	{"postgres", []string{".", "access", "batch", "driver", "schedule", "sweep", "internal/dispatch", "internal/pgurl", "internal/reads", "internal/sqlstore", "internal/verdict"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
 	{"mysql", []string{".", "access", "batch", "driver", "schedule", "sweep", "internal/dispatch", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "internal/verdict"}, "as postgres"},
+	{"seal", []string{".", "access", "batch", "driver", "schedule", "sweep"}, "a store around any other"},
 	{"internal/password", []string{"."}, "a password is a text from a file or a command; of the root only its errors are known"},
 	{"internal/pgurl", []string{"internal/password"}, "as internal/mysqlurl"},
 	{"internal/mysqlurl", []string{".", "internal/password"}, "what a URL means follows from its text; of the root only its errors are known"},
@@ -90,7 +91,7 @@ var imports = []struct {
 	{"internal/bench/pages", []string{".", "console", "engine", "internal/bench/lists", "internal/reads", "server"}, "pages of the console are asked for before a whole service, on what lists are measured with"},
 	{"examples/...", []string{".", "batch", "engine", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "postgres", "mysql", "sqlite", "sim", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/tables", "metrics", "mysql", "postgres", "schedule", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

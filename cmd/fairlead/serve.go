@@ -38,6 +38,7 @@ type serveOptions struct {
 	node                engine.Options
 	wakeAddr, listenURL string
 	publicURL           string
+	sealKeys            string // a file
 	logFormat, logLevel string
 	calls               callOptions
 	auth                authOptions
@@ -104,6 +105,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
 	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
 	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants and targets reach this service (default that of --addr)")
+	f.StringVar(&o.sealKeys, "seal-keys", "", sealKeysUsage)
 	o.calls.flags(f)
 	o.auth.flags(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -159,7 +161,11 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	defer traces.stop()
 	counts := metrics.New(metrics.Options{Version: versionText(), Logger: log})
-	timed := timedStore{counts.Store(store), store}
+	jobs, registry, err := sealWith(o.sealKeys, store, store, log)
+	if err != nil {
+		return err
+	}
+	timed := timedStore{counts.Store(jobs), registry}
 	calls := o.calls.handler(guard, secrets, timed)
 	kinds := builtinKinds(calls)
 	traces.wrap(kinds)

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/seal"
+)
+
+const sealKeysUsage = "file with keys that seal what jobs carry before the database gets it: one per line, ID and 32 bytes in Base64; the first seals, all open (default: nothing is sealed)"
+
+// sealWith seals what goes into a store, if there is a file with keys.
+func sealWith(file string, store driver.Store, registry access.Store, log *slog.Logger) (driver.Store, access.Store, error) {
+	if file == "" {
+		return store, registry, nil
+	}
+	keys, err := newReread("the keys of --seal-keys", log, func() (*seal.Keys, error) { return readSealKeys(file) }, file)
+	if err != nil {
+		return nil, nil, usagef("--seal-keys: %w", err)
+	}
+	codec := currentKeys{keys}
+	return seal.Wrap(store, codec), seal.WrapAccess(registry, codec), nil
+}
+
+// currentKeys are those that the file has now.
+type currentKeys struct {
+	keys *reread[*seal.Keys]
+}
+
+// Seal is part of seal.Codec.
+func (c currentKeys) Seal(plain []byte, label string) ([]byte, error) {
+	return c.keys.get().Seal(plain, label)
+}
+
+// Open is part of seal.Codec.
+func (c currentKeys) Open(sealed []byte) ([]byte, error) { return c.keys.get().Open(sealed) }
+
+// readSealKeys reads a file of keys. Its errors have no part of a key.
+func readSealKeys(file string) (*seal.Keys, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var keys []seal.Key
+	lines := bufio.NewScanner(bytes.NewReader(raw))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		words := strings.Fields(line)
+		if len(words) != 2 {
+			return nil, fmt.Errorf("%s, line %d: it must have an ID and a key, for example from: echo $(date +%%Y-%%m) $(openssl rand -base64 32)", file, n)
+		}
+		secret, err := base64.StdEncoding.DecodeString(words[1])
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: the key %q is not Base64", file, n, words[0])
+		}
+		keys = append(keys, seal.Key{ID: words[0], Secret: secret})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("%s has no key; write one with: echo $(date +%%Y-%%m) $(openssl rand -base64 32)", file)
+	}
+	return seal.NewKeys(keys[0], keys[1:]...)
+}

@@ -1,0 +1,66 @@
+package seal
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+)
+
+// WrapAccess seals what the audit log tells of things: what they were before, and after.
+// Who did what to which, and when, stays readable.
+func WrapAccess(store access.Store, codec Codec) access.Store {
+	return accessStore{store, coder{codec}}
+}
+
+type accessStore struct {
+	access.Store
+	coder
+}
+
+// Audit is part of access.Store.
+func (s accessStore) Audit(ctx context.Context, entries []access.Entry) error {
+	sealed, err := s.sealEntries(entries)
+	if err != nil {
+		return err
+	}
+	return s.Store.Audit(ctx, sealed)
+}
+
+// sealEntries returns copies of entries that are sealed.
+func (c coder) sealEntries(entries []access.Entry) ([]access.Entry, error) {
+	sealed := slices.Clone(entries)
+	for i := range sealed {
+		for _, document := range []*json.RawMessage{&sealed[i].Before, &sealed[i].After} {
+			closed, err := c.close(orText(*document))
+			if err != nil {
+				return nil, err
+			}
+			if len(closed) > fairlead.MaxArgs { // the log would cut it off
+				closed = json.RawMessage(`"it was too long to be kept"`)
+			}
+			*document = closed
+		}
+	}
+	return sealed, nil
+}
+
+// orText is a document, or a text if it is none.
+func orText(document json.RawMessage) json.RawMessage {
+	if document == nil || json.Valid(document) {
+		return document
+	}
+	text, _ := json.Marshal(string(document)) // a string can be marshalled
+	return text
+}
+
+// AuditLog is part of access.Store. What cannot be opened stays sealed.
+func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
+	entries, err := s.Store.AuditLog(ctx, filter)
+	for i := range entries {
+		_ = s.openAll(&entries[i].Before, &entries[i].After)
+	}
+	return entries, err
+}

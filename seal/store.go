@@ -1,0 +1,201 @@
+package seal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// Store is a store in whose database documents are sealed.
+type Store struct {
+	driver.Store
+	coder
+}
+
+var _ driver.Store = (*Store)(nil)
+
+// Wrap seals what a store is given, and opens what it returns. Use Within for transactions
+// of the caller's own.
+func Wrap(store driver.Store, codec Codec) *Store { return &Store{store, coder{codec}} }
+
+// sealJobs returns copies of jobs with their args sealed.
+func (c coder) sealJobs(jobs []*fairlead.Job) ([]*fairlead.Job, error) {
+	sealed := make([]*fairlead.Job, len(jobs))
+	for i, job := range jobs {
+		copied := *job
+		if err := c.closeAll(&copied.Args); err != nil {
+			return nil, err
+		}
+		sealed[i] = &copied
+	}
+	return sealed, nil
+}
+
+// adopt gives jobs what a store has set in their copies.
+func adopt(jobs, sealed []*fairlead.Job) {
+	for i, job := range jobs {
+		args := job.Args
+		*job = *sealed[i]
+		job.Args = args
+	}
+}
+
+// openJob opens what a job carries.
+func (c coder) openJob(job *fairlead.Job) error {
+	return c.openAll(&job.Args, &job.Output, &job.Progress, &job.Told, &job.Memo)
+}
+
+// sealSettlements returns copies of settlements that are sealed.
+func (c coder) sealSettlements(settlements []fairlead.Settlement) ([]fairlead.Settlement, error) {
+	sealed := slices.Clone(settlements)
+	for i := range sealed {
+		s := &sealed[i]
+		if err := c.closeAll(&s.Output, &s.Memo, &s.Progress); err != nil {
+			return nil, err
+		}
+		if s.Replace == nil {
+			continue
+		}
+		replacement, err := c.sealJobs([]*fairlead.Job{s.Replace})
+		if err != nil {
+			return nil, err
+		}
+		s.Replace = replacement[0]
+	}
+	return sealed, nil
+}
+
+// adoptReplacements gives replacements what a store has set in their copies.
+func adoptReplacements(settlements, sealed []fairlead.Settlement) {
+	for i := range settlements {
+		if settlements[i].Replace != nil {
+			adopt([]*fairlead.Job{settlements[i].Replace}, []*fairlead.Job{sealed[i].Replace})
+		}
+	}
+}
+
+// Enqueue is part of fairlead.Store.
+func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	sealed, err := s.sealJobs(jobs)
+	if err != nil {
+		return err
+	}
+	if err := s.Store.Enqueue(ctx, sealed); err != nil {
+		return err
+	}
+	adopt(jobs, sealed)
+	return nil
+}
+
+// EnqueueOnce is part of fairlead.Store.
+func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (repeated bool, err error) {
+	sealed, err := s.sealJobs(jobs)
+	if err != nil {
+		return false, err
+	}
+	if repeated, err = s.Store.EnqueueOnce(ctx, once, sealed); err != nil {
+		return repeated, err
+	}
+	adopt(jobs, sealed)
+	return repeated, nil
+}
+
+// Get is part of fairlead.Store. What cannot be opened stays sealed.
+func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
+	job, err := s.Store.Get(ctx, id)
+	if err == nil {
+		_ = s.openJob(job)
+	}
+	return job, err
+}
+
+// Find is part of fairlead.Store. What cannot be opened stays sealed.
+func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	jobs, err := s.Store.Find(ctx, filter)
+	s.openJobs(jobs)
+	return jobs, err
+}
+
+// FindPage is part of fairlead.Store. What cannot be opened stays sealed.
+func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+	page, err := s.Store.FindPage(ctx, filter)
+	s.openJobs(page.Jobs)
+	return page, err
+}
+
+func (s *Store) openJobs(jobs []*fairlead.Job) {
+	for _, job := range jobs {
+		_ = s.openJob(job)
+	}
+}
+
+// unopenedPause is until a job is tried again that could not be opened: on another node,
+// or when this one has the key.
+const unopenedPause = time.Minute
+
+// Claim is part of driver.Store. A job that cannot be opened is not given to a handler,
+// which would take the sealed text for its input: it is tried again later, and its attempts tell
+// why.
+func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
+	jobs, err := s.Store.Claim(ctx, claim)
+	var back []fairlead.Settlement
+	jobs = slices.DeleteFunc(jobs, func(job *fairlead.Job) bool {
+		problem := s.openJob(job)
+		if problem != nil {
+			back = append(back, fairlead.Settlement{
+				ID: job.ID, Fence: job.Fence, Move: fairlead.Again, After: unopenedPause, Reason: fairlead.ReasonError, Error: problem.Error(),
+			})
+		}
+		return problem != nil
+	})
+	if len(back) > 0 {
+		if _, giving := s.Store.Settle(ctx, back); err == nil && giving != nil {
+			err = fmt.Errorf("give back jobs that cannot be opened: %w", giving)
+		}
+	}
+	return jobs, err
+}
+
+// Settle is part of driver.Store.
+func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	sealed, err := s.sealSettlements(settlements)
+	if err != nil {
+		return nil, err
+	}
+	settled, err := s.Store.Settle(ctx, sealed)
+	adoptReplacements(settlements, sealed)
+	return settled, err
+}
+
+// Save is part of driver.Store.
+func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
+	if err := s.closeAll(&save.Progress, &save.Memo); err != nil {
+		return err
+	}
+	return s.Store.Save(ctx, save)
+}
+
+// Resolve is part of fairlead.Store. The same answer again is the same text, and no
+// conflict.
+func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) (err error) {
+	label := fmt.Sprintf("answer %d %d", answer.ID, answer.Fence)
+	for _, document := range []*json.RawMessage{&answer.Output, &answer.Memo, &answer.Progress} {
+		if *document, err = s.closeAs(label, *document); err != nil {
+			return err
+		}
+	}
+	return s.Store.Resolve(ctx, answer)
+}
+
+// Extend is part of fairlead.Store.
+func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
+	if err := s.closeAll(&extension.Told); err != nil {
+		return time.Time{}, err
+	}
+	return s.Store.Extend(ctx, extension)
+}

@@ -1,0 +1,96 @@
+package seal
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// Within seals what a transaction of the caller's own is given: pass what the Tx method of
+// the wrapped store returns.
+func (s *Store) Within(tx driver.Tx) driver.Tx { return callerTx{tx, s.coder} }
+
+type callerTx struct {
+	driver.Tx
+	coder
+}
+
+// Enqueue is part of fairlead.Tx.
+func (t callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	sealed, err := t.sealJobs(jobs)
+	if err != nil {
+		return err
+	}
+	if err := t.Tx.Enqueue(ctx, sealed); err != nil {
+		return err
+	}
+	adopt(jobs, sealed)
+	return nil
+}
+
+// Settle is part of fairlead.Tx.
+func (t callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	sealed, err := t.sealSettlements(settlements)
+	if err != nil {
+		return nil, err
+	}
+	settled, err := t.Tx.Settle(ctx, sealed)
+	adoptReplacements(settlements, sealed)
+	return settled, err
+}
+
+// Audit is part of access.Auditor, which transactions of stores that keep an audit log are.
+func (t callerTx) Audit(ctx context.Context, entries []access.Entry) error {
+	log, kept := t.Tx.(access.Auditor)
+	if !kept {
+		return errors.New("the store keeps no audit log")
+	}
+	sealed, err := t.sealEntries(entries)
+	if err != nil {
+		return err
+	}
+	return log.Audit(ctx, sealed)
+}
+
+// PutSchedule is part of schedule.CallerTx.
+func (t callerTx) PutSchedule(ctx context.Context, put schedule.Schedule, restart bool) (schedule.Schedule, error) {
+	return t.putSchedule(ctx, t.Tx.PutSchedule, put, restart)
+}
+
+// Schedules is part of schedule.CallerTx.
+func (t callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+	found, err := t.Tx.Schedules(ctx, filter)
+	t.openSchedules(found)
+	return found, err
+}
+
+// AddBatch is part of batch.CallerTx.
+func (t callerTx) AddBatch(ctx context.Context, record batch.Record, chunks []batch.Chunk) (batch.Record, error) {
+	sealed, err := t.sealChunks(chunks)
+	if err != nil {
+		return batch.Record{}, err
+	}
+	stored, err := t.Tx.AddBatch(ctx, record, sealed)
+	if err == nil {
+		adoptChunks(chunks, sealed)
+	}
+	return stored, err
+}
+
+// PutSweep is part of sweep.CallerTx.
+func (t callerTx) PutSweep(ctx context.Context, put sweep.Sweep) (sweep.Sweep, error) {
+	return t.putSweep(ctx, t.Tx.PutSweep, put)
+}
+
+// Sweeps is part of sweep.CallerTx.
+func (t callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+	found, err := t.Tx.Sweeps(ctx, filter)
+	t.openSweeps(found)
+	return found, err
+}
