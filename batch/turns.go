@@ -65,8 +65,8 @@ func (t *Turns) beside(r *Record, now time.Time) Line {
 	return first
 }
 
-// turnsRead is how many open batches a process reads that knows none.
-const turnsRead = 100
+// turnsRead is how many open batches a process reads that knows none. Of each its running tasks are counted.
+const turnsRead = 32
 
 // readTurns reads the newest open batches.
 func readTurns(ctx context.Context, store Store) (*Turns, error) {
