@@ -46,9 +46,11 @@ func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim 
 		return nil, err
 	}
 	if claim.Solo {
-		return l.startSuspects(open, picks)
+		jobs, err := l.startSuspects(open, picks)
+		return l.noteShares(nil, jobs), err
 	}
-	return l.startPicks(picks)
+	jobs, err := l.startPicks(picks)
+	return l.noteShares(lanes, jobs), err
 }
 
 // namesOf returns the names of the picks' lanes.
@@ -75,7 +77,7 @@ func (l *claimer) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	for _, lane := range open {
 		if head := l.laneHeads.busy[lane.ID]; head != nil {
 			head.name = lane.LaneKey
-			l.book.govern(&head.Lane, lane)
+			l.govern(&head.Lane, lane)
 			lanes = append(lanes, &head.Lane)
 		}
 	}
@@ -102,7 +104,7 @@ func (l *claimer) foreignLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*di
 		if others := otherNodes.Of(lane.LaneKey); others != nil {
 			foreign := head.Lane // a copy: to other claims it is not foreign
 			foreign.Keys, foreign.Others = slices.Clip(foreign.Keys), others
-			l.book.govern(&foreign, lane)
+			l.govern(&foreign, lane)
 			lanes = append(lanes, &foreign)
 		}
 	}
