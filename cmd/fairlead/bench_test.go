@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 func TestBenchPrintsAResultThatProgramsCanRead(t *testing.T) {
@@ -193,27 +194,30 @@ func TestBenchTenantsPrintsALinePerPart(t *testing.T) {
 }
 
 func TestBenchFairPrintsSharesAndWhatTheyCost(t *testing.T) {
-	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
-	var stdout, stderr bytes.Buffer
-	args := []string{"bench", "fair", "--db", db, "--jobs", "2000", "--pairs", "1", "-o", "json"}
-	if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, stderr.String())
-	}
-	var measured map[string]any
-	if err := json.Unmarshal(stdout.Bytes(), &measured); err != nil {
-		t.Fatalf("%v in %q", err, stdout.String())
-	}
-	for _, key := range []string{"rate", "client_us_per_job", "server_us_per_job", "loss_percent", "cpu_loss_percent", "off_percent"} {
-		if _, ok := measured[key].(float64); !ok {
-			t.Errorf("%s is missing in %v", key, measured)
-		}
-	}
-	if shares, _ := measured["shares"].([]any); len(shares) != 3 {
-		t.Errorf("the shares are %v", measured["shares"])
-	}
-	stdout.Reset()
-	if code := run(t.Context(), append(args[:len(args)-2], "--jobs", "200"), &stdout, &stderr); code != exitOK || !strings.Contains(stdout.String(), "cost of fair") {
-		t.Errorf("exit code %d, the table is %s", code, stdout.String())
+	for name, database := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "bench.db") },
+		"PostgreSQL": func(t *testing.T) string { return testdb.Postgres(t) },
+		"MySQL":      func(t *testing.T) string { return testdb.MySQL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			args := []string{"bench", "fair", "--db", database(t), "--jobs", "200", "--pairs", "1", "-o", "json"}
+			if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, stderr.String())
+			}
+			var measured map[string]any
+			if err := json.Unmarshal(stdout.Bytes(), &measured); err != nil {
+				t.Fatalf("%v in %q", err, stdout.String())
+			}
+			for _, key := range []string{"rate", "client_us_per_job", "server_us_per_job", "loss_percent", "cpu_loss_percent", "off_percent"} {
+				if _, ok := measured[key].(float64); !ok {
+					t.Errorf("%s is missing in %v", key, measured)
+				}
+			}
+			if shares, _ := measured["shares"].([]any); len(shares) != 3 {
+				t.Errorf("the shares are %v", measured["shares"])
+			}
+		})
 	}
 }
 
