@@ -51,6 +51,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	}
 	c.remember()
 	c.noteShares(jobs)
+	s.fair.ShareFirst(ctx, claim.Node)
 	return jobs, nil
 }
 

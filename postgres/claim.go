@@ -44,6 +44,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 			return nil, fmt.Errorf("claim: %w", err)
 		}
 	}
+	s.fair.ShareFirst(ctx, claim.Node)
 	slices.SortFunc(c.jobs, byOrder)
 	return c.jobs, nil
 }

@@ -24,7 +24,9 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err := s.fair.Share(ctx, claim.Node); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	return inTx(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim, token) })
+	jobs, err := inTx(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim, token) })
+	s.fair.ShareFirst(ctx, claim.Node)
+	return jobs, err
 }
 
 func (t *txn) claim(claim driver.Claim, token string) ([]*fairlead.Job, error) {

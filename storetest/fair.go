@@ -158,6 +158,37 @@ func testFair(c *chapter) {
 		f.equal("starts of the first", starts["first"], 1)
 		f.equal("tenants that had a start", len(starts), 40)
 	})
+	c.test("what other nodes have started counts for the shares of a node", func(f *fixture) {
+		f.order("", fairlead.OrderFair)
+		there := f.elsewhere()
+		here, away := f.join(), there.join()
+		f.enqueue(many(40, forTenant("wide"))...)
+		f.enqueue(many(40, forTenant("wide"), ofKind("other"))...)
+		last := f.enqueue(many(40, forTenant("narrow"), ofKind("other"))...)
+		claim := func(f *fixture, node fairlead.NodeID, kind string, most int) (starts map[string]int) {
+			starts = map[string]int{}
+			for _, job := range f.claimAs(driver.Claim{Node: node, Scope: everything(kind), Max: most}) {
+				starts[job.Tenant]++
+			}
+			_, err := f.store.Explain(f.ctx(), last.ID) // nodes of a store that explains learn of each other at once
+			f.ok(err)
+			return starts
+		}
+		f.equal("starts while no other node has started any", claim(there, away, "other", 10), map[string]int{"wide": 5, "narrow": 5})
+		f.equal("starts of a node that runs jobs of one tenant only", claim(f, here, kind, 40), map[string]int{"wide": 40})
+		claim(there, away, "other", 0)
+		starts := claim(there, away, "other", 10)
+		if starts["narrow"] <= starts["wide"] {
+			f.Errorf("the starts are %v: the other node's were not made up for", starts)
+		}
+	})
+	c.test("crash suspects of tenants that share starts are claimed", func(f *fixture) {
+		f.order("", fairlead.OrderFair)
+		job := f.suspect()
+		f.enqueue(plain())
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 10, Solo: true})
+		f.equal("the solo claim", ids(claimed), []int64{job.ID})
+	})
 	c.test("Explain tells the share of a ready job's tenant", func(f *fixture) {
 		f.order("", fairlead.OrderFair)
 		f.declare(fairlead.Tenant{Name: "heavy", Weight: 3})
@@ -167,7 +198,7 @@ func testFair(c *chapter) {
 		job := f.enqueue(with(forTenant("heavy")))
 		e, err := f.store.Explain(f.ctx(), job.ID)
 		f.ok(err)
-		text := `tenant "heavy" has weight 3: beside 1 other tenant it is entitled to 75 % of the starts of the cluster, and had 75 % in the last minute`
+		text := `tenant "heavy" has weight 3: it is entitled to 75 % of the starts of the cluster, and had 75 % in the last minute`
 		f.equal("the share", e.Share, &fairlead.Share{Weight: 3, Entitled: 0.75, Had: 0.75, Text: text})
 		f.equal("jobs of its tenant before it", e.Ahead, 5)
 		there, err := f.elsewhere().store.Explain(f.ctx(), job.ID)

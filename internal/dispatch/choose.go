@@ -94,7 +94,8 @@ func (c *choice) short(lane *Lane) bool {
 // merge takes the first jobs of all lanes together while wanted. It returns
 // the lanes that it has to know more about, if any.
 func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, err error) {
-	line := c.lineUp(lanes)
+	line, fair := c.lineUp(lanes)
+	defer fair.keep(c.got)
 	for len(line) > 0 && len(c.picks) < c.ask.Max {
 		first := line[0]
 		switch {
@@ -120,9 +121,8 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, 
 
 // lineUp puts lanes where their next jobs stand. The lanes of a fair scope have one place
 // together.
-func (c *choice) lineUp(lanes []*Lane) line {
-	line := make(line, 0, len(lanes))
-	var fair groups
+func (c *choice) lineUp(lanes []*Lane) (line line, fair groups) {
+	line = make([]place, 0, len(lanes))
 	for _, lane := range lanes {
 		key, known, ok := lane.next(c.seen[lane])
 		switch {
@@ -144,7 +144,7 @@ func (c *choice) lineUp(lanes []*Lane) line {
 		}
 	}
 	heap.Init(&line)
-	return line
+	return line, fair
 }
 
 // settleFirst puts the first lane where its next job belongs.
@@ -177,9 +177,6 @@ func (c *choice) take(lane *Lane, key Key) {
 	c.seen[lane]++
 	for _, limit := range lane.Limits {
 		c.started[limit]++
-	}
-	for share := lane.Share; share != nil; share = share.Of {
-		c.got[share]++
 	}
 	if lane.Others != nil {
 		c.left[lane.Others]++

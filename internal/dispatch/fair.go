@@ -100,6 +100,13 @@ func (s groups) of(share *Share, got map[*Share]int) *group {
 	return found
 }
 
+// keep notes what the shares got, for the rest of the choice.
+func (s groups) keep(got map[*Share]int) {
+	for share, group := range s {
+		got[share] = group.got
+	}
+}
+
 // all calls f for every lane of the group.
 func (g *group) all(f func(place)) {
 	for _, p := range g.parts {

@@ -49,8 +49,9 @@ func (l *Ledger) Refresh(bucket int64, others []Count, party func(scope, tenant 
 	}
 	l.others, l.refreshed = read, true
 	for key := range l.own {
-		if key.bucket < bucket-1 && !l.unread[key] {
+		if key.bucket < bucket-1 && !l.unread[key] || key.bucket < bucket-windowBuckets {
 			delete(l.own, key)
+			delete(l.unread, key)
 		}
 	}
 	for _, s := range l.scopes {

@@ -53,20 +53,9 @@ func (e *explaining) share() {
 		Entitled: float64(party.FamilyWeight) / float64(whole) * float64(party.Weight) / float64(siblings),
 		Had:      float64(e.Shared[party.Tenant]) / float64(max(1, all)),
 	}
-	share.Text = fmt.Sprintf("tenant %q has weight %d: beside %s it is entitled to %s of the starts of %s, and had %s in the last minute",
-		party.Tenant, party.Weight, otherTenants(len(active)-1), percent(share.Entitled), sharedBy(party.Scope), percent(share.Had))
+	share.Text = fmt.Sprintf("tenant %q has weight %d: it is entitled to %s of the starts of %s, and had %s in the last minute",
+		party.Tenant, party.Weight, percent(share.Entitled), sharedBy(party.Scope), percent(share.Had))
 	e.Share = share
-}
-
-func otherTenants(n int) string {
-	switch n {
-	case 0:
-		return "no other tenant"
-	case 1:
-		return "1 other tenant"
-	default:
-		return fmt.Sprintf("%d other tenants", n)
-	}
 }
 
 func percent(part float64) string { return fmt.Sprintf("%v %%", math.Round(part*1000)/10) }

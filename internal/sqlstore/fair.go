@@ -34,6 +34,7 @@ type fairNode struct {
 	sharing Lock
 	rules   *Rules // as of its last claim
 	claimed time.Time
+	begun   bool // it has shared
 	shared  time.Time
 	bucket  int64 // in which it last did so
 }
@@ -122,6 +123,19 @@ func (f *Fair) Share(ctx context.Context, node fairlead.NodeID) error {
 	return f.share(ctx, node, n)
 }
 
+// ShareFirst is Share after the first claim of a node, which could not tell when it started
+// jobs before it had read the clock. The jobs are the node's whether or not that fails,
+// and the next claim shares again: so it returns no error.
+func (f *Fair) ShareFirst(ctx context.Context, node fairlead.NodeID) {
+	f.mu.Lock()
+	n := f.nodes[node]
+	first := n != nil && !n.begun
+	f.mu.Unlock()
+	if first {
+		_ = f.Share(ctx, node)
+	}
+}
+
 // shareAll is Share for all nodes of the store at once, however recently they did.
 func (f *Fair) shareAll(ctx context.Context) error {
 	f.mu.Lock()
@@ -163,6 +177,9 @@ func (f *Fair) share(ctx context.Context, node fairlead.NodeID, n *fairNode) err
 		}
 	}
 	n.bucket, n.shared = bucket, time.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n.begun = true
 	return nil
 }
 
