@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
 // weigh takes the lanes that tenants share by weight out of the line: the claim considers
@@ -30,12 +29,7 @@ func (c *claimer) weigh() (views []*laneView) {
 
 // noteShares records what tenants got of the starts that they share.
 func (c *claimer) noteShares(jobs []*fairlead.Job) {
-	if c.fair == nil {
-		return
+	if c.fair != nil {
+		c.fair.Close(c.Solo, lanesOf(maps.Values(c.views)), jobs)
 	}
-	var lanes []*dispatch.Lane
-	if !c.Solo {
-		lanes = lanesOf(maps.Values(c.views))
-	}
-	c.fair.Close(lanes, jobs)
 }

@@ -23,9 +23,5 @@ func (l *limitedClaim) weigh() {
 
 // noteShares records what tenants got of the starts that they share.
 func (l *limitedClaim) noteShares(before int) {
-	lanes := l.lanes
-	if l.claim.Solo {
-		lanes = nil
-	}
-	l.fair.Close(lanes, l.jobs[before:])
+	l.fair.Close(l.claim.Solo, l.lanes, l.jobs[before:])
 }

@@ -107,7 +107,7 @@ func (l *claimer) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, err
 	if err := l.startUpto(lane.ID, len(jobs), keyOf(jobs[len(jobs)-1])); err != nil {
 		return nil, err
 	}
-	return l.noteShares(nil, l.leased(jobs)), nil
+	return l.noteShares(false, nil, l.leased(jobs)), nil
 }
 
 // loadStarted reads the jobs that were moved, in order.

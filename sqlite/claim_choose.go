@@ -45,12 +45,12 @@ func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim 
 	if err := l.spend(picks); err != nil {
 		return nil, err
 	}
+	start := l.startPicks
 	if claim.Solo {
-		jobs, err := l.startSuspects(open, picks)
-		return l.noteShares(nil, jobs), err
+		start = func(picks []dispatch.Pick) ([]*fairlead.Job, error) { return l.startSuspects(open, picks) }
 	}
-	jobs, err := l.startPicks(picks)
-	return l.noteShares(lanes, jobs), err
+	jobs, err := start(picks)
+	return l.noteShares(claim.Solo, lanes, jobs), err
 }
 
 // namesOf returns the names of the picks' lanes.

@@ -15,7 +15,7 @@ func (l *claimer) govern(governed *dispatch.Lane, lane sqlstore.Lane) {
 // noteShares records what tenants got of the starts that they share, and among which
 // lanes the claim has chosen. It does so before the commit, so that the next claim of the
 // same transaction knows: what a commit that fails has counted is forgotten in a minute.
-func (l *claimer) noteShares(lanes []*dispatch.Lane, jobs []*fairlead.Job) []*fairlead.Job {
-	l.fair.Close(lanes, jobs)
+func (l *claimer) noteShares(solo bool, lanes []*dispatch.Lane, jobs []*fairlead.Job) []*fairlead.Job {
+	l.fair.Close(solo, lanes, jobs)
 	return jobs
 }

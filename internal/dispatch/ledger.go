@@ -112,8 +112,17 @@ func (s *Shares) whole(name Party, fill func(*Share)) *Share {
 	return share
 }
 
-// Close records what a claim has found and started. Solo claims have not looked at
-// all lanes: they give none.
+// Charge records what a claim has started that looked at few lanes. It leaves as it was
+// which tenants have jobs.
+func (s *Shares) Charge(started map[Party]int) {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	for party, n := range started {
+		s.ledger.start(party, n)
+	}
+}
+
+// Close records what a claim has found and started that looked at all lanes of its node.
 func (s *Shares) Close(lanes []*Lane, started map[Party]int) {
 	found := map[Party]bool{}
 	for _, lane := range lanes {

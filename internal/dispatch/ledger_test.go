@@ -171,3 +171,13 @@ func TestATenantWhoseNextJobsWereNotReadKeepsWhatItIsBehindBy(t *testing.T) {
 	}
 	wantStarts(t, sum, map[Party]int{first: 10, second: 10})
 }
+
+func TestAClaimThatLooksAtFewLanesTakesNothingFromTheOthers(t *testing.T) {
+	behind, ahead := alone("behind", 1), alone("ahead", 1)
+	b := newBacklog(behind, ahead)
+	b.claimTimes(t, 2, 10)
+	for range 10 {
+		b.ledger.Open().Charge(map[Party]int{ahead: 1})
+	}
+	wantStarts(t, b.claim(t, 30), map[Party]int{behind: 20, ahead: 10})
+}

@@ -93,18 +93,26 @@ func (c *FairClaim) Share(lane LaneKey) *dispatch.Share {
 }
 
 // Close records what a claim has started, and among which lanes it has chosen. A claim of
-// suspects has chosen among few: it gives none.
-func (c *FairClaim) Close(lanes []*dispatch.Lane, jobs []*fairlead.Job) {
-	if c == nil {
-		return
+// suspects has chosen among few: what it has not seen is not gone.
+func (c *FairClaim) Close(solo bool, lanes []*dispatch.Lane, jobs []*fairlead.Job) {
+	switch {
+	case c == nil:
+	case solo:
+		c.shares.Charge(c.started(jobs))
+	default:
+		c.shares.Close(lanes, c.started(jobs))
 	}
+}
+
+// started counts the jobs of tenants that share starts.
+func (c *FairClaim) started(jobs []*fairlead.Job) map[dispatch.Party]int {
 	started := map[dispatch.Party]int{}
 	for _, job := range jobs {
 		if party, fair := c.rules.Party(KeyOf(job)); fair {
 			started[party]++
 		}
 	}
-	c.shares.Close(lanes, started)
+	return started
 }
 
 // Share lets other nodes know what a node has started, and the node what they have, at
