@@ -8,8 +8,18 @@ type Explanation struct {
 	State     State
 	At        time.Time  // the database's clock
 	Obstacles []Obstacle // all that keeps it from starting now, in the order in which a claim would find it; none if it runs or has ended
-	Ahead     int        // jobs that go before it: ready ones, or while it is parked those parked at the same gate; MaxAhead stands for that many or more
+	Ahead     int        // jobs that go before it: ready ones, where tenants share starts only those of its own tenant, or while it is parked those parked at the same gate; MaxAhead stands for that many or more
 	Start     time.Time  // when it will probably start: when its obstacles end without help, or for want of a slot, at a cap and in line as fast as jobs were started in the last UsageWindow; zero if that is unknown
+	Share     *Share     // of a ready job where tenants share starts by weight; nil elsewhere
+}
+
+// Share is what a tenant gets of the starts where Limit.Order is OrderFair.
+type Share struct {
+	Queue    string  // whose starts are shared; empty: those of all queues that follow the cluster
+	Weight   int     // the tenant's
+	Entitled float64 // part of all starts that its weight gives it beside the tenants that have started jobs in the last UsageWindow
+	Had      float64 // part of all starts in the last UsageWindow that were its own
+	Text     string  // all of that for people
 }
 
 // MaxAhead is how many jobs before one are counted.

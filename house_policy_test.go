@@ -29,7 +29,7 @@ import (
 // deciding says which types of a package are decided about. Scopes of limits and pauses
 // are not among them: they are part of a row's key.
 var deciding = map[string][]string{
-	".": {"State", "Reason", "Move", "Settled", "OnDuplicate", "KeyScope", "OnCrash", "ObstacleCode"},
+	".": {"State", "Reason", "Move", "Settled", "OnDuplicate", "KeyScope", "OnCrash", "ObstacleCode", "Order"},
 	"schedule": {
 		"Overlap", "AfterFailure", "Concurrency", "CatchUp", "Trigger", "SkipReason", "AlertEvent",
 	},

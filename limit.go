@@ -11,7 +11,18 @@ const (
 	LimitTenant LimitScope = "tenant" // and those of its children; set as part of Tenant
 )
 
-// Limit bounds the jobs of one scope together, on all nodes.
+// Order tells which ready jobs of the same priority start first.
+type Order string
+
+// The orders. A queue without one follows the cluster, which goes by deadline unless it
+// says otherwise.
+const (
+	OrderDeadline Order = "deadline" // the earliest acceptable start, across tenants
+	OrderFair     Order = "fair"     // tenants share starts by Tenant.Weight, over a minute
+)
+
+// Limit bounds the jobs of one scope together, on all nodes, and says in which order they
+// start.
 type Limit struct {
 	Scope      LimitScope
 	Name       string  // of the queue, kind or tenant; empty if global
@@ -19,6 +30,7 @@ type Limit struct {
 	Rate       float64 // starts per second; zero: no limit
 	Burst      int     // starts that may come at once after a pause; zero: those of a tenth of a second, at least one
 	PerKey     int     // of a kind: jobs of one tenant with the same ConcurrencyKey that are admitted at once; zero: one
+	Order      Order   // of a queue or the cluster; empty: a queue follows the cluster, the cluster OrderDeadline
 }
 
 // LimitUse is a limit and what is used of it.
@@ -49,6 +61,15 @@ func NormalizeLimit(l *Limit) error {
 	c.Count("per_key", l.PerKey, MaxCap)
 	if l.PerKey != 0 && l.Scope != LimitKind {
 		c.Refuse("per_key", "is for a scope of %s, not %s", LimitKind, l.Scope)
+	}
+	switch l.Order {
+	case "":
+	case OrderDeadline, OrderFair:
+		if l.Scope == LimitKind {
+			c.Refuse("order", "is for a scope of %s or %s, not %s", LimitGlobal, LimitQueue, l.Scope)
+		}
+	default:
+		c.Refuse("order", "is %q; it must be %s or %s, or empty", l.Order, OrderDeadline, OrderFair)
 	}
 	c.Rate(l.Rate, MaxRate, &l.Burst, MaxCap)
 	return Invalid(c.Found...)

@@ -24,6 +24,7 @@ func TestALimitNamesTheFieldThatIsWrong(t *testing.T) {
 		"max_running": {kind(func(l *fairlead.Limit) { l.MaxRunning = -1 }), kind(func(l *fairlead.Limit) { l.MaxRunning = fairlead.MaxCap + 1 })},
 		"per_key":     {kind(func(l *fairlead.Limit) { l.PerKey = -1 }), {Scope: fairlead.LimitQueue, Name: "q", PerKey: 1}},
 		"rate":        {kind(func(l *fairlead.Limit) { l.Rate = -1 }), kind(func(l *fairlead.Limit) { l.Rate = math.NaN() })},
+		"order":       {kind(func(l *fairlead.Limit) { l.Order = fairlead.OrderFair }), {Scope: fairlead.LimitGlobal, Order: "random"}},
 		"burst":       {kind(func(l *fairlead.Limit) { l.Burst = 1 }), kind(func(l *fairlead.Limit) { l.Rate, l.Burst = 1, -1 })},
 	} {
 		for i, limit := range limits {
@@ -39,6 +40,8 @@ func TestALimitNamesTheFieldThatIsWrong(t *testing.T) {
 			l.MaxRunning, l.PerKey, l.Rate = fairlead.MaxCap, fairlead.MaxCap, fairlead.MaxRate
 		}),
 		{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1},
+		{Scope: fairlead.LimitQueue, Name: "q", Order: fairlead.OrderDeadline},
+		{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair},
 	} {
 		if err := fairlead.NormalizeLimit(&limit); err != nil {
 			t.Errorf("%+v: %v", limit, err)

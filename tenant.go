@@ -16,7 +16,7 @@ type Tenant struct {
 	Rate       float64 // starts per second; zero: no limit
 	Burst      int     // starts that may come at once after a pause; zero: those of a tenth of a second, at least one
 	MaxPending int     // jobs that are scheduled, ready or parked; Enqueue beyond it fails with ErrLimit; zero: no bound
-	Weight     int     // its share beside others: kept and shown
+	Weight     int     // its share of the starts beside others, where Limit.Order is OrderFair; a parent's is that of its children together; zero counts as one
 	Paused     bool    // none of its jobs starts
 	Labels     map[string]string
 

@@ -13,12 +13,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/fairleadtest"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // scene is a node on a real store and a target that answers as it is told.
 type scene struct {
 	*testing.T
-	*fairleadtest.Node
+	*fairleadtest.Node[*sqlite.Store]
 	target *httptest.Server
 
 	mu     sync.Mutex

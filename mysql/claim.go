@@ -27,6 +27,9 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
+	if err := s.fair.Share(ctx, claim.Node); err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
 	err = s.inTx(ctx, "claim", func(ctx context.Context, t *txn) (err error) {
 		if c, err = t.open(ctx, claim, own); err != nil {
 			return err
@@ -47,6 +50,8 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 		return nil, err
 	}
 	c.remember()
+	c.noteShares(jobs)
+	s.fair.ShareFirst(ctx, claim.Node)
 	return jobs, nil
 }
 
@@ -61,7 +66,10 @@ func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claim
 	if err != nil {
 		return nil, err
 	}
-	return &claimer{txn: t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim)}, nil
+	return &claimer{
+		txn: t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim),
+		fair: t.fair.Open(claim.Node, rules.Rules),
+	}, nil
 }
 
 // opening reads the version of the rules and when the node's lease ends. It fails if
@@ -124,6 +132,7 @@ type claimer struct {
 	own   ownNode
 	until int64 // when the node's lease ends, as far as the claim knows
 	rules *rules
+	fair  *sqlstore.FairClaim // what tenants share by weight; nil: nothing
 	rooms *rooms
 	taken []*taken
 	now   int64 // the clock when the last of taken was locked: whatever made them ready came before

@@ -131,21 +131,11 @@ func (c *claimer) resolveUncertain(ctx context.Context) error {
 // consider takes the next lanes out of the line and reads them, except those that are
 // known to be full.
 func (c *claimer) consider(ctx context.Context, n int) error {
-	lot := make([]*laneView, 0, min(n, len(c.line.busy)))
-	for len(lot) < n && len(c.line.busy) > 0 {
-		next := c.line.busy.first()
-		if c.full(next.open) {
-			continue
+	lot := c.weigh()
+	for n += len(lot); len(lot) < n && len(c.line.busy) > 0; {
+		if view := c.viewNext(c.line.busy.first()); view != nil {
+			lot = append(lot, view)
 		}
-		var others *dispatch.Others
-		if next.open.foreign {
-			if others = c.otherNodes.Of(next.open.LaneKey); others == nil {
-				continue
-			}
-		}
-		view := c.addView(next.open)
-		view.From, view.Others, view.touches = next.from, others, next.touches
-		lot = append(lot, view)
 	}
 	c.line.considered += len(lot)
 	if len(lot) == 0 || c.alone() { // the server finds the first jobs of the only lane
@@ -156,6 +146,23 @@ func (c *claimer) consider(ctx context.Context, n int) error {
 		return c.look(ctx, lot, frontSize)
 	}
 	return c.look(ctx, lot, max(each, leastPerLane))
+}
+
+// viewNext prepares a lane for reading, unless it is known to be full or no node can run
+// its jobs.
+func (c *claimer) viewNext(next candidate) *laneView {
+	if c.full(next.open) {
+		return nil
+	}
+	var others *dispatch.Others
+	if next.open.foreign {
+		if others = c.otherNodes.Of(next.open.LaneKey); others == nil {
+			return nil
+		}
+	}
+	view := c.addView(next.open)
+	view.From, view.Others, view.touches = next.from, others, next.touches
+	return view
 }
 
 // anyKind is the kind of a lane that stands for lanes of all kinds.

@@ -10,6 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
+// Fair keeps what nodes have started where tenants share starts.
+func (d database) Fair() *sqlstore.Fair { return d.fair }
+
 // Rules are what is paused and limited now.
 func (d database) Rules(ctx context.Context) (rules *sqlstore.Rules, err error) {
 	err = d.inTx(ctx, "read rules", func(ctx context.Context, t *txn) error {

@@ -44,6 +44,7 @@ func (v *laneView) empty() bool { return v.All && len(v.Keys) == 0 }
 func (c *claimer) addView(lane *openLane) *laneView {
 	view := &laneView{Lane: dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: dispatch.Front}, names: lane.LaneKey}
 	c.govern(view, lane)
+	view.Share = c.fair.Share(lane.LaneKey)
 	c.views[lane.ID] = view
 	c.open = append(c.open, view)
 	return view

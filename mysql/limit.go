@@ -37,7 +37,7 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	}
 	var uses []fairlead.LimitUse
 	for _, q := range quotas {
-		if !q.Active() && q.Rule.PerKey == 0 {
+		if !q.Set() {
 			continue
 		}
 		use := fairlead.LimitUse{Limit: q.Rule, MinRunning: q.Min, Running: q.running}

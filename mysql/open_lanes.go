@@ -14,6 +14,7 @@ type openLane struct {
 	quotas   []int32 // that its jobs count against, in order
 	tenant   int32   // the tenant's own quota; zero: it has none
 	promised bool    // its tenant has a minimum
+	fair     bool    // tenants share the starts of its queue by weight
 	foreign  bool    // the scope does not serve it
 }
 
@@ -57,6 +58,7 @@ func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes 
 
 func (r *rules) openLane(lane sqlstore.Lane) openLane {
 	open := openLane{Lane: lane, quotas: r.Of(lane.LaneKey)}
+	_, open.fair = r.Party(lane.LaneKey)
 	if tenant, limited := r.Tenant(lane.LaneKey); limited {
 		open.tenant, open.promised = tenant, r.Quotas[tenant].Min > 0
 	}

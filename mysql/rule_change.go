@@ -102,12 +102,12 @@ func (r *ruleChange) limit(ctx context.Context, rule fairlead.Limit, least int) 
 		}
 	}
 	if q.ID != 0 {
-		return r.must(ctx, 1, r.sql.SetQuota, rule.MaxRunning, least, rule.Rate, rule.Burst, rule.PerKey, q.tokens, q.refilledAt, q.ID)
+		return r.must(ctx, 1, r.sql.SetQuota, rule.MaxRunning, least, rule.Rate, rule.Burst, rule.PerKey, string(rule.Order), q.tokens, q.refilledAt, q.ID)
 	}
-	if !q.Active() && rule.PerKey == 0 {
+	if !q.Set() {
 		return nil // it never existed
 	}
-	result, err := r.tx.ExecContext(ctx, r.sql.AddQuota, string(rule.Scope), rule.Name, rule.MaxRunning, least, rule.Rate, rule.Burst, rule.PerKey, q.tokens, q.refilledAt)
+	result, err := r.tx.ExecContext(ctx, r.sql.AddQuota, string(rule.Scope), rule.Name, rule.MaxRunning, least, rule.Rate, rule.Burst, rule.PerKey, string(rule.Order), q.tokens, q.refilledAt)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,11 @@ func (t *txn) readRules(ctx context.Context, version int64) (*sqlstore.Rules, er
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.NewRules(version, pauses, parents, plainQuotas(quotas)), nil
+	weights, err := sqlstore.ReadWeights(ctx, t.db(), &t.sql.TenantStatements)
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.NewRules(version, pauses, parents, plainQuotas(quotas)).Weighed(weights), nil
 }
 
 // changeRules begins a change of the rules and returns their new version. No claim runs
@@ -99,7 +103,7 @@ func readQuotas(ctx context.Context, q querier, statement string) (quotas []*quo
 		q := &quota{}
 		quotas = append(quotas, q)
 		return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst,
-			&q.Rule.PerKey, &q.running, &q.freed, &q.tokens, &q.refilledAt, &q.now)
+			&q.Rule.PerKey, &q.Rule.Order, &q.running, &q.freed, &q.tokens, &q.refilledAt, &q.now)
 	}, statement)
 	return quotas, err
 }

@@ -173,6 +173,7 @@ type Store struct {
 	ids sqlstore.IDs
 
 	pending  *sqlstore.Pending
+	fair     *sqlstore.Fair
 	lanes    *sqlstore.Lanes
 	query    sqlstore.Query
 	hub      *sqlstore.Hub

@@ -97,5 +97,7 @@ func (l *limitedClaim) resume(c candidate, now time.Time) *busyLane {
 	}
 	lane.version = c.version
 	lane.From, lane.others, lane.Others = c.from, c.others, c.others
+	lane.share = l.fair.Share(c.open.LaneKey)
+	lane.Share = lane.share
 	return lane
 }

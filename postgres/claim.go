@@ -29,6 +29,9 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
+	if err := s.fair.Share(ctx, claim.Node); err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
 	c := claimer{Store: s, claim: claim, nodeToken: token, left: claim.Max, locked: map[int64]bool{}}
 	for try, more := 0, true; more && try < claimTries; try++ {
 		if more, err = c.next(ctx); err != nil {
@@ -41,6 +44,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 			return nil, fmt.Errorf("claim: %w", err)
 		}
 	}
+	s.fair.ShareFirst(ctx, claim.Node)
 	slices.SortFunc(c.jobs, byOrder)
 	return c.jobs, nil
 }
@@ -86,7 +90,7 @@ func (c *claimer) next(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	if all.limited || len(all.lanes) > manyLanes && !c.claim.Solo {
+	if all.limited || all.fair || len(all.lanes) > manyLanes && !c.claim.Solo {
 		return c.claimLimited(ctx, known, all)
 	}
 	open := c.withRoom(all.lanes)

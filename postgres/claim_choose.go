@@ -25,12 +25,14 @@ type limitedClaim struct {
 	known      *rules
 	open       []openLane           // served by this claim
 	foreign    []openLane           // not served, but under limits
+	fair       *sqlstore.FairClaim  // what tenants share by weight; nil: nothing
 	otherNodes *sqlstore.OtherNodes // the nodes that run the foreign lanes; nil if there are no foreign lanes
 	many       bool                 // there are so many lanes that the process remembers where their jobs begin
 	trusting   bool                 // the jobs themselves are remembered too: no other claim takes them
 	looked     []*busyLane          // lanes that were read
 	line       candidates           // lanes with jobs that have not been considered yet
-	busy       []*busyLane          // lanes that have been considered, in order
+	busy       []*busyLane          // lanes that have been considered, in order: first all that tenants share by weight
+	weighed    int                  // how many those are
 	shared     []int32              // all quotas of these lanes that are not of tenants, in order
 	guaranteed int                  // how many lanes belong to a tenant with a minimum
 	cost       time.Duration        // how long it took to look for lanes with jobs
@@ -56,6 +58,7 @@ func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes
 		open.foreign = nil // a claim of suspects leaves nothing to other nodes
 	}
 	l := &limitedClaim{claimer: c, known: known, open: open.lanes, foreign: open.foreign, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
+	l.fair = c.Store.fair.Open(c.claim.Node, known.Rules)
 	defer func() { *line = l.line[:0] }()
 	if err := l.readOtherNodes(ctx); err != nil {
 		return false, err
@@ -64,7 +67,7 @@ func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes
 		return changed, err
 	}
 	before := len(c.jobs)
-	if len(l.line) > 0 {
+	if len(l.line)+l.weighed > 0 {
 		err := c.inRoundTrips(ctx, func(ctx context.Context, t *roundTrips) error {
 			l.restart(before)
 			return l.run(ctx, t)
@@ -83,6 +86,7 @@ func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes
 	c.left -= taken
 	c.patient = l.passed
 	l.noteTakes(before)
+	l.noteShares(before)
 	if l.token > 0 {
 		c.tokens.In(l.token)
 	}
@@ -200,6 +204,7 @@ func (l *limitedClaim) lineUp() {
 		}
 	}
 	slices.Sort(l.shared)
+	l.weigh()
 	heap.Init(&l.line)
 }
 
@@ -262,7 +267,7 @@ func (l *limitedClaim) choices() []*dispatch.Lane {
 func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 	var s claimCheck
 	calls := []call{{sql: l.pin() + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claimer)}
-	lot := l.nextLot(l.guaranteed + max(l.left, fewLanes))
+	lot := l.nextLot(l.weighed + l.guaranteed + max(l.left, fewLanes))
 	tenants := l.tenants(lot)
 	if len(l.shared) > 0 {
 		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{l.shared}})

@@ -7,6 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
+// Fair keeps what nodes have started where tenants share starts.
+func (d database) Fair() *sqlstore.Fair { return d.fair }
+
 // Rules are what is paused and limited now.
 func (d database) Rules(ctx context.Context) (*sqlstore.Rules, error) {
 	rules, err := d.readRules(ctx)

@@ -15,6 +15,7 @@ type busyLane struct {
 	before  laneView         // what was known of the lane when the claim began
 	unread  []laneSpan       // the spans that have not been read yet
 	others  *dispatch.Others // the nodes that run its jobs, if this claim does not serve the lane
+	share   *dispatch.Share  // of its tenant, if tenants share the starts of its queue
 
 	passedOver bool // jobs were left out because other transactions had locked them
 }
@@ -45,7 +46,7 @@ func newBusyLane(open openLane, before laneView) *busyLane {
 func (l *busyLane) restart() {
 	l.unread = slices.Clone(l.before.unread)
 	l.Lane = dispatch.Lane{
-		ID: l.open.id, Kind: l.open.Kind, From: l.From, Others: l.others,
+		ID: l.open.id, Kind: l.open.Kind, From: l.From, Others: l.others, Share: l.share,
 		Keys: slices.Clone(l.before.keys), All: len(l.unread) == 0,
 	}
 }

@@ -40,7 +40,7 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	err := s.runPlain(ctx, call{sql: s.sql.Limits, restart: func() { limits = nil }, each: func(row sqlstore.Scanner) error {
 		var use fairlead.LimitUse
 		var elapsed int64
-		if err := row.Scan(&use.Scope, &use.Name, &use.MaxRunning, &use.MinRunning, &use.Rate, &use.Burst, &use.PerKey, &use.Running, &use.Tokens, &elapsed); err != nil {
+		if err := row.Scan(&use.Scope, &use.Name, &use.MaxRunning, &use.MinRunning, &use.Rate, &use.Burst, &use.PerKey, &use.Order, &use.Running, &use.Tokens, &elapsed); err != nil {
 			return err
 		}
 		now := dispatch.Limit{Rate: use.Rate, Burst: use.Burst, Tokens: use.Tokens}

@@ -12,6 +12,7 @@ type openLane struct {
 	id int32
 	sqlstore.LaneKey
 	hold    *hold // the quotas that its jobs hold; nil if none
+	fair    bool  // tenants share the starts of its queue by weight
 	foreign bool  // the claim does not serve it
 
 	// These belong to a single claim that reads all lanes:
@@ -26,6 +27,7 @@ func (l *openLane) limited() bool { return l.hold != nil }
 type openLanes struct {
 	lanes   []openLane // served
 	limited bool       // some of lanes are under limits
+	fair    bool       // tenants share the starts of some of lanes
 	foreign []openLane // under limits, but not served
 }
 
@@ -55,10 +57,12 @@ func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes 
 			continue
 		}
 		open := openLane{id: lane.ID, LaneKey: lane.LaneKey, hold: r.hold(lane)}
+		_, open.fair = r.Party(lane.LaneKey)
 		switch {
 		case sqlstore.Serves(scope, lane.LaneKey):
 			list.lanes = append(list.lanes, open)
 			list.limited = list.limited || open.limited()
+			list.fair = list.fair || open.fair
 		case open.limited():
 			open.foreign = true
 			list.foreign = append(list.foreign, open)

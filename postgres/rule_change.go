@@ -92,7 +92,7 @@ func (c *ruleChange) Adopt(name, _ string) { c.touch(fairlead.LimitTenant, name)
 func (c *ruleChange) PutQuota(ctx context.Context, limit fairlead.Limit, minimum int, children []string) error {
 	was, is := false, (&sqlstore.Quota{Rule: limit, Min: minimum}).Active()
 	c.QueueEach(hits(&was), c.sql.QuotaActive, string(limit.Scope), limit.Name)
-	c.Queue(c.sql.PutQuota, string(limit.Scope), limit.Name, limit.MaxRunning, minimum, limit.Rate, limit.Burst, limit.PerKey)
+	c.Queue(c.sql.PutQuota, string(limit.Scope), limit.Name, limit.MaxRunning, minimum, limit.Rate, limit.Burst, limit.PerKey, string(limit.Order))
 	err := c.Flush(ctx)
 	if was != is {
 		c.touch(limit.Scope, limit.Name)

@@ -92,15 +92,16 @@ type ruleReader struct {
 	pauses  []fairlead.Pause
 	parents map[string]string
 	quotas  []*sqlstore.Quota
+	weights map[string]int
 }
 
 func (r *ruleReader) rules() *rules {
-	return &rules{Rules: sqlstore.NewRules(r.version, r.pauses, r.parents, r.quotas)}
+	return &rules{Rules: sqlstore.NewRules(r.version, r.pauses, r.parents, r.quotas).Weighed(r.weights)}
 }
 
 func (r *ruleReader) calls(sql *statements) []call {
 	return []call{
-		{sql: sql.RulesVersion, each: func(row sqlstore.Scanner) error { return row.Scan(&r.version) }, restart: func() { *r = ruleReader{parents: map[string]string{}} }},
+		{sql: sql.RulesVersion, each: func(row sqlstore.Scanner) error { return row.Scan(&r.version) }, restart: func() { *r = ruleReader{parents: map[string]string{}, weights: map[string]int{}} }},
 		{sql: sql.Pauses, each: func(row sqlstore.Scanner) error {
 			pause, err := sqlstore.ScanPause(row)
 			r.pauses = append(r.pauses, pause)
@@ -114,10 +115,11 @@ func (r *ruleReader) calls(sql *statements) []call {
 			}
 			return err
 		}},
+		{sql: sql.Weights, each: func(row sqlstore.Scanner) error { return sqlstore.ScanWeight(row, r.weights) }},
 		{sql: sql.Quotas, each: func(row sqlstore.Scanner) error {
 			q := &sqlstore.Quota{}
 			r.quotas = append(r.quotas, q)
-			return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey)
+			return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey, &q.Rule.Order)
 		}},
 	}
 }

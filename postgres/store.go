@@ -77,6 +77,7 @@ type Store struct {
 	server      atomic.Pointer[knownServer]
 	recognising sqlstore.Lock
 	nodes       sqlstore.NodeTokens
+	fair        *sqlstore.Fair
 	lastFence   atomic.Int64 // the largest one that this process has received
 
 	query       *sqlstore.Query

@@ -109,6 +109,7 @@ func limitTo(use fairlead.LimitUse) *fairleadv1.Limit {
 	return &fairleadv1.Limit{
 		Scope: scopeTo(use.Scope, use.Name), MaxRunning: int32(use.MaxRunning), Rate: use.Rate, Burst: int32(use.Burst),
 		PerKey: int32(use.PerKey), Running: int32(use.Running), MinRunning: int32(use.MinRunning),
+		Order: string(use.Order),
 	}
 }
 
@@ -127,7 +128,10 @@ func (s *Limits) SetLimit(ctx context.Context, in *fairleadv1.Limit) (*fairleadv
 	if err != nil {
 		return nil, err
 	}
-	limit := fairlead.Limit{Scope: scope, Name: name, MaxRunning: int(in.GetMaxRunning()), Rate: in.GetRate(), Burst: int(in.GetBurst()), PerKey: int(in.GetPerKey())}
+	limit := fairlead.Limit{
+		Scope: scope, Name: name, MaxRunning: int(in.GetMaxRunning()), Rate: in.GetRate(), Burst: int(in.GetBurst()),
+		PerKey: int(in.GetPerKey()), Order: fairlead.Order(in.GetOrder()),
+	}
 	if err := s.client.SetLimit(ctx, limit); err != nil {
 		return nil, err
 	}

@@ -167,5 +167,8 @@ func (s *Jobs) ExplainJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*f
 			Code: string(o.Code), Scope: string(o.Scope), Name: o.Name, Used: int32(o.Used), Cap: int32(o.Cap), Until: message.Time(o.Until), By: o.By, Text: o.Text,
 		})
 	}
+	if share := why.Share; share != nil {
+		out.Share = &fairleadv1.Share{Queue: share.Queue, Weight: int32(share.Weight), Entitled: share.Entitled, Had: share.Had, Text: share.Text}
+	}
 	return out, nil
 }

@@ -21,7 +21,12 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	return inTx(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim, token) })
+	if err := s.fair.Share(ctx, claim.Node); err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	jobs, err := inTx(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim, token) })
+	s.fair.ShareFirst(ctx, claim.Node)
+	return jobs, err
 }
 
 func (t *txn) claim(claim driver.Claim, token string) ([]*fairlead.Job, error) {
@@ -52,7 +57,7 @@ func (t *txn) claimKnown(claim driver.Claim) ([]*fairlead.Job, error) {
 	if err != nil || len(lanes) == 0 || claim.Max <= 0 {
 		return nil, err
 	}
-	l := claimer{txn: t, node: claim.Node}
+	l := claimer{txn: t, node: claim.Node, fair: t.fair.Open(claim.Node, rules)}
 	switch {
 	case len(lanes) == 1 && !claim.Solo && len(rules.Quotas) == 0:
 		return l.takeFirst(lanes[0], room(claim, lanes[0].Kind))
@@ -85,7 +90,8 @@ func (t *txn) open(claim driver.Claim, rules *sqlstore.Rules) ([]sqlstore.Lane, 
 type claimer struct {
 	*txn
 	node  fairlead.NodeID
-	fence int64 // taken with the first jobs
+	fair  *sqlstore.FairClaim // what tenants share by weight; nil: nothing
+	fence int64               // taken with the first jobs
 }
 
 // takeFirst takes the first jobs of a lane.
@@ -98,8 +104,10 @@ func (l *claimer) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, err
 		return nil, err
 	}
 	l.laneHeads.touch(lane.ID)
-	err = l.startUpto(lane.ID, len(jobs), keyOf(jobs[len(jobs)-1]))
-	return l.leased(jobs), err
+	if err := l.startUpto(lane.ID, len(jobs), keyOf(jobs[len(jobs)-1])); err != nil {
+		return nil, err
+	}
+	return l.noteShares(false, nil, l.leased(jobs)), nil
 }
 
 // loadStarted reads the jobs that were moved, in order.

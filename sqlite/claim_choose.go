@@ -45,10 +45,12 @@ func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim 
 	if err := l.spend(picks); err != nil {
 		return nil, err
 	}
+	start := l.startPicks
 	if claim.Solo {
-		return l.startSuspects(open, picks)
+		start = func(picks []dispatch.Pick) ([]*fairlead.Job, error) { return l.startSuspects(open, picks) }
 	}
-	return l.startPicks(picks)
+	jobs, err := start(picks)
+	return l.noteShares(claim.Solo, lanes, jobs), err
 }
 
 // namesOf returns the names of the picks' lanes.
@@ -75,7 +77,7 @@ func (l *claimer) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	for _, lane := range open {
 		if head := l.laneHeads.busy[lane.ID]; head != nil {
 			head.name = lane.LaneKey
-			l.book.govern(&head.Lane, lane)
+			l.govern(&head.Lane, lane)
 			lanes = append(lanes, &head.Lane)
 		}
 	}
@@ -102,7 +104,7 @@ func (l *claimer) foreignLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*di
 		if others := otherNodes.Of(lane.LaneKey); others != nil {
 			foreign := head.Lane // a copy: to other claims it is not foreign
 			foreign.Keys, foreign.Others = slices.Clip(foreign.Keys), others
-			l.book.govern(&foreign, lane)
+			l.govern(&foreign, lane)
 			lanes = append(lanes, &foreign)
 		}
 	}

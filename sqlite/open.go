@@ -109,6 +109,7 @@ func prepare(o Options) (*Store, error) {
 	}
 	s.sql.fillIn()
 	s.features = sqlstore.NewFeatures(database{s}, &s.sql.FeatureStatements, s.query)
+	s.fair = sqlstore.NewFair(database{s}, &s.sql.FeatureStatements)
 	s.inserts = insertTexts(s.sql.InsertJobs)
 	var err error
 	s.migrations, err = sqlstore.LoadMigrations(files, s.tables)

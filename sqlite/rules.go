@@ -77,11 +77,15 @@ func (t *txn) rules() (*sqlstore.Rules, error) {
 	if err != nil {
 		return nil, err
 	}
+	weights, err := sqlstore.ReadWeights(t.ctx, t.db(), &t.sql.TenantStatements)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]*sqlstore.Quota, len(quotas))
 	for i := range quotas {
 		list[i] = &quotas[i].Quota
 	}
-	t.book.keep(sqlstore.NewRules(version, pauses, parents, list))
+	t.book.keep(sqlstore.NewRules(version, pauses, parents, list).Weighed(weights))
 	t.capped.Store(len(t.book.rules.Quotas) > 0)
 	return t.book.rules, nil
 }
@@ -127,12 +131,12 @@ func (t *txn) quotas() ([]*quota, error) {
 	err := t.each(t.sql.Quotas, nil, func(row sqlstore.Scanner) error {
 		q := &quota{}
 		quotas = append(quotas, q)
-		return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey, &q.tokens, &q.refilledAt)
+		return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey, &q.Rule.Order, &q.tokens, &q.refilledAt)
 	})
 	return quotas, err
 }
 
 // putQuota sets the limit of a scope.
 func (t *txn) putQuota(limit fairlead.Limit, least int) error {
-	return t.must(1, t.sql.PutQuota, string(limit.Scope), limit.Name, limit.MaxRunning, least, limit.Rate, limit.Burst, limit.PerKey, t.now)
+	return t.must(1, t.sql.PutQuota, string(limit.Scope), limit.Name, limit.MaxRunning, least, limit.Rate, limit.Burst, limit.PerKey, t.now, string(limit.Order))
 }

@@ -73,6 +73,7 @@ type Store struct {
 	lanes      *knownLanes
 	capped     atomic.Bool // whether there are limits, as far as is known
 	nodes      sqlstore.NodeTokens
+	fair       *sqlstore.Fair
 	hub        *sqlstore.Hub
 	tokens     *sqlstore.Alarm // wakes nodes when a rate allows another job to start
 	main       *sql.DB         // one connection, for writes

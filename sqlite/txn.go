@@ -30,6 +30,7 @@ type txn struct {
 	laneHeads  *laneHeads   // in transactions of the writer
 	book       *ruleBook    // in transactions of the writer
 	capped     *atomic.Bool // whether there are limits, as far as is known
+	fair       *sqlstore.Fair
 	now        int64
 	counters   counters
 	wakes      wakes
@@ -84,7 +85,7 @@ func (n *wakes) add(other wakes) {
 }
 
 func (s *Store) newTxn(ctx context.Context, run runner) *txn {
-	return &txn{ctx: ctx, run: run, sql: &s.sql, inserts: s.inserts, lanes: s.lanes, capped: &s.capped, now: s.micros()}
+	return &txn{ctx: ctx, run: run, sql: &s.sql, inserts: s.inserts, lanes: s.lanes, capped: &s.capped, fair: s.fair, now: s.micros()}
 }
 
 // exec runs a statement that writes, and returns how many rows it hit.

@@ -71,6 +71,7 @@ func chapters() []titled {
 		{"Caps", Claiming, testCaps},
 		{"Rates", Claiming, testRates},
 		{"Minimums", Claiming, testMinimums},
+		{"Fair", Claiming, testFair},
 		{"Leaving", Claiming, testLeaving},
 		{"Pending", Claiming, testPending},
 		{"Gates", Claiming, testGates},

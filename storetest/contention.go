@@ -54,6 +54,7 @@ func testContention(c *chapter) {
 			order = order[len(taken):]
 		}
 	})
+	c.test("tenants of weights 3 and 1 share ten thousand starts of four nodes 3 : 1", testFairContention)
 	c.test("every job ends once, whatever the nodes do at once", testChurn)
 	c.test("of all verbs at once on few jobs each does what it says or conflicts", testMelee)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 func TestBenchPrintsAResultThatProgramsCanRead(t *testing.T) {
@@ -154,6 +155,7 @@ func TestBenchRefusesNonsense(t *testing.T) {
 		"bench sweep --part nonsense",
 		"bench sweep --part rate --lease 1ms",
 		"bench sweep --part http --pairs -1",
+		"bench fair --pairs -1",
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != exitUsage {
@@ -188,6 +190,34 @@ func TestBenchTenantsPrintsALinePerPart(t *testing.T) {
 	stdout.Reset()
 	if code := run(t.Context(), []string{"bench", "tenants", "--db", db, "--part", "nonsense"}, &stdout, &stderr); code == exitOK {
 		t.Error("a part that does not exist was measured")
+	}
+}
+
+func TestBenchFairPrintsSharesAndWhatTheyCost(t *testing.T) {
+	for name, database := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "bench.db") },
+		"PostgreSQL": func(t *testing.T) string { return testdb.Postgres(t) },
+		"MySQL":      func(t *testing.T) string { return testdb.MySQL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			args := []string{"bench", "fair", "--db", database(t), "--jobs", "200", "--pairs", "1", "-o", "json"}
+			if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, stderr.String())
+			}
+			var measured map[string]any
+			if err := json.Unmarshal(stdout.Bytes(), &measured); err != nil {
+				t.Fatalf("%v in %q", err, stdout.String())
+			}
+			for _, key := range []string{"rate", "client_us_per_job", "server_us_per_job", "loss_percent", "cpu_loss_percent", "off_percent"} {
+				if _, ok := measured[key].(float64); !ok {
+					t.Errorf("%s is missing in %v", key, measured)
+				}
+			}
+			if shares, _ := measured["shares"].([]any); len(shares) != 3 {
+				t.Errorf("the shares are %v", measured["shares"])
+			}
+		})
 	}
 }
 

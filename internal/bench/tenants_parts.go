@@ -114,7 +114,7 @@ func (t *Tenancy) smallLatency(ctx context.Context, small, backlog int) (_ Resul
 	}
 	defer func() { err = errors.Join(err, undo()) }()
 	var s stopwatch
-	r.started = func(args Args) {
+	r.started = func(_ *fairlead.Job, args Args) {
 		if args.At != 0 {
 			s.started(args.Waited())
 		}

@@ -22,14 +22,14 @@ type tenantRun struct {
 	stores  []driver.Store // one per node
 	client  *fairlead.Client
 	tally   *tally
-	started func(Args)
+	started func(*fairlead.Job, Args)
 	work    time.Duration // how long each job takes
 	options engine.Options
 }
 
 // newRun opens a store for each node.
 func (t *Tenancy) newRun(ctx context.Context, nodes, tenants int) (*tenantRun, error) {
-	r := &tenantRun{Tenancy: t, queue: OwnQueue(), tally: newTally(), started: func(Args) {}}
+	r := &tenantRun{Tenancy: t, queue: OwnQueue(), tally: newTally(), started: func(*fairlead.Job, Args) {}}
 	r.options = engine.Options{Name: "bench", Slots: 1000 / nodes, QueueSize: 500 / nodes, ClaimBatch: LoadClaimBatch}
 	for i := range tenants {
 		r.tenants = append(r.tenants, fmt.Sprintf("%s-%d", r.queue, i))
@@ -116,8 +116,8 @@ func (r *tenantRun) start(ctx context.Context) (working context.Context, stop fu
 
 func (r *tenantRun) mux() *fairlead.Mux {
 	mux := fairlead.NewMux()
-	fairlead.NewKind[Args](KindOwn).Handle(mux, func(ctx context.Context, _ *fairlead.Job, args Args) error {
-		r.started(args)
+	fairlead.NewKind[Args](KindOwn).Handle(mux, func(ctx context.Context, job *fairlead.Job, args Args) error {
+		r.started(job, args)
 		if r.work == 0 {
 			return nil
 		}

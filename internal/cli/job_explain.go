@@ -62,6 +62,9 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 		}
 		out.WriteString("\n")
 	}
+	if share := why.GetShare(); share != nil {
+		out.WriteString(screen.Clean(share.GetText()) + "\n")
+	}
 	switch ahead := why.GetAhead(); {
 	case ahead == 1:
 		out.WriteString("1 job goes before it\n")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -20,10 +21,10 @@ func (s *session) limitListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("SCOPE", "RUNNING", "MAX RUNNING", "MIN RUNNING", "RATE", "BURST", "PER KEY")
+		table := c.Table("SCOPE", "RUNNING", "MAX RUNNING", "MIN RUNNING", "RATE", "BURST", "PER KEY", "ORDER")
 		for _, l := range all.GetItems() {
 			table.Add(l.GetScope(), l.GetRunning(), screen.Limit(l.GetMaxRunning()), screen.Limit(l.GetMinRunning()),
-				screen.Limit(l.GetRate()), screen.Limit(l.GetBurst()), screen.Limit(l.GetPerKey()))
+				screen.Limit(l.GetRate()), screen.Limit(l.GetBurst()), screen.Limit(l.GetPerKey()), orderOf(l))
 		}
 		return c.printTable(all, table)
 	}))
@@ -35,8 +36,8 @@ func (s *session) limitSetCommand() *cobra.Command {
 	cmd.Long = cmd.Short + ".\n\nIt replaces what was set before: what is not given has no limit. Those of a tenant are its own: fairlead tenant update."
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		limit.Scope = c.args[0]
-		if limit.GetMaxRunning() == 0 && limit.GetRate() == 0 && limit.GetBurst() == 0 && limit.GetPerKey() == 0 {
-			return Usagef("give at least one of --max-running, --rate, --per-key; fairlead limit remove removes a limit")
+		if limit.GetMaxRunning() == 0 && limit.GetRate() == 0 && limit.GetBurst() == 0 && limit.GetPerKey() == 0 && limit.GetOrder() == "" {
+			return Usagef("give at least one of --max-running, --rate, --per-key, --order; fairlead limit remove removes a limit")
 		}
 		return c.printDetails(c.limits.SetLimit(ctx, limit))
 	})
@@ -45,9 +46,13 @@ func (s *session) limitSetCommand() *cobra.Command {
 	f.Float64Var(&limit.Rate, "rate", 0, "starts per second (0: no limit)")
 	f.Int32Var(&limit.Burst, "burst", 0, "starts that may come at once after a pause")
 	f.Int32Var(&limit.PerKey, "per-key", 0, "of a kind: jobs of one tenant with the same concurrency key at once (0: one)")
+	f.StringVar(&limit.Order, "order", "", "of global or a queue: which jobs of the same priority start first: deadline or fair (default: a queue follows global, which goes by deadline)")
 	cmd.ValidArgsFunction = first(s.asked(limitScopes))
 	return cmd
 }
+
+// orderOf is the order of a limit in a table.
+func orderOf(l *fairleadv1.Limit) string { return cmp.Or(l.GetOrder(), "-") }
 
 func (s *session) limitRemoveCommand() *cobra.Command {
 	cmd := verb("remove SCOPE", "Remove the limit of a scope", s.runs(func(ctx context.Context, c *call) error {

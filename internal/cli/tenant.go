@@ -32,7 +32,7 @@ func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
 	f.StringVar(&t.tenant.Parent, "parent", "", "a tenant whose cap and rate hold as well")
 	f.Int32Var(&t.tenant.MaxRunning, "max-running", 0, "jobs that run or await a callback at once (0: no cap)")
 	f.Int32Var(&t.tenant.MinRunning, "min-running", 0, "as many as it is guaranteed while it has ready jobs")
-	f.Int32Var(&t.tenant.Weight, "weight", 0, "its share beside others")
+	f.Int32Var(&t.tenant.Weight, "weight", 0, "its share of the starts beside others, where the order is fair (0: 1)")
 	f.Float64Var(&t.tenant.Rate, "rate", 0, "starts per second (0: no limit)")
 	f.Int32Var(&t.tenant.Burst, "burst", 0, "starts that may come at once after a pause")
 	f.Int32Var(&t.tenant.MaxPending, "max-pending", 0, "jobs that are scheduled, ready or parked (0: no bound)")

@@ -79,6 +79,10 @@ func TestExplanationsAreSentences(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
+	shared := explanation(p, &fairleadv1.Explanation{Id: 3, State: "ready", Share: &fairleadv1.Share{Text: "tenant \"acme\" has weight 3"}})
+	if !strings.HasSuffix(shared, "\ntenant \"acme\" has weight 3\n") {
+		t.Errorf("the share is missing in\n%s", shared)
+	}
 	if text := explanation(p, &fairleadv1.Explanation{Id: 3, State: "ready"}); text != "job 3 is ready and nothing keeps it from starting\n" {
 		t.Errorf("it is %q", text)
 	}

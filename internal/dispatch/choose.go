@@ -21,8 +21,8 @@ type Pick struct {
 const mostHungry = 256
 
 // Choose picks the jobs that a claim takes, in order. Tenants below their
-// minimum go first, as far as they are short of it; then all go by their keys.
-// A job that only others can run is not picked but counts, so that a slot is
+// minimum go first, as far as they are short of it; then all go by their keys,
+// and those of a fair scope by their shares. A job that only others can run is not picked but counts, so that a slot is
 // left to it.
 //
 // If the order is not known because the jobs of lanes are not known as far
@@ -57,6 +57,8 @@ type choice struct {
 	started map[*Limit]int  // how many of the jobs under it
 	kinds   map[string]int  // how many of a kind were picked
 	left    map[*Others]int // how many were left to them
+
+	got map[*Share]int // how many starts a share got
 }
 
 func newChoice(ask Ask) *choice {
@@ -66,6 +68,7 @@ func newChoice(ask Ask) *choice {
 		started: map[*Limit]int{},
 		kinds:   map[string]int{},
 		left:    map[*Others]int{},
+		got:     map[*Share]int{},
 	}
 }
 
@@ -91,20 +94,18 @@ func (c *choice) short(lane *Lane) bool {
 // merge takes the first jobs of all lanes together while wanted. It returns
 // the lanes that it has to know more about, if any.
 func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, err error) {
-	line := make(line, 0, len(lanes))
-	for _, lane := range lanes {
-		if key, known, ok := lane.next(c.seen[lane]); ok {
-			line = append(line, place{lane, key, known})
-		}
-	}
-	heap.Init(&line)
+	line, fair := c.lineUp(lanes)
+	defer fair.keep(c.got)
 	for len(line) > 0 && len(c.picks) < c.ask.Max {
 		first := line[0]
 		switch {
 		case !wanted(first.lane) || !c.open(first.lane):
-			heap.Pop(&line)
+			line.dropFirst()
 		case first.known:
 			c.take(first.lane, first.key)
+			if first.group != nil {
+				first.group.charge()
+			}
 			c.settleFirst(&line)
 		case c.read == nil:
 			return c.hungry(line, wanted), nil
@@ -118,16 +119,43 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, 
 	return nil, nil
 }
 
+// lineUp puts lanes where their next jobs stand. The lanes of a fair scope have one place
+// together.
+func (c *choice) lineUp(lanes []*Lane) (line line, fair groups) {
+	line = make([]place, 0, len(lanes))
+	for _, lane := range lanes {
+		key, known, ok := lane.next(c.seen[lane])
+		switch {
+		case !ok:
+		case lane.Share == nil:
+			line = append(line, place{lane: lane, key: key, known: known})
+		default:
+			if fair == nil {
+				fair = groups{}
+			}
+			tenant := fair.of(lane.Share, c.got)
+			tenant.lanes = append(tenant.lanes, place{lane: lane, key: key, known: known})
+		}
+	}
+	for share, group := range fair {
+		if share.Of == nil {
+			group.order()
+			line = append(line, group.place())
+		}
+	}
+	heap.Init(&line)
+	return line, fair
+}
+
 // settleFirst puts the first lane where its next job belongs.
 func (c *choice) settleFirst(line *line) {
 	lane := (*line)[0].lane
 	key, known, ok := lane.next(c.seen[lane])
 	if !ok {
-		heap.Pop(line)
+		line.dropFirst()
 		return
 	}
-	(*line)[0] = place{lane, key, known}
-	heap.Fix(line, 0)
+	line.changeFirst(place{lane: lane, key: key, known: known})
 }
 
 // open reports whether another job of the lane may start.
@@ -160,6 +188,7 @@ func (c *choice) take(lane *Lane, key Key) {
 
 // hungry lists the lanes, from the first on, that have to be known better.
 func (c *choice) hungry(rest line, wanted func(*Lane) bool) []*Lane {
+	rest = rest.each()
 	slices.SortFunc(rest, func(a, b place) int { return a.key.Compare(b.key) })
 	var hungry []*Lane
 	for _, p := range rest {
@@ -174,11 +203,49 @@ func (c *choice) hungry(rest line, wanted func(*Lane) bool) []*Lane {
 type place struct {
 	lane  *Lane
 	key   Key
-	known bool // else key only bounds it
+	known bool   // else key only bounds it
+	group *group // of a fair scope, of which the lane is the first; nil: it is none
 }
 
 // line is a heap of lanes by their next job.
 type line []place
+
+// dropFirst removes the first lane.
+func (l *line) dropFirst() {
+	scope := (*l)[0].group
+	if scope != nil {
+		scope.drop()
+	}
+	if scope == nil || scope.empty() {
+		heap.Pop(l)
+		return
+	}
+	(*l)[0] = scope.place()
+	heap.Fix(l, 0)
+}
+
+// changeFirst puts the first lane where its next job belongs.
+func (l *line) changeFirst(next place) {
+	if scope := (*l)[0].group; scope != nil {
+		scope.change(next)
+		next = scope.place()
+	}
+	(*l)[0] = next
+	heap.Fix(l, 0)
+}
+
+// each is the places of all lanes one by one.
+func (l line) each() line {
+	all := make(line, 0, len(l))
+	for _, p := range l {
+		if p.group == nil {
+			all = append(all, p)
+			continue
+		}
+		p.group.all(func(p place) { all = append(all, p) })
+	}
+	return all
+}
 
 func (l line) Len() int           { return len(l) }
 func (l line) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }

@@ -37,6 +37,8 @@ type Lane struct {
 	Limits []*Limit
 	Tenant *Limit // that of them which is the tenant's own; nil if it has none
 
+	Share *Share // of the tenant, where its scope is fair; nil: the lane goes by its keys
+
 	From Key   // no job of the lane comes before it
 	Keys []Key // the first jobs, in order
 	All  bool  // there are no others

@@ -32,9 +32,10 @@
 //	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead
 //	pause    (scope, name)
 //	tenant   name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at
-//	quota    id, scope, name, cap, least, rate, burst, per_key, used, tokens, refilled_at   limits, those of tenants too
+//	quota    id, scope, name, cap, least, rate, burst, per_key, start_order, used, tokens, refilled_at   limits, those of tenants too
 //	quota_delta quota, n                                slots given back that quota still counts
 //	starts   (bucket, tenant), started, missed          of the last minute
+//	fair_start (bucket, node, scope, tenant), started   of the last minute, where tenants share starts
 //	token    id, name, hash, role, tenants, created_at, expires_at, last_used
 //	audit    id, at, actor, role, address, action, subject, tenant, was, became, error
 //	once     (caller, once_key) → request, job_ids, created_at   requests that were answered

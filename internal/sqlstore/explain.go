@@ -21,6 +21,7 @@ type Facts struct {
 	Gate   Gate            // of a parked job
 	Ahead  int             // ready jobs that go before it, if it is ready
 	Starts []driver.Starts // within the last UsageWindow
+	Shared map[string]int  // starts by tenant of the scope in which the job's tenant shares them, within the last UsageWindow
 }
 
 // standing is every limit as it stands, by id.
@@ -38,12 +39,13 @@ func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 }
 
 // Rivals are the lanes whose jobs could start now on the nodes that could run
-// this job: those of them that stand before it go first.
+// this job: those of them that stand before it go first. Tenants that share starts with
+// the job's are none: they get their part, wherever their jobs stand.
 func (f *Facts) Rivals(lanes []Lane) []Lane {
 	able := f.able()
 	var rivals []Lane
 	for _, lane := range lanes {
-		if !f.Rules.Paused(lane.LaneKey) && f.open(lane.LaneKey) && servedByAny(able, lane.LaneKey) {
+		if !f.shares(lane.LaneKey) && !f.Rules.Paused(lane.LaneKey) && f.open(lane.LaneKey) && servedByAny(able, lane.LaneKey) {
 			rivals = append(rivals, lane)
 		}
 	}
@@ -89,6 +91,7 @@ func Explain(f Facts) fairlead.Explanation {
 		e.notDue()
 	case fairlead.Ready:
 		e.Explanation.Ahead = f.Ahead
+		e.share()
 	case fairlead.Parked:
 		e.Explanation.Ahead = f.Gate.Ahead
 		e.gated()
@@ -177,7 +180,7 @@ func (e *explaining) crowded() {
 		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running in %d crashes, so that it runs beside no other such job", e.Job.Crashes)
 	}
 	if e.Explanation.Ahead > 0 {
-		e.add(fairlead.Obstacle{Code: fairlead.InLine}, "%s first", jobsGo(e.Explanation.Ahead))
+		e.add(e.inLine(), "%s first", jobsGo(e.Explanation.Ahead))
 	}
 }
 

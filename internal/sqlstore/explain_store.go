@@ -20,6 +20,8 @@ type explainSource interface {
 	Get(ctx context.Context, id int64) (*fairlead.Job, error)
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
 	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
+	// Fair keeps what nodes have started where tenants share starts.
+	Fair() *Fair
 	// Rules are what is paused and limited now.
 	Rules(ctx context.Context) (*Rules, error)
 	// Ahead counts the ready jobs that go before one, up to MaxAhead.
@@ -56,6 +58,11 @@ func (s *explainStore) collect(ctx context.Context, facts *Facts) (err error) {
 	}
 	if err := s.readStarts(ctx, facts); err != nil {
 		return err
+	}
+	if party, fair := facts.Rules.Party(KeyOf(facts.Job)); fair {
+		if facts.Shared, err = s.of.Fair().recent(ctx, party.Scope, Micros(facts.Now)); err != nil {
+			return err
+		}
 	}
 	switch facts.Job.State {
 	case fairlead.Ready:

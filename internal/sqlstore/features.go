@@ -32,6 +32,7 @@ type FeatureStatements struct {
 	SweepLogStatements
 	TenantStatements
 	UsageStatements
+	FairStatements
 }
 
 // FeatureDatabase is what Features need of a store.

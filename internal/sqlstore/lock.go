@@ -15,16 +15,31 @@ type Lock struct {
 
 // Acquire waits for the lock until ctx ends.
 func (l *Lock) Acquire(ctx context.Context) error {
-	l.once.Do(func() {
-		l.free = make(chan struct{}, 1)
-		l.free <- struct{}{}
-	})
+	l.prepare()
 	select {
 	case <-l.free:
 		return nil
 	case <-ctx.Done():
 		return Ended(ctx)
 	}
+}
+
+// TryAcquire reports whether the lock was free, and holds it then.
+func (l *Lock) TryAcquire() bool {
+	l.prepare()
+	select {
+	case <-l.free:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *Lock) prepare() {
+	l.once.Do(func() {
+		l.free = make(chan struct{}, 1)
+		l.free <- struct{}{}
+	})
 }
 
 // Release releases the lock.

@@ -20,6 +20,9 @@ type Quota struct {
 // so that no other gets its id.
 func (q *Quota) Active() bool { return q.Rule.MaxRunning > 0 || q.Rule.Rate > 0 || q.Min > 0 }
 
+// Set reports whether the quota says anything, even if no job counts against it.
+func (q *Quota) Set() bool { return q.Active() || q.Rule.PerKey > 0 || q.Rule.Order != "" }
+
 // Rules are what is paused and limited, as of a version. They do not change.
 type Rules struct {
 	Version int64
@@ -29,6 +32,7 @@ type Rules struct {
 	parents map[string]string // tenant → parent
 	byName  map[ruleName]int32
 	perKey  map[string]int // kind → places of each of its gates, if set
+	orders  orders
 }
 
 type ruleName struct {
@@ -36,12 +40,13 @@ type ruleName struct {
 	name  string
 }
 
-// NewRules builds rules from what a store has read. Of inactive quotas only PerKey is
-// kept; parents maps each tenant to its parent, if it has one.
+// NewRules builds rules from what a store has read. Of inactive quotas only PerKey and
+// Order are kept; parents maps each tenant to its parent, if it has one.
 func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string, quotas []*Quota) *Rules {
 	r := &Rules{
 		Version: version, Quotas: map[int32]*Quota{},
 		pauses: map[fairlead.Pause]struct{}{}, parents: parents, byName: map[ruleName]int32{}, perKey: map[string]int{},
+		orders: orders{queues: map[string]fairlead.Order{}},
 	}
 	for _, pause := range pauses {
 		r.pauses[pause] = struct{}{}
@@ -50,6 +55,7 @@ func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string,
 		if q.Rule.PerKey > 0 {
 			r.perKey[q.Rule.Name] = q.Rule.PerKey
 		}
+		r.orders.add(q.Rule)
 		if q.Active() {
 			r.Quotas[q.ID] = q
 			r.byName[ruleName{q.Rule.Scope, q.Rule.Name}] = q.ID

@@ -26,6 +26,7 @@ type TenantStatements struct {
 	TenantVersion string `sql:"tenant_version"`
 	PutTenant     string `sql:"put_tenant"`
 	DeleteTenant  string `sql:"delete_tenant"`
+	Weights       string `sql:"weights"`
 }
 
 // PutTenant creates or replaces what is declared of a tenant.

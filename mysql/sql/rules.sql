@@ -99,28 +99,28 @@ select name, parent from {{tenant}};
 -- name: quotas
 -- Lists all limits, including removed ones, with their use.
 -- Inputs: none.
--- Output: id, scope, name, cap, least, rate, burst, per_key, jobs that count, slots
---   given back that quota.used still counts, tokens, refilled_at, now.
+-- Output: id, scope, name, cap, least, rate, burst, per_key, start_order, jobs that count,
+--   slots given back that quota.used still counts, tokens, refilled_at, now.
 -- Locks: none.
-select q.id, q.scope, q.name, q.cap, q.least, q.rate, q.burst, q.per_key, q.used - coalesce(d.n, 0), coalesce(d.n, 0), q.tokens, q.refilled_at, {{now}}
+select q.id, q.scope, q.name, q.cap, q.least, q.rate, q.burst, q.per_key, q.start_order, q.used - coalesce(d.n, 0), coalesce(d.n, 0), q.tokens, q.refilled_at, {{now}}
 from {{quota}} q
 left join (select quota, sum(n) as n from {{quota_delta}} group by quota) d on d.quota = q.id
 order by q.id;
 
 -- name: add_quota
 -- Adds a limit. Its id is the insert id that the server returns.
--- Inputs: scope, name, cap, least, rate, burst, per_key, tokens, refilled_at.
+-- Inputs: scope, name, cap, least, rate, burst, per_key, start_order, tokens, refilled_at.
 -- Output: none.
 -- Locks: the inserted row.
-insert into {{quota}} (scope, name, cap, least, rate, burst, per_key, tokens, refilled_at, used)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
+insert into {{quota}} (scope, name, cap, least, rate, burst, per_key, start_order, tokens, refilled_at, used)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
 
 -- name: set_quota
 -- Changes a limit.
--- Inputs: cap, least, rate, burst, per_key, tokens, refilled_at, id.
+-- Inputs: cap, least, rate, burst, per_key, start_order, tokens, refilled_at, id.
 -- Output: none.
 -- Locks: the row of quota.
-update {{quota}} set cap = ?, least = ?, rate = ?, burst = ?, per_key = ?, tokens = ?, refilled_at = ? where id = ?;
+update {{quota}} set cap = ?, least = ?, rate = ?, burst = ?, per_key = ?, start_order = ?, tokens = ?, refilled_at = ? where id = ?;
 
 -- name: lock_all_running
 -- Locks all running jobs, and so waits for transactions that settle some of them.
@@ -171,7 +171,7 @@ select name, max_pending from {{tenant}} where max_pending > 0;
 -- Inputs: none.
 -- Output: id.
 -- Locks: none.
-select id from {{quota}} where cap = 0 and least = 0 and rate = 0 and per_key = 0;
+select id from {{quota}} where cap = 0 and least = 0 and rate = 0 and per_key = 0 and start_order = '';
 
 -- name: sets_in_use
 -- Lists the sets of quotas that jobs count against.

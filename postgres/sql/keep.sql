@@ -257,7 +257,7 @@ select count(*) from gone;
 -- limit that was removed; if it is just being set again, its row has changed and stays.
 -- Locks: the deleted rows.
 with removed as materialized (
-    select id from {{quota}} where cap = 0 and minimum = 0 and rate = 0 and per_key = 0
+    select id from {{quota}} where cap = 0 and minimum = 0 and rate = 0 and per_key = 0 and start_order = ''
 ),
 held as materialized (
     select distinct unnest(string_to_array(h.held, ' '))::int as id
@@ -267,7 +267,7 @@ held as materialized (
 gone as (
     delete from {{quota}}
     where id = any (array(select id from removed except select id from held))
-      and cap = 0 and minimum = 0 and rate = 0 and per_key = 0
+      and cap = 0 and minimum = 0 and rate = 0 and per_key = 0 and start_order = ''
     returning id
 )
 delete from {{quota_delta}} where quota = any (array(select id from gone));

@@ -123,4 +123,4 @@ delete from {{audit}} where id in (select id from {{audit}} where at < ? order b
 -- Removes what is left of limits that were removed. Nothing refers to them: the jobs
 -- under a limit are counted by their lanes.
 -- Inputs: none.  Output: none.  Locks: the writer's.
-delete from {{quota}} where cap = 0 and least = 0 and rate = 0 and per_key = 0;
+delete from {{quota}} where cap = 0 and least = 0 and rate = 0 and per_key = 0 and start_order = '';

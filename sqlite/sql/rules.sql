@@ -55,22 +55,23 @@ select name, parent from {{tenant}};
 
 -- name: put_quota
 -- Sets a limit. A changed rate starts with a full burst.
--- Inputs: scope, name, cap, least, rate, burst, per_key, now.  Output: none.
+-- Inputs: scope, name, cap, least, rate, burst, per_key, now, start_order.  Output: none.
 -- Locks: the writer's.
-insert into {{quota}} (scope, name, cap, least, rate, burst, per_key, tokens, refilled_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?8)
+insert into {{quota}} (scope, name, cap, least, rate, burst, per_key, tokens, refilled_at, start_order) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?8, ?9)
 on conflict (scope, name) do update set
-  cap = excluded.cap, least = excluded.least, rate = excluded.rate, burst = excluded.burst, per_key = excluded.per_key,
+  cap = excluded.cap, least = excluded.least, rate = excluded.rate, burst = excluded.burst, per_key = excluded.per_key, start_order = excluded.start_order,
   tokens = case when rate = excluded.rate and burst = excluded.burst then tokens else excluded.burst end,
   refilled_at = case when rate = excluded.rate and burst = excluded.burst then refilled_at else excluded.refilled_at end;
 
 -- name: quotas
 -- Lists the limits that are set.
 -- Inputs: none.
--- Output: id, scope, name, cap, least, rate, burst, per_key, tokens, refilled_at.
+-- Output: id, scope, name, cap, least, rate, burst, per_key, start_order, tokens,
+--   refilled_at.
 -- Locks: none.
-select id, scope, name, cap, least, rate, burst, per_key, tokens, refilled_at
+select id, scope, name, cap, least, rate, burst, per_key, start_order, tokens, refilled_at
 from {{quota}}
-where cap > 0 or least > 0 or rate > 0 or per_key > 0;
+where cap > 0 or least > 0 or rate > 0 or per_key > 0 or start_order <> '';
 
 -- name: saved_starts
 -- Reads how many starts are saved by limits with a rate.

@@ -881,7 +881,11 @@ type Limit struct {
 	// Jobs that count now; in answers.
 	Running int32 `protobuf:"varint,6,opt,name=running,proto3" json:"running,omitempty"`
 	// Guaranteed to a tenant; in answers.
-	MinRunning    int32 `protobuf:"varint,7,opt,name=min_running,json=minRunning,proto3" json:"min_running,omitempty"`
+	MinRunning int32 `protobuf:"varint,7,opt,name=min_running,json=minRunning,proto3" json:"min_running,omitempty"`
+	// Of "global" or a queue: which ready jobs of the same priority start first.
+	// "deadline": the earliest acceptable start. "fair": tenants share the starts by
+	// weight. Empty: a queue follows "global", which goes by deadline.
+	Order         string `protobuf:"bytes,8,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -963,6 +967,13 @@ func (x *Limit) GetMinRunning() int32 {
 		return x.MinRunning
 	}
 	return 0
+}
+
+func (x *Limit) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
 }
 
 type ListLimitsRequest struct {
@@ -1631,7 +1642,7 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x06remote\x18\x14 \x01(\bR\x06remoteB\t\n" +
 	"\a_sweeps\"<\n" +
 	"\x11ListNodesResponse\x12'\n" +
-	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.NodeR\x05items\"\xdf\x01\n" +
+	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.NodeR\x05items\"\xfd\x01\n" +
 	"\x05Limit\x12\x1f\n" +
 	"\x05scope\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xd2\x01R\x05scope\x12'\n" +
 	"\vmax_running\x18\x02 \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00R\n" +
@@ -1641,7 +1652,8 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\aper_key\x18\x05 \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00R\x06perKey\x12\x18\n" +
 	"\arunning\x18\x06 \x01(\x05R\arunning\x12\x1f\n" +
 	"\vmin_running\x18\a \x01(\x05R\n" +
-	"minRunning\"\x13\n" +
+	"minRunning\x12\x1c\n" +
+	"\x05order\x18\b \x01(\tB\x06\x92\xb5\x18\x02 \x14R\x05order\"\x13\n" +
 	"\x11ListLimitsRequest\">\n" +
 	"\x12ListLimitsResponse\x12(\n" +
 	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.LimitR\x05items\"\x0f\n" +

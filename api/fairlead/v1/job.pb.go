@@ -1524,10 +1524,12 @@ type Explanation struct {
 	// All that keeps it from starting now, in the order in which a node would find
 	// it.
 	Obstacles []*Obstacle `protobuf:"bytes,4,rep,name=obstacles,proto3" json:"obstacles,omitempty"`
-	// Jobs that go before it.
+	// Jobs that go before it; where tenants share the starts, only those of its tenant.
 	Ahead int32 `protobuf:"varint,5,opt,name=ahead,proto3" json:"ahead,omitempty"`
 	// When it will probably start; not set if that cannot be told.
-	Start         *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start,proto3" json:"start,omitempty"`
+	Start *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start,proto3" json:"start,omitempty"`
+	// Of a ready job where tenants share the starts by weight.
+	Share         *Share `protobuf:"bytes,7,opt,name=share,proto3" json:"share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1604,6 +1606,95 @@ func (x *Explanation) GetStart() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Explanation) GetShare() *Share {
+	if x != nil {
+		return x.Share
+	}
+	return nil
+}
+
+// Share is what a tenant gets of the starts where the order is fair.
+type Share struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whose starts are shared; empty: those of all queues that follow "global".
+	Queue  string `protobuf:"bytes,1,opt,name=queue,proto3" json:"queue,omitempty"`
+	Weight int32  `protobuf:"varint,2,opt,name=weight,proto3" json:"weight,omitempty"`
+	// Part of the starts, at most 1, that the weight gives it beside the tenants that have
+	// started jobs in the last minute.
+	Entitled float64 `protobuf:"fixed64,3,opt,name=entitled,proto3" json:"entitled,omitempty"`
+	// Part of the starts of the last minute that were its own.
+	Had float64 `protobuf:"fixed64,4,opt,name=had,proto3" json:"had,omitempty"`
+	// All of that for people.
+	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Share) Reset() {
+	*x = Share{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Share) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Share) ProtoMessage() {}
+
+func (x *Share) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Share.ProtoReflect.Descriptor instead.
+func (*Share) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Share) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
+func (x *Share) GetWeight() int32 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+func (x *Share) GetEntitled() float64 {
+	if x != nil {
+		return x.Entitled
+	}
+	return 0
+}
+
+func (x *Share) GetHad() float64 {
+	if x != nil {
+		return x.Had
+	}
+	return 0
+}
+
+func (x *Share) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // Obstacle is one thing that keeps a job from starting.
 type Obstacle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1627,7 +1718,7 @@ type Obstacle struct {
 
 func (x *Obstacle) Reset() {
 	*x = Obstacle{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1639,7 +1730,7 @@ func (x *Obstacle) String() string {
 func (*Obstacle) ProtoMessage() {}
 
 func (x *Obstacle) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1652,7 +1743,7 @@ func (x *Obstacle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Obstacle.ProtoReflect.Descriptor instead.
 func (*Obstacle) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Obstacle) GetCode() string {
@@ -1721,7 +1812,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1733,7 +1824,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1746,7 +1837,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelJobRequest) GetId() int64 {
@@ -1773,7 +1864,7 @@ type RescheduleJobRequest struct {
 
 func (x *RescheduleJobRequest) Reset() {
 	*x = RescheduleJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1785,7 +1876,7 @@ func (x *RescheduleJobRequest) String() string {
 func (*RescheduleJobRequest) ProtoMessage() {}
 
 func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1798,7 +1889,7 @@ func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescheduleJobRequest.ProtoReflect.Descriptor instead.
 func (*RescheduleJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RescheduleJobRequest) GetId() int64 {
@@ -1825,7 +1916,7 @@ type SetJobPriorityRequest struct {
 
 func (x *SetJobPriorityRequest) Reset() {
 	*x = SetJobPriorityRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1837,7 +1928,7 @@ func (x *SetJobPriorityRequest) String() string {
 func (*SetJobPriorityRequest) ProtoMessage() {}
 
 func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1850,7 +1941,7 @@ func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetJobPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SetJobPriorityRequest) GetId() int64 {
@@ -1879,7 +1970,7 @@ type FinishJobRequest struct {
 
 func (x *FinishJobRequest) Reset() {
 	*x = FinishJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1891,7 +1982,7 @@ func (x *FinishJobRequest) String() string {
 func (*FinishJobRequest) ProtoMessage() {}
 
 func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1904,7 +1995,7 @@ func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishJobRequest.ProtoReflect.Descriptor instead.
 func (*FinishJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *FinishJobRequest) GetId() int64 {
@@ -1940,7 +2031,7 @@ type FailJobRequest struct {
 
 func (x *FailJobRequest) Reset() {
 	*x = FailJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2043,7 @@ func (x *FailJobRequest) String() string {
 func (*FailJobRequest) ProtoMessage() {}
 
 func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2056,7 @@ func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJobRequest.ProtoReflect.Descriptor instead.
 func (*FailJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *FailJobRequest) GetId() int64 {
@@ -1997,7 +2088,7 @@ type DeleteJobResponse struct {
 
 func (x *DeleteJobResponse) Reset() {
 	*x = DeleteJobResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2100,7 @@ func (x *DeleteJobResponse) String() string {
 func (*DeleteJobResponse) ProtoMessage() {}
 
 func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2113,7 @@ func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobResponse.ProtoReflect.Descriptor instead.
 func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
 }
 
 type BulkJobsRequest struct {
@@ -2039,7 +2130,7 @@ type BulkJobsRequest struct {
 
 func (x *BulkJobsRequest) Reset() {
 	*x = BulkJobsRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2142,7 @@ func (x *BulkJobsRequest) String() string {
 func (*BulkJobsRequest) ProtoMessage() {}
 
 func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2155,7 @@ func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsRequest.ProtoReflect.Descriptor instead.
 func (*BulkJobsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *BulkJobsRequest) GetAction() string {
@@ -2112,7 +2203,7 @@ type BulkJobsResponse struct {
 
 func (x *BulkJobsResponse) Reset() {
 	*x = BulkJobsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2124,7 +2215,7 @@ func (x *BulkJobsResponse) String() string {
 func (*BulkJobsResponse) ProtoMessage() {}
 
 func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2137,7 +2228,7 @@ func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsResponse.ProtoReflect.Descriptor instead.
 func (*BulkJobsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BulkJobsResponse) GetMatched() int64 {
@@ -2315,14 +2406,21 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05error\x18\a \x01(\tR\x05error\"B\n" +
 	"\x14ListAttemptsResponse\x12*\n" +
-	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.AttemptR\x05items\"\xdc\x01\n" +
+	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.AttemptR\x05items\"\x86\x02\n" +
 	"\vExplanation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12*\n" +
 	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x123\n" +
 	"\tobstacles\x18\x04 \x03(\v2\x15.fairlead.v1.ObstacleR\tobstacles\x12\x14\n" +
 	"\x05ahead\x18\x05 \x01(\x05R\x05ahead\x120\n" +
-	"\x05start\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\"\xc4\x01\n" +
+	"\x05start\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\x12(\n" +
+	"\x05share\x18\a \x01(\v2\x12.fairlead.v1.ShareR\x05share\"w\n" +
+	"\x05Share\x12\x14\n" +
+	"\x05queue\x18\x01 \x01(\tR\x05queue\x12\x16\n" +
+	"\x06weight\x18\x02 \x01(\x05R\x06weight\x12\x1a\n" +
+	"\bentitled\x18\x03 \x01(\x01R\bentitled\x12\x10\n" +
+	"\x03had\x18\x04 \x01(\x01R\x03had\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\"\xc4\x01\n" +
 	"\bObstacle\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x12\n" +
@@ -2415,7 +2513,7 @@ func file_fairlead_v1_job_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_job_proto_rawDescData
 }
 
-var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_fairlead_v1_job_proto_goTypes = []any{
 	(*NewJob)(nil),                // 0: fairlead.v1.NewJob
 	(*Retry)(nil),                 // 1: fairlead.v1.Retry
@@ -2433,97 +2531,99 @@ var file_fairlead_v1_job_proto_goTypes = []any{
 	(*Attempt)(nil),               // 13: fairlead.v1.Attempt
 	(*ListAttemptsResponse)(nil),  // 14: fairlead.v1.ListAttemptsResponse
 	(*Explanation)(nil),           // 15: fairlead.v1.Explanation
-	(*Obstacle)(nil),              // 16: fairlead.v1.Obstacle
-	(*CancelJobRequest)(nil),      // 17: fairlead.v1.CancelJobRequest
-	(*RescheduleJobRequest)(nil),  // 18: fairlead.v1.RescheduleJobRequest
-	(*SetJobPriorityRequest)(nil), // 19: fairlead.v1.SetJobPriorityRequest
-	(*FinishJobRequest)(nil),      // 20: fairlead.v1.FinishJobRequest
-	(*FailJobRequest)(nil),        // 21: fairlead.v1.FailJobRequest
-	(*DeleteJobResponse)(nil),     // 22: fairlead.v1.DeleteJobResponse
-	(*BulkJobsRequest)(nil),       // 23: fairlead.v1.BulkJobsRequest
-	(*BulkJobsResponse)(nil),      // 24: fairlead.v1.BulkJobsResponse
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
+	(*Share)(nil),                 // 16: fairlead.v1.Share
+	(*Obstacle)(nil),              // 17: fairlead.v1.Obstacle
+	(*CancelJobRequest)(nil),      // 18: fairlead.v1.CancelJobRequest
+	(*RescheduleJobRequest)(nil),  // 19: fairlead.v1.RescheduleJobRequest
+	(*SetJobPriorityRequest)(nil), // 20: fairlead.v1.SetJobPriorityRequest
+	(*FinishJobRequest)(nil),      // 21: fairlead.v1.FinishJobRequest
+	(*FailJobRequest)(nil),        // 22: fairlead.v1.FailJobRequest
+	(*DeleteJobResponse)(nil),     // 23: fairlead.v1.DeleteJobResponse
+	(*BulkJobsRequest)(nil),       // 24: fairlead.v1.BulkJobsRequest
+	(*BulkJobsResponse)(nil),      // 25: fairlead.v1.BulkJobsResponse
+	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 27: google.protobuf.Duration
 }
 var file_fairlead_v1_job_proto_depIdxs = []int32{
-	25, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
-	25, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
-	26, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
+	26, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
+	26, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
+	27, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
 	1,  // 3: fairlead.v1.NewJob.retry:type_name -> fairlead.v1.Retry
-	26, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
-	26, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
-	25, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
-	25, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
-	26, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
+	27, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
+	27, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
+	26, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
+	26, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
+	27, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
 	1,  // 9: fairlead.v1.Job.retry:type_name -> fairlead.v1.Retry
-	25, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
-	25, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	25, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
-	25, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	25, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	26, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
+	26, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	26, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
+	26, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
+	26, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
 	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	25, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	25, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	26, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	26, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	25, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	25, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	25, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
-	25, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	25, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	25, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	26, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	26, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	26, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
+	26, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	26, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	26, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	2,  // 25: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	25, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
-	25, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
-	25, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	26, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
+	26, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
+	26, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	11, // 29: fairlead.v1.CountJobsResponse.states:type_name -> fairlead.v1.StateCount
-	25, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	25, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	26, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	26, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
 	13, // 32: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	25, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	16, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	25, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
-	25, // 36: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
-	25, // 37: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
-	7,  // 38: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
-	3,  // 39: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
-	5,  // 40: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
-	6,  // 41: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
-	8,  // 42: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
-	10, // 43: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
-	6,  // 44: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
-	6,  // 45: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 46: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
-	17, // 47: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
-	6,  // 48: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 49: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
-	18, // 50: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
-	19, // 51: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	20, // 52: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	21, // 53: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 54: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	23, // 55: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 56: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 57: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 58: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 59: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	12, // 60: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
-	14, // 61: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	15, // 62: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	2,  // 63: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 64: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 65: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 66: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 67: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 68: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 69: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 70: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	22, // 71: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	24, // 72: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	56, // [56:73] is the sub-list for method output_type
-	39, // [39:56] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	26, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	17, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
+	26, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	16, // 36: fairlead.v1.Explanation.share:type_name -> fairlead.v1.Share
+	26, // 37: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	26, // 38: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	7,  // 39: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
+	3,  // 40: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
+	5,  // 41: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
+	6,  // 42: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
+	8,  // 43: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
+	10, // 44: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
+	6,  // 45: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
+	6,  // 46: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 47: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
+	18, // 48: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
+	6,  // 49: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 50: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
+	19, // 51: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
+	20, // 52: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
+	21, // 53: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	22, // 54: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 55: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	24, // 56: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 57: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 58: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 59: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 60: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	12, // 61: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
+	14, // 62: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	15, // 63: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	2,  // 64: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 65: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 66: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 67: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 68: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 69: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 70: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 71: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	23, // 72: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	25, // 73: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	57, // [57:74] is the sub-list for method output_type
+	40, // [40:57] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_job_proto_init() }
@@ -2540,7 +2640,7 @@ func file_fairlead_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_job_proto_rawDesc), len(file_fairlead_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -33,7 +33,8 @@ type Tenant struct {
 	MaxRunning int32 `protobuf:"varint,3,opt,name=max_running,json=maxRunning,proto3" json:"max_running,omitempty"`
 	// As many as it is guaranteed while it has ready jobs.
 	MinRunning int32 `protobuf:"varint,4,opt,name=min_running,json=minRunning,proto3" json:"min_running,omitempty"`
-	// Its share beside others; only shown for now.
+	// Its share of the starts beside others, where the order is fair; 0 counts as 1. That of
+	// a parent is the share of its children together.
 	Weight int32 `protobuf:"varint,5,opt,name=weight,proto3" json:"weight,omitempty"`
 	// Starts per second; 0: no limit.
 	Rate float64 `protobuf:"fixed64,6,opt,name=rate,proto3" json:"rate,omitempty"`

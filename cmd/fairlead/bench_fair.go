@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/bench"
+)
+
+// newBenchFairCommand is the workload of tenants that share starts by weight.
+func newBenchFairCommand(o *benchOptions) *cobra.Command {
+	f := bench.Fairness{}
+	cmd := &cobra.Command{
+		Use:   bench.Fair,
+		Short: "How tenants share starts by weight, and what that costs",
+		Long: "How tenants share starts by weight, and what that costs: three tenants with more jobs than are\n" +
+			"started, on four nodes; the shares of the first starts (--jobs, 0: 50,000), and the same by deadline.\n\n" +
+			"It declares tenants and gives a queue of its own an order; both are removed at the end.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchFair(cmd, *o, f) },
+	}
+	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "measurements by deadline and fairly, in turn (0: 5)")
+	return cmd
+}
+
+func runBenchFair(cmd *cobra.Command, o benchOptions, f bench.Fairness) (err error) {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if f.Pairs < 0 {
+		return usagef("--pairs %d: it must be positive", f.Pairs)
+	}
+	f.Jobs, f.Progress = o.spec.Jobs, bench.NewProgress(cmd.ErrOrStderr())
+	f.Open = func(ctx context.Context) (driver.Store, error) {
+		store, err := openStore(ctx, o.db)
+		if err != nil {
+			return nil, err
+		}
+		return store, nil
+	}
+	if f.Server, err = bench.OpenServer(cmd.Context(), o.db); err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Server.Close()) }()
+	result, err := f.Run(cmd.Context())
+	return o.showMeasured(cmd, result, err)
+}

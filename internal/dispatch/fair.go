@@ -1,0 +1,144 @@
+package dispatch
+
+import "container/heap"
+
+// group is the lanes of a share during a choice. Of a scope and of a family it has the
+// groups of their parts, of a tenant the lanes themselves.
+//
+// The first job of a group is, among the parts whose next job has the highest priority,
+// that of the part that has had least for its weight; of a tenant, that with the first
+// key. So a whole scope competes with other lanes by the key of one job.
+type group struct {
+	share *Share
+	got   int // starts that this choice has given to the share
+	parts parts
+	lanes line
+}
+
+// had is what the share has had, with what this choice has given to it.
+func (g *group) had() float64 { return g.share.Had + float64(g.got)/float64(max(1, g.share.Weight)) }
+
+// first is where the group's next job stands.
+func (g *group) first() place {
+	for len(g.parts) > 0 {
+		g = g.parts[0]
+	}
+	return g.lanes[0]
+}
+
+// place is that of a scope in a line.
+func (g *group) place() place {
+	first := g.first()
+	first.group = g
+	return first
+}
+
+// empty reports whether no lane is left.
+func (g *group) empty() bool { return len(g.parts) == 0 && len(g.lanes) == 0 }
+
+// order makes heaps of what was added.
+func (g *group) order() {
+	for _, p := range g.parts {
+		p.order()
+	}
+	heap.Init(&g.parts)
+	heap.Init(&g.lanes)
+}
+
+// drop removes the lane of the first job.
+func (g *group) drop() {
+	if len(g.parts) == 0 {
+		heap.Pop(&g.lanes)
+		return
+	}
+	g.parts[0].drop()
+	g.settle()
+}
+
+// change puts the lane of the first job where its next job belongs.
+func (g *group) change(next place) {
+	if len(g.parts) == 0 {
+		g.lanes[0] = next
+		heap.Fix(&g.lanes, 0)
+		return
+	}
+	g.parts[0].change(next)
+	g.settle()
+}
+
+// charge records that the first job was taken. The caller then changes or drops its lane.
+func (g *group) charge() {
+	g.got++
+	if len(g.parts) > 0 {
+		g.parts[0].charge()
+	}
+}
+
+// settle puts the first part where it belongs by now.
+func (g *group) settle() {
+	if g.parts[0].empty() {
+		heap.Pop(&g.parts)
+		return
+	}
+	heap.Fix(&g.parts, 0)
+}
+
+// groups are those of a choice, by their shares.
+type groups map[*Share]*group
+
+// of returns the group of a share. got is what the choice has given to shares so far.
+func (s groups) of(share *Share, got map[*Share]int) *group {
+	if found := s[share]; found != nil {
+		return found
+	}
+	found := &group{share: share, got: got[share]}
+	s[share] = found
+	if share.Of != nil {
+		whole := s.of(share.Of, got)
+		whole.parts = append(whole.parts, found)
+	}
+	return found
+}
+
+// keep notes what the shares got, for the rest of the choice.
+func (s groups) keep(got map[*Share]int) {
+	for share, group := range s {
+		got[share] = group.got
+	}
+}
+
+// all calls f for every lane of the group.
+func (g *group) all(f func(place)) {
+	for _, p := range g.parts {
+		p.all(f)
+	}
+	for _, p := range g.lanes {
+		f(p)
+	}
+}
+
+// parts is a heap of groups by priority, then by what they have had.
+type parts []*group
+
+func (p parts) Len() int      { return len(p) }
+func (p parts) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
+func (p parts) Less(i, j int) bool {
+	a, b := p[i].first().key, p[j].first().key
+	switch {
+	case a.Turn != b.Turn:
+		return a.Turn < b.Turn
+	case p[i].had() != p[j].had():
+		return p[i].had() < p[j].had()
+	}
+	return a.Compare(b) < 0
+}
+
+// Push is part of heap.Interface.
+func (p *parts) Push(x any) { *p = append(*p, x.(*group)) }
+
+// Pop is part of heap.Interface.
+func (p *parts) Pop() any {
+	last := (*p)[len(*p)-1]
+	*p = (*p)[:len(*p)-1]
+	return last
+}

@@ -1,0 +1,239 @@
+package dispatch
+
+import (
+	"math"
+	"sync"
+)
+
+// Ledger keeps what tenants have had of the starts of fair scopes, as one node knows it:
+// its own starts exactly, those of other nodes as they were last read.
+//
+// Every account has two sums of starts divided by weight. had counts the starts of all
+// nodes. lead is what claims go by: the node's own starts since the last Refresh, and its
+// part of what the account was ahead by then. Every node takes back only its part: if each
+// of several nodes made up for the whole, they would overshoot.
+//
+// A claim raises the tenants that it finds to the least of those that the claim before
+// found: a tenant that comes back, or was at its cap, starts level with the others and has
+// saved nothing up. What is ahead is never more than what was started within a minute.
+type Ledger struct {
+	mu        sync.Mutex
+	bucket    int64
+	scopes    map[string]*scope
+	own       map[counted]int64 // all that this node has started, of recent buckets
+	unread    map[counted]bool  // those of own that other nodes cannot have read yet
+	others    map[counted]int64 // what was last read of other nodes, all together
+	refreshed bool
+}
+
+// windowBuckets is how many buckets of ten seconds a minute touches.
+const windowBuckets = 7
+
+// scope is what is kept of a fair scope.
+type scope struct {
+	families pot
+	nodes    int // that start jobs of it, this one included
+}
+
+// pot is the accounts that share one whole.
+type pot struct {
+	accounts  map[string]*account
+	had, lead float64 // the least of the accounts that the last claim found
+}
+
+// account is what a tenant or a family has had.
+type account struct {
+	had, lead float64
+	active    bool // the last claim found jobs of it that could start
+	recent    [windowBuckets]float64
+	at        int64 // bucket of the newest of recent
+	tenants   pot   // of a family
+}
+
+// counted names a number of starts.
+type counted struct {
+	scope, tenant string
+	bucket        int64
+}
+
+// Count is how many jobs of a tenant were started in a bucket.
+type Count struct {
+	Scope, Tenant string
+	Bucket        int64
+	Started       int64
+	Nodes         int // how many nodes have started them
+}
+
+// NewLedger makes an empty ledger.
+func NewLedger() *Ledger {
+	return &Ledger{scopes: map[string]*scope{}, own: map[counted]int64{}, unread: map[counted]bool{}, others: map[counted]int64{}}
+}
+
+// Shares are the shares of one claim.
+type Shares struct {
+	ledger *Ledger
+	known  map[Party]*Share
+	wholes map[Party]*Share // families, and scopes: with some fields empty
+}
+
+// Open returns the shares as they stand.
+func (l *Ledger) Open() *Shares {
+	return &Shares{ledger: l, known: map[Party]*Share{}, wholes: map[Party]*Share{}}
+}
+
+// Of returns the share of a party.
+func (s *Shares) Of(p Party) *Share {
+	if share := s.known[p]; share != nil {
+		return share
+	}
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	of := s.ledger.scope(p.Scope)
+	family := of.families.account(p.Family)
+	share := &Share{
+		Weight: p.Weight, Had: family.tenants.floored(family.tenants.account(p.Tenant)), party: p,
+		Of: s.whole(Party{Scope: p.Scope, Family: p.Family}, func(whole *Share) {
+			whole.Weight, whole.Had = p.FamilyWeight, of.families.floored(family)
+			whole.Of = s.whole(Party{Scope: p.Scope}, func(*Share) {})
+		}),
+	}
+	s.known[p] = share
+	return share
+}
+
+// whole returns the share of a family or scope, which is filled in when it is new.
+func (s *Shares) whole(name Party, fill func(*Share)) *Share {
+	share := s.wholes[name]
+	if share == nil {
+		share = &Share{}
+		fill(share)
+		s.wholes[name] = share
+	}
+	return share
+}
+
+// Charge records what a claim has started that looked at few lanes. It leaves as it was
+// which tenants have jobs.
+func (s *Shares) Charge(started map[Party]int) {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	for party, n := range started {
+		s.ledger.start(party, n)
+	}
+}
+
+// Close records what a claim has found and started that looked at all lanes of its node.
+func (s *Shares) Close(lanes []*Lane, started map[Party]int) {
+	found := map[Party]bool{}
+	for _, lane := range lanes {
+		if lane.Share != nil && lane.Others == nil && lane.runnable() {
+			found[lane.Share.party] = true
+		}
+	}
+	for party := range started {
+		found[party] = true
+	}
+	if len(found) == 0 {
+		return
+	}
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	s.ledger.found(found)
+	for party, n := range started {
+		s.ledger.start(party, n)
+	}
+	s.ledger.level(found)
+}
+
+// found raises the accounts of parties to the least of the claim before.
+func (l *Ledger) found(parties map[Party]bool) {
+	for p := range parties {
+		of := l.scope(p.Scope)
+		family := of.families.account(p.Family)
+		of.families.raise(family)
+		family.tenants.raise(family.tenants.account(p.Tenant))
+	}
+}
+
+// start counts starts of this node.
+func (l *Ledger) start(p Party, n int) {
+	l.charge(p, n, func(a *account, more float64) { a.lead += more })
+	key := counted{p.Scope, p.Tenant, l.bucket}
+	l.own[key] += int64(n)
+	l.unread[key] = true
+}
+
+// charge counts starts of any node.
+func (l *Ledger) charge(p Party, n int, also func(a *account, more float64)) {
+	family := l.scope(p.Scope).families.account(p.Family)
+	for _, part := range []struct {
+		account *account
+		weight  int
+	}{{family, p.FamilyWeight}, {family.tenants.account(p.Tenant), p.Weight}} {
+		more := float64(n) / float64(max(1, part.weight))
+		part.account.had += more
+		part.account.note(l.bucket, more)
+		also(part.account, more)
+	}
+}
+
+// level keeps which accounts a claim has found, and the least of them.
+func (l *Ledger) level(parties map[Party]bool) {
+	pots := map[*pot]bool{}
+	for p := range parties {
+		families := &l.scope(p.Scope).families
+		pots[families], pots[&families.account(p.Family).tenants] = true, true
+	}
+	for pot := range pots {
+		for _, a := range pot.accounts {
+			a.active = false
+		}
+	}
+	for p := range parties {
+		family := l.scope(p.Scope).families.account(p.Family)
+		family.active, family.tenants.account(p.Tenant).active = true, true
+	}
+	for pot := range pots {
+		pot.level()
+	}
+}
+
+func (l *Ledger) scope(name string) *scope {
+	s := l.scopes[name]
+	if s == nil {
+		s = &scope{nodes: 1}
+		l.scopes[name] = s
+	}
+	return s
+}
+
+// account returns the account of a name. One that is new is level with the others.
+func (p *pot) account(name string) *account {
+	a := p.accounts[name]
+	if a == nil {
+		if p.accounts == nil {
+			p.accounts = map[string]*account{}
+		}
+		a = &account{had: p.had, lead: p.lead}
+		p.accounts[name] = a
+	}
+	return a
+}
+
+// floored is the lead of an account as a claim that finds it sees it.
+func (p *pot) floored(a *account) float64 { return max(a.lead, p.lead) }
+
+func (p *pot) raise(a *account) { a.had, a.lead = max(a.had, p.had), max(a.lead, p.lead) }
+
+// level finds the least of the active accounts, if there are any.
+func (p *pot) level() {
+	had, lead := math.Inf(1), math.Inf(1)
+	for _, a := range p.accounts {
+		if a.active {
+			had, lead = min(had, a.had), min(lead, a.lead)
+		}
+	}
+	if !math.IsInf(had, 1) {
+		p.had, p.lead = had, lead
+	}
+}

@@ -1,0 +1,68 @@
+package sqlstore
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// shares reports whether a lane belongs to another tenant, with which the job's shares
+// starts.
+func (f *Facts) shares(lane LaneKey) bool {
+	mine, fair := f.Rules.Party(KeyOf(f.Job))
+	other, shared := f.Rules.Party(lane)
+	return fair && shared && mine.Scope == other.Scope && mine.Tenant != other.Tenant
+}
+
+// inLine is the obstacle of a job that others go before: where tenants share starts, the
+// other jobs of its tenant.
+func (e *explaining) inLine() fairlead.Obstacle {
+	o := fairlead.Obstacle{Code: fairlead.InLine}
+	if e.Share != nil {
+		o.Scope, o.Name = fairlead.LimitTenant, e.lane.Tenant
+	}
+	return o
+}
+
+// share tells what the job's tenant gets of the starts that it shares.
+func (e *explaining) share() {
+	party, fair := e.Rules.Party(e.lane)
+	if !fair {
+		return
+	}
+	active, families, all := map[string]bool{party.Tenant: true}, map[string]int{}, 0
+	for tenant, started := range e.Shared {
+		active[tenant] = true
+		all += started
+	}
+	siblings := 0
+	for tenant := range active {
+		other := e.Rules.partyIn(party.Scope, tenant)
+		families[other.Family] = other.FamilyWeight
+		if other.Family == party.Family {
+			siblings += other.Weight
+		}
+	}
+	whole := 0
+	for _, weight := range families {
+		whole += weight
+	}
+	share := &fairlead.Share{
+		Queue: party.Scope, Weight: party.Weight,
+		Entitled: float64(party.FamilyWeight) / float64(whole) * float64(party.Weight) / float64(siblings),
+		Had:      float64(e.Shared[party.Tenant]) / float64(max(1, all)),
+	}
+	share.Text = fmt.Sprintf("tenant %q has weight %d: it is entitled to %s of the starts of %s, and had %s in the last minute",
+		party.Tenant, party.Weight, percent(share.Entitled), sharedBy(party.Scope), percent(share.Had))
+	e.Share = share
+}
+
+func percent(part float64) string { return fmt.Sprintf("%v %%", math.Round(part*1000)/10) }
+
+func sharedBy(scope string) string {
+	if scope == wholeCluster {
+		return "the cluster"
+	}
+	return fmt.Sprintf("queue %q", scope)
+}

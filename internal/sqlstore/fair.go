@@ -1,0 +1,244 @@
+package sqlstore
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+const (
+	// shareEvery is how often a node writes what it has started where tenants share
+	// starts, and reads what other nodes have.
+	shareEvery = time.Second
+	// ledgerUnused is after how long a node that claims nothing is forgotten.
+	ledgerUnused = 5 * time.Minute
+)
+
+// Fair keeps what the nodes of a store have started where tenants share starts by weight,
+// and lets nodes of other processes know. No row is written by two nodes, so no claim
+// waits for another.
+type Fair struct {
+	db    Database
+	sql   *FairStatements
+	clock *ClockStatements
+	mu    sync.Mutex
+	nodes map[fairlead.NodeID]*fairNode
+}
+
+// fairNode is a node that claims where tenants share starts.
+type fairNode struct {
+	ledger  *dispatch.Ledger
+	sharing Lock
+	rules   *Rules // as of its last claim
+	claimed time.Time
+	begun   bool // it has shared
+	shared  time.Time
+	bucket  int64 // in which it last did so
+}
+
+// FairStatements are those of Fair.
+type FairStatements struct {
+	PutFairStarts    string `sql:"put_fair_starts"`
+	OtherFairStarts  string `sql:"other_fair_starts"`
+	RecentFairStarts string `sql:"recent_fair_starts"`
+	ForgetFairStarts string `sql:"forget_fair_starts"`
+}
+
+// NewFair returns what is kept by a store that has claimed nothing yet.
+func NewFair(db Database, statements *FeatureStatements) *Fair {
+	return &Fair{db: db, sql: &statements.FairStatements, clock: &statements.ClockStatements, nodes: map[fairlead.NodeID]*fairNode{}}
+}
+
+// FairClaim is a claim where tenants share starts. A nil one has no shares.
+type FairClaim struct {
+	rules  *Rules
+	shares *dispatch.Shares
+}
+
+// Open begins a claim. It returns nil unless tenants share the starts of a queue.
+func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
+	if !rules.Fair() {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	n := f.nodes[node]
+	if n == nil {
+		for id, other := range f.nodes {
+			if now.Sub(other.claimed) > ledgerUnused {
+				delete(f.nodes, id)
+			}
+		}
+		n = &fairNode{ledger: dispatch.NewLedger()}
+		f.nodes[node] = n
+	}
+	n.claimed, n.rules = now, rules
+	return &FairClaim{rules: rules, shares: n.ledger.Open()}
+}
+
+// Share returns the share of a lane's tenant, nil if the lane's jobs start by deadline.
+func (c *FairClaim) Share(lane LaneKey) *dispatch.Share {
+	if c == nil {
+		return nil
+	}
+	party, fair := c.rules.Party(lane)
+	if !fair {
+		return nil
+	}
+	return c.shares.Of(party)
+}
+
+// Close records what a claim has started, and among which lanes it has chosen. A claim of
+// suspects has chosen among few: what it has not seen is not gone.
+func (c *FairClaim) Close(solo bool, lanes []*dispatch.Lane, jobs []*fairlead.Job) {
+	switch {
+	case c == nil:
+	case solo:
+		c.shares.Charge(c.started(jobs))
+	default:
+		c.shares.Close(lanes, c.started(jobs))
+	}
+}
+
+// started counts the jobs of tenants that share starts.
+func (c *FairClaim) started(jobs []*fairlead.Job) map[dispatch.Party]int {
+	started := map[dispatch.Party]int{}
+	for _, job := range jobs {
+		if party, fair := c.rules.Party(KeyOf(job)); fair {
+			started[party]++
+		}
+	}
+	return started
+}
+
+// Share lets other nodes know what a node has started, and the node what they have, at
+// most every second. It does nothing for a node that claims where no starts are shared.
+func (f *Fair) Share(ctx context.Context, node fairlead.NodeID) error {
+	f.mu.Lock()
+	n := f.nodes[node]
+	f.mu.Unlock()
+	if n == nil || !n.sharing.TryAcquire() {
+		return nil
+	}
+	defer n.sharing.Release()
+	if time.Since(n.shared) < shareEvery {
+		return nil
+	}
+	return f.share(ctx, node, n)
+}
+
+// ShareFirst is Share after the first claim of a node, which could not tell when it started
+// jobs before it had read the clock. The jobs are the node's whether or not that fails,
+// and the next claim shares again: so it returns no error.
+func (f *Fair) ShareFirst(ctx context.Context, node fairlead.NodeID) {
+	f.mu.Lock()
+	n := f.nodes[node]
+	first := n != nil && !n.begun
+	f.mu.Unlock()
+	if first {
+		_ = f.Share(ctx, node)
+	}
+}
+
+// shareAll is Share for all nodes of the store at once, however recently they did.
+func (f *Fair) shareAll(ctx context.Context) error {
+	f.mu.Lock()
+	nodes := make(map[fairlead.NodeID]*fairNode, len(f.nodes))
+	for id, n := range f.nodes {
+		nodes[id] = n
+	}
+	f.mu.Unlock()
+	for id, n := range nodes {
+		if err := n.sharing.Acquire(ctx); err != nil {
+			return err
+		}
+		err := f.share(ctx, id, n)
+		n.sharing.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share reads what other nodes have started, then writes what this one has.
+func (f *Fair) share(ctx context.Context, node fairlead.NodeID, n *fairNode) error {
+	f.mu.Lock()
+	rules := n.rules
+	f.mu.Unlock()
+	now, others, err := f.others(ctx, node)
+	if err != nil {
+		return err
+	}
+	bucket := now / startsBucket.Microseconds()
+	n.ledger.Refresh(bucket, others, rules.partyIn)
+	if err := f.write(ctx, node, n.ledger); err != nil {
+		return err
+	}
+	if bucket != n.bucket {
+		if _, err := exec(ctx, f.db, "forget shared starts", f.sql.ForgetFairStarts, OldestBucket(now)); err != nil {
+			return err
+		}
+	}
+	n.bucket, n.shared = bucket, time.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n.begun = true
+	return nil
+}
+
+// others reads the clock, and what other nodes have started of late.
+func (f *Fair) others(ctx context.Context, node fairlead.NodeID) (int64, []dispatch.Count, error) {
+	var clock *[]int64
+	var counts *[]dispatch.Count
+	err := f.db.Read(ctx, "read shared starts", func(_ context.Context, db DB) error {
+		clock = queueList(db, scanNumber, f.clock.Now)
+		counts = queueList(db, func(row Scanner) (c dispatch.Count, err error) {
+			err = row.Scan(&c.Scope, &c.Tenant, &c.Bucket, &c.Started, &c.Nodes)
+			return c, err
+		}, f.sql.OtherFairStarts, int64(node))
+		return nil
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return (*clock)[0], *counts, nil
+}
+
+// write lets other nodes read what a node has started.
+func (f *Fair) write(ctx context.Context, node fairlead.NodeID, ledger *dispatch.Ledger) error {
+	counts := ledger.Unread()
+	if len(counts) == 0 {
+		return nil
+	}
+	var rows Rows
+	for _, c := range counts {
+		rows.Add(c.Bucket, int64(node), c.Scope, c.Tenant, c.Started)
+	}
+	if _, err := exec(ctx, f.db, "share starts", f.sql.PutFairStarts, &rows); err != nil {
+		return err
+	}
+	ledger.Written(counts)
+	return nil
+}
+
+// recent reads how many jobs of each tenant were started in a scope within the window
+// before now.
+func (f *Fair) recent(ctx context.Context, scope string, now int64) (map[string]int, error) {
+	if err := f.shareAll(ctx); err != nil {
+		return nil, err
+	}
+	counts, err := readList(ctx, f.db.Read, "read shared starts", func(row Scanner) (c dispatch.Count, err error) {
+		err = row.Scan(&c.Tenant, &c.Started)
+		return c, err
+	}, f.sql.RecentFairStarts, OldestBucket(now), scope)
+	starts := make(map[string]int, len(counts))
+	for _, c := range counts {
+		starts[c.Tenant] = int(c.Started)
+	}
+	return starts, err
+}

@@ -1,0 +1,83 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+// orders are in which order jobs start, and the weights by which tenants share starts.
+type orders struct {
+	cluster fairlead.Order
+	queues  map[string]fairlead.Order // those that have their own
+	weights map[string]int
+	fair    bool // one of them is fair
+}
+
+// add takes over the order of a limit.
+func (o *orders) add(limit fairlead.Limit) {
+	if limit.Order == "" {
+		return
+	}
+	if limit.Scope == fairlead.LimitQueue {
+		o.queues[limit.Name] = limit.Order
+	} else {
+		o.cluster = limit.Order
+	}
+	o.fair = o.fair || limit.Order == fairlead.OrderFair
+}
+
+// Weighed adds the weights of tenants to new rules.
+func (r *Rules) Weighed(weights map[string]int) *Rules {
+	r.orders.weights = weights
+	return r
+}
+
+// Fair reports whether tenants share the starts of any queue by weight.
+func (r *Rules) Fair() bool { return r.orders.fair }
+
+// Party returns who a lane is where tenants share starts by weight. fair is false if the
+// jobs of its queue start by deadline.
+func (r *Rules) Party(lane LaneKey) (party dispatch.Party, fair bool) {
+	if !r.orders.fair {
+		return party, false
+	}
+	order, own := r.orders.queues[lane.Queue]
+	if !own {
+		return r.partyIn(wholeCluster, lane.Tenant), r.orders.cluster == fairlead.OrderFair
+	}
+	return r.partyIn(lane.Queue, lane.Tenant), order == fairlead.OrderFair
+}
+
+// wholeCluster is the scope of all queues without an order of their own. Every queue has
+// a name.
+const wholeCluster = ""
+
+// partyIn returns a tenant as it shares the starts of a scope.
+func (r *Rules) partyIn(scope, tenant string) dispatch.Party {
+	family := r.parents[tenant]
+	if family == "" {
+		family = tenant
+	}
+	return dispatch.Party{
+		Scope: scope, Tenant: tenant, Family: family,
+		Weight: max(1, r.orders.weights[tenant]), FamilyWeight: max(1, r.orders.weights[family]),
+	}
+}
+
+// ReadWeights reads the weights of tenants that have one.
+func ReadWeights(ctx context.Context, db DB, sql *TenantStatements) (map[string]int, error) {
+	weights := map[string]int{}
+	err := db.Each(ctx, func(row Scanner) error { return ScanWeight(row, weights) }, sql.Weights)
+	return weights, err
+}
+
+// ScanWeight reads a row of weights.
+func ScanWeight(row Scanner, into map[string]int) error {
+	var tenant string
+	var weight int
+	err := row.Scan(&tenant, &weight)
+	into[tenant] = weight
+	return err
+}

@@ -1,0 +1,50 @@
+package storetest
+
+import (
+	"math"
+	"sync"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// testFairContention lets nodes of several processes claim at once, while both tenants
+// have more jobs than are claimed.
+func testFairContention(f *fixture) {
+	const starts, nodes, most = 10_000, 4, 50
+	f.order("", fairlead.OrderFair)
+	f.declare(fairlead.Tenant{Name: "heavy", Weight: 3})
+	for range 3 {
+		f.enqueue(many(0.1*starts, forTenant("light"))...)
+		f.enqueue(many(0.27*starts, forTenant("heavy"))...)
+	}
+	var counting sync.Mutex
+	all, byTenant := 0, map[string]int{}
+	count := func(jobs []*fairlead.Job) (more bool) {
+		counting.Lock()
+		defer counting.Unlock()
+		for _, job := range jobs {
+			if all < starts {
+				all++
+				byTenant[job.Tenant]++
+			}
+		}
+		return all < starts
+	}
+	claimers, errs := make([]func(), nodes), make([]error, nodes)
+	for i, process := range f.processes(nodes) {
+		node := process.join()
+		claimers[i] = func() {
+			for more := true; more && errs[i] == nil; {
+				var jobs []*fairlead.Job
+				jobs, errs[i] = process.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: most})
+				more = count(jobs)
+			}
+		}
+	}
+	together(claimers...)
+	f.ok(first(errs))
+	if part := float64(byTenant["heavy"]) / starts; math.Abs(part/0.75-1) > 0.05 {
+		f.Errorf("the starts are %v, want 3 : 1", byTenant)
+	}
+}
