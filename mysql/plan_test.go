@@ -153,7 +153,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lock_waiting":    marks(s.sql.LockWaiting, "1"),
 		"lock_done":       marks(s.sql.LockDone, "1"),
 		"lock_due":        marks(s.sql.LockDue, "1", "10"),
-		"lock_expired":    marks(s.sql.LockExpired, "1", "10"),
+		"lock_overdue":    fill(s.sql.LockOverdue, "ids", list),
 		"lock_outdated":   marks(s.sql.LockOutdated, "1", "9", "1", "1", "1", "10"),
 		"lock_jobs":       fill(s.sql.LockJobs, "ids", list),
 		"drop_attempts":   fill(s.sql.DropAttempts, "ids", list),

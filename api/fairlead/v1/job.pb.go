@@ -1932,8 +1932,10 @@ type FailJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Of the run that is answered for; the current one if 0.
-	Fence         int64  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
-	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	Fence int64  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// Ends the job, whatever attempts are left.
+	Final         bool `protobuf:"varint,4,opt,name=final,proto3" json:"final,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1987,6 +1989,13 @@ func (x *FailJobRequest) GetError() string {
 		return x.Error
 	}
 	return ""
+}
+
+func (x *FailJobRequest) GetFinal() bool {
+	if x != nil {
+		return x.Final
+	}
+	return false
 }
 
 type DeleteJobResponse struct {
@@ -2345,11 +2354,12 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x10FinishJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x14\n" +
 	"\x05fence\x18\x02 \x01(\x03R\x05fence\x12\x1c\n" +
-	"\x06output\x18\x03 \x01(\fB\x04\x88\xb5\x18\x01R\x06output\"_\n" +
+	"\x06output\x18\x03 \x01(\fB\x04\x88\xb5\x18\x01R\x06output\"u\n" +
 	"\x0eFailJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x14\n" +
 	"\x05fence\x18\x02 \x01(\x03R\x05fence\x12\x1f\n" +
-	"\x05error\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \x80@R\x05error\"\x13\n" +
+	"\x05error\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \x80@R\x05error\x12\x14\n" +
+	"\x05final\x18\x04 \x01(\bR\x05final\"\x13\n" +
 	"\x11DeleteJobResponse\"\xbf\x01\n" +
 	"\x0fBulkJobsRequest\x12:\n" +
 	"\x06action\x18\x01 \x01(\tB\"\x92\xb5\x18\x1e\b\x01*\x06cancel*\x05retry*\x03run*\x06deleteR\x06action\x126\n" +

@@ -645,9 +645,9 @@ type SweepProgress struct {
 	Abandoned *int64 `protobuf:"varint,3,opt,name=abandoned,proto3,oneof" json:"abandoned,omitempty"`
 	// Attempts that failed.
 	Errors *int64 `protobuf:"varint,4,opt,name=errors,proto3,oneof" json:"errors,omitempty"`
-	// Items before the marks: all of them are done or abandoned.
+	// Items before the first of each shard that is neither done nor abandoned.
 	Marked *int64 `protobuf:"varint,5,opt,name=marked,proto3,oneof" json:"marked,omitempty"`
-	// Items behind the marks that are done or abandoned.
+	// Items behind that which are done or abandoned.
 	InWindow *int64 `protobuf:"varint,6,opt,name=in_window,json=inWindow,proto3,oneof" json:"in_window,omitempty"`
 	// Items per second of late.
 	Rate *float64 `protobuf:"fixed64,7,opt,name=rate,proto3,oneof" json:"rate,omitempty"`

@@ -1203,7 +1203,10 @@ type RunEnd struct {
 	// Kept if set.
 	Progress []byte `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
 	// Of succeed: enqueued in the same transaction.
-	Replace       *NewJob `protobuf:"bytes,11,opt,name=replace,proto3" json:"replace,omitempty"`
+	Replace *NewJob `protobuf:"bytes,11,opt,name=replace,proto3" json:"replace,omitempty"`
+	// Of await: no answer in time, or a failure, is tried again while attempts are left.
+	// Otherwise either ends the job.
+	OrRetry       bool `protobuf:"varint,12,opt,name=or_retry,json=orRetry,proto3" json:"or_retry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1313,6 +1316,13 @@ func (x *RunEnd) GetReplace() *NewJob {
 		return x.Replace
 	}
 	return nil
+}
+
+func (x *RunEnd) GetOrRetry() bool {
+	if x != nil {
+		return x.OrRetry
+	}
+	return false
 }
 
 type SettleJobsResponse struct {
@@ -1596,7 +1606,7 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\x11SettleJobsRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12'\n" +
 	"\asession\x18\x02 \x01(\tB\r\x92\xb5\x18\x05\b\x01 \xc8\x01\x98\xb5\x18\x01R\asession\x12@\n" +
-	"\vsettlements\x18\x03 \x03(\v2\x13.fairlead.v1.RunEndB\t\x92\xb5\x18\x05\b\x01\x18\xe8\aR\vsettlements\"\xc9\x03\n" +
+	"\vsettlements\x18\x03 \x03(\v2\x13.fairlead.v1.RunEndB\t\x92\xb5\x18\x05\b\x01\x18\xe8\aR\vsettlements\"\xe4\x03\n" +
 	"\x06RunEnd\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1c\n" +
 	"\x05fence\x18\x02 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x05fence\x12N\n" +
@@ -1609,7 +1619,8 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\x04memo\x18\t \x01(\fB\x04\x88\xb5\x18\x01R\x04memo\x12 \n" +
 	"\bprogress\x18\n" +
 	" \x01(\fB\x04\x88\xb5\x18\x01R\bprogress\x12-\n" +
-	"\areplace\x18\v \x01(\v2\x13.fairlead.v1.NewJobR\areplace\"E\n" +
+	"\areplace\x18\v \x01(\v2\x13.fairlead.v1.NewJobR\areplace\x12\x19\n" +
+	"\bor_retry\x18\f \x01(\bR\aorRetry\"E\n" +
 	"\x12SettleJobsResponse\x12/\n" +
 	"\aresults\x18\x01 \x03(\v2\x15.fairlead.v1.RunEndedR\aresults\"H\n" +
 	"\bRunEnded\x12\x0e\n" +
