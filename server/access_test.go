@@ -63,6 +63,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"GetTenant":      {access.RoleViewer, aTenant, `{"name":"acme"}`},
 	"ListTenants":    {access.RoleViewer, many, `{}`},
 	"UpdateTenant":   {access.RoleOperator, cluster, `{"name":"acme","max_running":7,"version":1}`},
+	"PatchTenant":    {access.RoleOperator, cluster, `{"name":"acme","max_running":7}`},
 	"DeleteTenant":   {access.RoleOperator, cluster, `{"name":"doomed"}`},
 	"PauseTenant":    {access.RoleOperator, tenantOf, `{"name":"acme"}`},
 	"ResumeTenant":   {access.RoleOperator, tenantOf, `{"name":"acme"}`},
