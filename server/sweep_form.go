@@ -89,9 +89,10 @@ const longestGuess = 100 * 365 * 24 * time.Hour
 
 // shardTo is a part of a sweep as an answer has it.
 func shardTo(s sweep.Shard) *fairleadv1.Shard {
+	mark := s.Mark - s.Behind
 	return &fairleadv1.Shard{
 		Number: proto.Int32(int32(s.Number)), From: &s.From, To: &s.To, JobId: s.Job, Ended: &s.Ended,
-		Mark: &s.Mark, Done: &s.Done, Abandoned: &s.Abandoned, Again: s.Again, Errors: &s.Errors,
+		Mark: &mark, Done: &s.Done, Abandoned: &s.Abandoned, Again: s.Again, Errors: &s.Errors,
 		Rate: s.Share.Rate, InFlight: int32(s.Share.InFlight), Measured: s.Measured, SavedAt: message.Time(s.SavedAt),
 	}
 }

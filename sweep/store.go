@@ -75,8 +75,8 @@ type Tx interface {
 	// ended.
 	Shards(ctx context.Context) ([]Shard, []fairlead.State, error)
 	// Cut makes the shards anew, without jobs. Of what they have done all counts that a
-	// later run needs: Number, From, To, Ended, Mark, Window, Pending, Done, Abandoned,
-	// Again, Errors and Source. Failed items stay noted. It fails with
+	// later run needs: Number, From, To, Ended, Mark, Behind, Window, Pending, Done,
+	// Abandoned, Again, Errors and Source. Failed items stay noted. It fails with
 	// ErrConflict if one of the old has a job that is not final.
 	Cut(ctx context.Context, shards []Shard) error
 	// Forget forgets which items failed.

@@ -113,12 +113,12 @@ type Status struct {
 // Progress is how far the shards of a sweep have come.
 type Progress struct {
 	Total     int64 // items; zero while the source has not been counted
-	Marked    int64 // items before the marks: all of them are done or abandoned
+	Marked    int64 // items before the first of each shard that is neither done nor abandoned
 	Done      int64
 	Abandoned int64 // failed for good
 	Again     int64 // of Abandoned: those that wait to be tried again
 	Errors    int64 // attempts that failed
-	InWindow  int64 // done or in flight behind the marks
+	InWindow  int64 // done or abandoned behind that
 	Rate      float64
 }
 
@@ -132,7 +132,8 @@ type Shard struct {
 	Job   int64 // that goes over it; zero: none does
 	Ended bool  // all its items are done or abandoned, and none waits to be tried again
 
-	Mark      int64           // everything before is done or abandoned
+	Mark      int64           // everything before is done or abandoned, or in Pending
+	Behind    int64           // from the first item in Pending before Mark up to Mark; zero: there is none
 	Window    []byte          // which items behind the mark are, as package window encodes it
 	Pending   json.RawMessage // items that wait for their next attempt
 	Done      int64
@@ -165,6 +166,7 @@ type Checkpoint struct {
 	Number            int
 	To                int64 // if that of the shard was not known; zero: as it is
 	Mark              int64
+	Behind            int64
 	Window            []byte
 	Pending           json.RawMessage
 	Source            json.RawMessage // nil: as it was
