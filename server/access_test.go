@@ -167,9 +167,11 @@ var everyMethod = map[protoreflect.Name]struct {
 	"LoadShard":    {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
 	"SaveShard":    {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1,"mark":0}`},
 	"ListRetries":  {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
-	"NoteItems":    {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1,"stop":"no"}`},
-	"SettleJobs":   {access.RoleWorker, nothing, `{GONE,"settlements":[{"id":1,"fence":1,"outcome":"succeed"}]}`},
-	"LeaveWorker":  {access.RoleWorker, nothing, `{GONE}`},
+
+	"ListShardItems": {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
+	"NoteItems":      {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1,"stop":"no"}`},
+	"SettleJobs":     {access.RoleWorker, nothing, `{GONE,"settlements":[{"id":1,"fence":1,"outcome":"succeed"}]}`},
+	"LeaveWorker":    {access.RoleWorker, nothing, `{GONE}`},
 }
 
 // What a caller gets to hear.

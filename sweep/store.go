@@ -28,6 +28,11 @@ type Store interface {
 	// Shards returns the shards of a sweep, in order.
 	Shards(ctx context.Context, sweep int64) ([]Shard, error)
 
+	// SweepItems returns items of the list that is stored with a sweep, from an index on, a
+	// few hundred or thousand at a time: none only if the list has ended there. What
+	// PutSweep stores of a list is stored once, and again only if its Digest is another.
+	SweepItems(ctx context.Context, sweep, from int64) ([]string, error)
+
 	// Steer calls act with a sweep, without the sum of its shards, under its lock.
 	// Unless act returns an error, what it did and what it changed of how the sweep
 	// stands, of its ledger and of its Data, is kept; else nothing is. If it changed Data, Version

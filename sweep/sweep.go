@@ -18,8 +18,9 @@ type Sweep struct {
 	Data json.RawMessage // what the handler is given with every item
 
 	Source ItemSource
-	From   int64 // the first index
-	To     int64 // the first that does not count any more; zero: as many as the source has
+	Items  []string // a list to go over, stored with the sweep once; it is given to Put and not returned. See Source.Listed
+	From   int64    // the first index
+	To     int64    // the first that does not count any more; zero: as many as the source has
 
 	InFlight int     // items that are handled at once, over all shards
 	Rate     float64 // items begun per second, over all shards; zero: no bound
@@ -52,6 +53,11 @@ type ItemSource struct {
 	File  string `json:"file,omitempty"` // lines of a file
 	URL   string `json:"url,omitempty"`  // lines of what is there
 	Table *Table `json:"table,omitempty"`
+
+	// Listed is how many items the stored list has, and Digest tells one list from another.
+	// Normalize sets both if Items are given; with neither changed the list stays as it is.
+	Listed int64  `json:"listed,omitempty"`
+	Digest string `json:"digest,omitempty"`
 }
 
 // Table is rows of a table, by an integer key. The index of an item is its key.

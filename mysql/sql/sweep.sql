@@ -410,3 +410,24 @@ delete e from {{sweep_event}} e force index (primary) where e.id in ({{list}}) a
 -- Output: none.
 -- Locks: the deleted rows.
 delete e from {{sweep_event}} e force index (sweep) where e.sweep = ? and e.at >= 0;
+
+-- name: add_sweep_items
+-- Stores some items of the list of a sweep.
+-- Inputs: sweep, index of the first, items as a JSON array.
+-- Output: none.
+-- Locks: the inserted row.
+insert into {{sweep_item}} (sweep, first, items) values (?, ?, ?);
+
+-- name: drop_sweep_items
+-- Removes the list of a sweep.
+-- Inputs: sweep.
+-- Output: none.
+-- Locks: the deleted rows.
+delete i from {{sweep_item}} i force index (primary) where i.sweep = ? and i.first >= 0;
+
+-- name: sweep_items
+-- Reads the items of the list of a sweep among which one with an index is, if there is one.
+-- Inputs: sweep, index.
+-- Output: index of the first, items.
+-- Locks: none.
+select first, items from {{sweep_item}} force index (primary) where sweep = ? and first <= ? order by first desc limit 1;

@@ -6,3 +6,12 @@ alter table {{waiting}} add column retry_after bigint not null default -1;
 
 -- From the first item before the mark that waits for its next attempt up to the mark.
 alter table {{shard_progress}} add column behind bigint not null default 0;
+
+-- Lists that sweeps go over, some items in a row, by the index of its first. They are
+-- written once.
+create table {{sweep_item}} (
+    sweep bigint not null,
+    first bigint not null,
+    items json not null,
+    primary key (sweep, first)
+);

@@ -442,3 +442,22 @@ limit $2::int;
 -- Inputs: $1 ids.
 -- Locks: the deleted rows.
 delete from {{sweep_event}} where id = any ($1::bigint[]);
+
+-- name: add_sweep_items
+-- Stores some items of the list of a sweep.
+-- Inputs: $1 sweep, locked or new, $2 index of the first, $3 items as a JSON array.
+-- Locks: the inserted row.
+insert into {{sweep_item}} (sweep, first, items) values ($1::bigint, $2::bigint, $3::json);
+
+-- name: drop_sweep_items
+-- Removes the list of a sweep.
+-- Inputs: $1 sweep, locked or new.
+-- Locks: the deleted rows.
+delete from {{sweep_item}} where sweep = $1::bigint;
+
+-- name: sweep_items
+-- Reads the items of the list of a sweep among which one with an index is, if there is one.
+-- Inputs: $1 sweep, $2 index.
+-- Output: index of the first, items.
+-- Locks: none.
+select first, items from {{sweep_item}} where sweep = $1::bigint and first <= $2::bigint order by first desc limit 1;

@@ -307,3 +307,19 @@ limit 0 + ?2;
 -- Removes events.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{sweep_event}} where id in (select value from json_each(?));
+
+-- name: add_sweep_items
+-- Stores some items of the list of a sweep.
+-- Inputs: sweep, index of the first, items as a JSON array.  Output: none.
+-- Locks: the writer's.
+insert into {{sweep_item}} (sweep, first, items) values (?, ?, ?);
+
+-- name: drop_sweep_items
+-- Removes the list of a sweep.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+delete from {{sweep_item}} where sweep = ?;
+
+-- name: sweep_items
+-- Reads the items of the list of a sweep among which one with an index is, if there is one.
+-- Inputs: sweep, index.  Output: index of the first, items.  Locks: none.
+select first, items from {{sweep_item}} where sweep = ? and first <= ? order by first desc limit 1;
