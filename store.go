@@ -176,6 +176,8 @@ type Filter struct {
 	// FinishedFrom chooses jobs that ended then or later, and none that is live. It
 	// finds the few that failed lately among very many.
 	FinishedFrom time.Time
+	// OnFail chooses jobs that are kept, or removed, when they have failed.
+	OnFail OnFail
 }
 
 // Operator is what people and programs do to jobs from outside. Each method

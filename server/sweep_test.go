@@ -422,7 +422,7 @@ func TestASweepOverItemsThatAreGivenWithIt(t *testing.T) {
 		t.Errorf("after a change of its list it is %v", changed)
 	}
 	for body, field := range map[string]string{
-		`{"name":"n","kind":"count","source":{"listed":3,"digest":"x"}}`:                              "source.list",
+		`{"name":"n","kind":"count","source":{"listed":3,"digest":"x"}}`:                             "source.list",
 		`{"name":"n","kind":"count","source":{"list":["a"],"file":"/lists/users"}}`:                  "source",
 		`{"name":"n","kind":"count","to":2,"source":{"list":["a"]}}`:                                 "to",
 		`{"name":"n","kind":"count","source":{"list":["a","` + strings.Repeat("x", 65537) + `"]}}`:   "source.list[1]",

@@ -83,6 +83,7 @@ func (s *stock) jobFilters() map[string]fairlead.Filter {
 		"second page":                        {Below: int64(s.jobs / 2)},
 		"second page of failed ones":         {Below: int64(s.jobs / 2), States: []fairlead.State{fairlead.Failed}},
 		"failed since":                       {FinishedFrom: end.Add(-time.Hour), States: []fairlead.State{fairlead.Failed}},
+		"failed since, to be removed":        {FinishedFrom: end.Add(-time.Hour), States: []fairlead.State{fairlead.Failed}, OnFail: fairlead.RemoveFailed},
 		"finished since":                     {FinishedFrom: end.Add(-time.Hour)},
 		"failed since, tenant":               {FinishedFrom: middle, States: []fairlead.State{fairlead.Failed}, Tenants: []string{"tenant-7"}},
 	}
