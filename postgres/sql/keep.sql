@@ -133,8 +133,9 @@ with moved as materialized (
     delete from {{waiting}}
     where ctid = any (array(
         select w.ctid from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
-        join {{waiting}} w on w.id = any (array[a.id]) and w.fence = a.fence
-        where w.deadline < (select {{now}}) order by w.id for update of w skip locked))
+        cross join lateral (
+            select ctid from {{waiting}} where id = a.id and fence = a.fence and deadline < (select {{now}}) for update skip locked
+        ) w))
     returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes, held, retry_after
 ),
 clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
