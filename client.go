@@ -3,6 +3,7 @@ package fairlead
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -172,7 +173,8 @@ func (c *Client) Drain(ctx context.Context, node NodeID, drain bool) error {
 }
 
 // Resolve answers for a job whose handler returned Await: a nil failure makes
-// it succeed with the output, otherwise it fails. It fails with ErrLeaseLost if
+// it succeed with the output. Otherwise it fails, or is tried again if the handler
+// wanted that (see OrRetry); a failure that is Fatal ends the job in any case. It fails with ErrLeaseLost if
 // the fence is not the job's, ErrExpired after the deadline, and ErrConflict if
 // the job was answered differently before.
 func (c *Client) Resolve(ctx context.Context, id, fence int64, output json.RawMessage, failure error) error {
@@ -183,6 +185,8 @@ func (c *Client) Resolve(ctx context.Context, id, fence int64, output json.RawMe
 	if failure != nil {
 		answer.Move, answer.Output = Fail, nil
 		answer.Reason, answer.Error = ReasonError, failure.Error()
+		var chosen *Outcome
+		answer.Final = errors.As(failure, &chosen) && chosen.move == Fail
 	}
 	return c.store.Resolve(ctx, answer)
 }

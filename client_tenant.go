@@ -2,7 +2,9 @@ package fairlead
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 )
 
 // PutTenant creates the tenant if its Version is zero, else it replaces the one
@@ -14,10 +16,106 @@ func (c *Client) PutTenant(ctx context.Context, tenant Tenant) (Tenant, error) {
 	return c.store.PutTenant(ctx, tenant)
 }
 
-// DeleteTenant removes what was declared of a tenant. Its jobs stay. It fails
-// with ErrNotFound, or with ErrConflict while others name it as their parent.
+// DeleteTenant removes what was declared of a tenant. Its finished jobs stay. It fails
+// with ErrNotFound, and with ErrConflict while it has unfinished jobs or others name it
+// as their parent.
 func (c *Client) DeleteTenant(ctx context.Context, name string) error {
+	if _, err := c.Tenant(ctx, name); err != nil {
+		return err
+	}
+	count, err := c.store.TallyUpTo(ctx, Filter{Tenants: []string{name}, States: liveStates()}, countedOfTenant)
+	if err != nil {
+		return err
+	}
+	if count.Total() > 0 {
+		return tenantHasJobs(name, count)
+	}
 	return c.store.DeleteTenant(ctx, name)
+}
+
+// countedOfTenant is up to how many jobs of a tenant that cannot be deleted are counted.
+const countedOfTenant = 100_000
+
+// tenantHasJobs is the ErrConflict of a tenant with unfinished jobs.
+func tenantHasJobs(name string, count Count) error {
+	more, jobs := "", "jobs"
+	if count.More {
+		more = "more than "
+	}
+	if count.Total() == 1 {
+		jobs = "job"
+	}
+	return fmt.Errorf("tenant %q has %s%d unfinished %s; let them end, cancel them, or delete the tenant with force, which cancels them: %w",
+		name, more, count.Total(), jobs, ErrConflict)
+}
+
+// liveStates are the states of jobs that have not ended.
+func liveStates() []State {
+	return slices.DeleteFunc(States(), State.Final)
+}
+
+// DeleteTenantWithJobs cancels the unfinished jobs of a tenant, asks those that run to
+// stop, and removes what was declared of the tenant. It returns how many jobs it has
+// cancelled or asked to stop. It fails with ErrNotFound, and with ErrConflict while others
+// name it as their parent: then nothing is cancelled.
+func (c *Client) DeleteTenantWithJobs(ctx context.Context, name string) (cancelled int, err error) {
+	if _, err := c.Tenant(ctx, name); err != nil {
+		return 0, err
+	}
+	child, err := c.childOf(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	if child != "" {
+		return 0, fmt.Errorf("tenant %q is the parent of %q: %w", name, child, ErrConflict)
+	}
+	if cancelled, err = c.cancelAll(ctx, name, "its tenant was deleted"); err != nil {
+		return cancelled, err
+	}
+	return cancelled, c.store.DeleteTenant(ctx, name)
+}
+
+// childOf returns the name of a tenant whose parent this is; empty: there is none.
+func (c *Client) childOf(ctx context.Context, name string) (string, error) {
+	filter := TenantFilter{Limit: 10 * DefaultPage}
+	for {
+		page, err := c.store.Tenants(ctx, filter)
+		if err != nil {
+			return "", err
+		}
+		for i := range page {
+			if page[i].Parent == name {
+				return page[i].Name, nil
+			}
+			filter.After = page[i].Name
+		}
+		if len(page) < filter.Limit {
+			return "", nil
+		}
+	}
+}
+
+// cancelAll cancels the unfinished jobs of a tenant. A job that ends or is removed
+// meanwhile needs no cancelling.
+func (c *Client) cancelAll(ctx context.Context, tenant, reason string) (cancelled int, err error) {
+	filter := Filter{Tenants: []string{tenant}, States: liveStates(), Limit: 10 * DefaultPage}
+	for {
+		page, err := c.store.FindPage(ctx, filter)
+		if err != nil {
+			return cancelled, err
+		}
+		for _, job := range page.Jobs {
+			switch err := c.store.Cancel(ctx, job.ID, reason); {
+			case err == nil:
+				cancelled++
+			case !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound):
+				return cancelled, err
+			}
+		}
+		if filter.Below = page.Next; page.Next == 0 {
+			return cancelled, nil
+		}
+	}
 }
 
 // Tenant returns what was declared of a tenant, or ErrNotFound.

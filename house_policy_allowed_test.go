@@ -21,7 +21,7 @@ var mayDecide = map[string]string{
 	"mysql txn.lockReady chooses":             asRead,
 	"mysql txn.lockWaiting chooses":           asRead,
 	"mysql Store.promote chooses":             asRead,
-	"mysql Store.expire chooses":              asRead,
+	"mysql txn.lockOverdue chooses":           asRead,
 	"mysql lockedBatch.lockScheduled chooses": asRead,
 	"mysql lockedBatch.lockAllParked chooses": asRead,
 	"mysql lockedBatch.lockAllReady chooses":  asRead,

@@ -101,6 +101,20 @@ const (
 	CancelOnCrash OnCrash = "cancel" // it ends as cancelled
 )
 
+// OnFail says what happens to a job that has failed for good.
+type OnFail string
+
+// The answers to a failure for good.
+const (
+	KeepFailed   OnFail = "keep"   // it is kept as failed for as long as nodes retain such jobs (the default)
+	RemoveFailed OnFail = "remove" // it is removed with all that is known of it, RemoveAfter it failed
+)
+
+// RemoveAfter is for how long a job with RemoveFailed can still be seen as failed, so that
+// notices of its failure find it. It stays longer while its batch, its schedule or its
+// sweep has still to see how it ended.
+const RemoveAfter = time.Minute
+
 // Job is the durable unit of work.
 //
 // Fields above Status are chosen by the caller of Enqueue and their zero values
@@ -120,6 +134,7 @@ type Job struct {
 	MaxAttempts int           // attempts that may fail before the job does; zero means the handler's
 	Retry       *Retry        // pause between attempts; nil means the handler's
 	OnCrash     OnCrash
+	OnFail      OnFail
 
 	Key         string      // unique per tenant within KeyScope; empty means none
 	KeyScope    KeyScope    // how long Key is held

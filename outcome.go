@@ -16,6 +16,7 @@ type Outcome struct {
 	err     error
 	memo    json.RawMessage
 	replace *Job
+	retry   bool
 }
 
 // Fatal fails the job at once, whatever attempts are left.
@@ -47,8 +48,18 @@ func SnoozeUntil(at time.Time) *Outcome { return &Outcome{move: Snooze, at: at} 
 func Replace(job *Job) error { return &Outcome{move: Succeed, replace: job} }
 
 // Await leaves the job waiting, without holding a slot, until an answer comes
-// through Client.Resolve with the job's id and fence, or the time is over.
+// through Client.Resolve with the job's id and fence, or the time is over: then the
+// job fails. See OrRetry.
 func Await(within time.Duration) *Outcome { return &Outcome{move: MoveAwait, after: within} }
+
+// OrRetry, of Await, makes it a failed attempt that no answer comes in time, or that the
+// answer is a failure: the job is tried again as its Retry and MaxAttempts say, unless
+// the failure is Fatal. Without it either ends the job.
+func (o *Outcome) OrRetry() *Outcome {
+	kept := *o
+	kept.retry = true
+	return &kept
+}
 
 // Release gives the job back as if it had never been claimed.
 func Release() error { return &Outcome{move: MoveRelease} }
@@ -85,6 +96,10 @@ func (o *Outcome) Settlement() Settlement {
 		s.Reason = ReasonFatal
 	case Again:
 		s.Reason = ReasonError
+	case MoveAwait:
+		if o.retry {
+			s.Retry = new(time.Duration) // how long it is depends on the job
+		}
 	}
 	if o.err != nil {
 		s.Error = o.err.Error()

@@ -176,6 +176,8 @@ type Filter struct {
 	// FinishedFrom chooses jobs that ended then or later, and none that is live. It
 	// finds the few that failed lately among very many.
 	FinishedFrom time.Time
+	// OnFail chooses jobs that are kept, or removed, when they have failed.
+	OnFail OnFail
 }
 
 // Operator is what people and programs do to jobs from outside. Each method
@@ -218,12 +220,13 @@ type Operator interface {
 	// Drain asks a live node to start nothing more, or to go on: it hears of it with
 	// its next beat. It fails with ErrNotFound if the node is unknown or dead.
 	Drain(ctx context.Context, node NodeID, drain bool) error
-	// Resolve answers for a waiting job: its Move is Succeed, Fail or Again. An
-	// answer that overtakes the job's move to waiting is kept and consumed by
-	// that move: Succeed and Fail count even if the job was asked to stop, Again
-	// does not, and its pause begins with that move. If the node dies before, the
+	// Resolve answers for a waiting job: its Move is Succeed, Fail or Again. Fail is a
+	// failed attempt: if the job's Await had a Retry, the job is scheduled again after
+	// that pause, unless the answer is Final; otherwise it ends the job. An answer that overtakes the job's move to waiting is kept and consumed by
+	// that move: Succeed and a Fail that ends the job count even if the job was asked to
+	// stop, a retry does not, and its pause begins with that move. If the node dies before, the
 	// answer is lost with its run. It fails with ErrLeaseLost if the fence is not
-	// the job's, with ErrExpired after the deadline, and with ErrConflict if the
+	// the job's, with ErrExpired after the deadline of the fence's run, and with ErrConflict if the
 	// job was cancelled while it waited or instead of being retried, or has been
 	// answered differently, even if only the output differs; the same answer again is
 	// fine, also if its text was changed to be stored. Its Memo and Progress are kept
@@ -291,6 +294,8 @@ type Settlement struct {
 	Error    string          // Fail, Again, Drop
 	Memo     json.RawMessage // kept for the next run if not nil
 	Replace  *Job            // Succeed: enqueued in the same transaction; if its key is taken, the job fails with ReasonError
+	Retry    *time.Duration  // Await: pause before the next attempt if no answer comes in time or it is Fail; nil: that ends the job
+	Final    bool            // Fail of an answer: it ends the job whatever Retry says
 	FreeKey  bool            // whether the job has a Key or ConcurrencyKey to give back; true is always right
 	Progress json.RawMessage // kept if not nil
 }

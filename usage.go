@@ -27,6 +27,24 @@ type Usage struct {
 	Started    float64       // starts per second, in the last UsageWindow
 	Missed     int           // jobs that started later than their StartBy, in the last UsageWindow
 	OldestWait time.Duration // how long ago the first acceptable start of all ready jobs was; zero if none has come
+
+	Family *FamilyUsage // of a tenant that others name as their parent; else nil
+}
+
+// FamilyUsage is what the jobs of a parent and of its children have and do together: the
+// parent's cap and rate hold for all of them.
+type FamilyUsage struct {
+	Children []string // by name
+
+	Scheduled int
+	Parked    int
+	Ready     int
+	Running   int
+	Waiting   int
+
+	Started    float64
+	Missed     int
+	OldestWait time.Duration
 }
 
 // UsageWindow is how far back starts are counted.

@@ -80,6 +80,7 @@ func (j *Job) normalize() []FieldError {
 		c.Refuse("retry", "%v", err)
 	}
 	c.OneOf("on_crash", string(j.OnCrash), string(Revive), string(CancelOnCrash))
+	c.OneOf("on_fail", string(j.OnFail), string(KeepFailed), string(RemoveFailed))
 	c.OneOf("key_scope", string(j.KeyScope), string(KeyLive), string(KeyForever))
 	c.OneOf("on_duplicate", string(j.OnDuplicate), string(RefuseDuplicate), string(KeepDuplicate), string(ReplaceDuplicate))
 	return c.Found

@@ -116,6 +116,12 @@ type Change struct {
 type Task struct {
 	ID    int64 // set by the store; also of its first job
 	Batch int64
+	// Of its batch.
+	BatchType string
+	Creator   string
+	Env       string
+	Region    string // the batch's Queue
+
 	Change
 	State     TaskState
 	Job       int64  // its job of the last pass it took part in; it may not have been released yet

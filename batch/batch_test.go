@@ -258,14 +258,14 @@ func jobIDs(jobs []*fairlead.Job) []int64 {
 func TestABatchRunsAllItsTasksAndCompletes(t *testing.T) {
 	m := newMoving(t)
 	b := m.create(5, func(b *batch.Batch) {
-		b.Env, b.AZ, b.Service, b.Info, b.Priority, b.Timeout = "live", "a", "shop", []byte(`{"x":1}`), 7, time.Minute
+		b.Creator, b.Env, b.AZ, b.Service, b.Info, b.Priority, b.Timeout = "ada", "live", "a", "shop", []byte(`{"x":1}`), 7, time.Minute
 	})
 	m.equal("its state", b.State(), batch.Pending)
 	m.equal("its total", b.Total, 5)
 	jobs := m.start(2)
 	m.equal("what a job says", taskOf(jobs[0]), batch.TaskArgs{
-		Batch: b.ID, Task: jobs[0].ID, Type: "move", Env: "live", Region: fairlead.DefaultQueue, AZ: "a", Service: "shop", Info: []byte(`{"x":1}`),
-		Change: boxes(1)[0],
+		Batch: b.ID, Task: jobs[0].ID, Type: "move", Creator: "ada", Env: "live", Region: fairlead.DefaultQueue, AZ: "a", Service: "shop", Info: []byte(`{"x":1}`),
+		Status: batch.TaskPending, Change: boxes(1)[0],
 	})
 	m.equal("its batch", jobs[0].Batch, b.ID)
 	m.equal("its priority", jobs[0].Priority, 7)

@@ -26,6 +26,9 @@ func Normalize(b *Batch) error {
 	var c complaints
 	c.Name("name", b.Name, fairlead.MaxName)
 	c.Name("type", b.Type, fairlead.MaxName/2)
+	if b.Type == AnyType {
+		c.Refuse("type", "is %q, which stands for all types; name one", b.Type)
+	}
 	if b.Queue == "" {
 		b.Queue = fairlead.DefaultQueue
 	}

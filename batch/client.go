@@ -116,15 +116,28 @@ func (c *Client) record(ctx context.Context, id int64) (Record, error) {
 
 // List lists batches, newest first.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
-	records, err := c.store.Batches(ctx, filter)
-	if err != nil {
-		return nil, err
+	if filter.Limit <= 0 {
+		filter.Limit = fairlead.DefaultPage
 	}
-	batches := make([]Batch, len(records))
-	for i := range records {
-		batches[i] = records[i].forUser()
+	var batches []Batch
+	for {
+		records, err := c.store.Batches(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		for i := range records {
+			b := records[i].forUser()
+			if filter.Below = b.ID; len(filter.States) == 0 || slices.Contains(filter.States, b.State()) {
+				batches = append(batches, b)
+			}
+			if len(batches) == filter.Limit {
+				return batches, nil
+			}
+		}
+		if len(records) < filter.Limit {
+			return batches, nil
+		}
 	}
-	return batches, nil
 }
 
 // Delete removes a batch that has completed, with its tasks. The jobs that these became

@@ -45,7 +45,7 @@ func ConductAhead(ctx context.Context, store Store, id int64, turns *Turns, outl
 	if outlook != nil {
 		outlook.pass(c.saved)
 		if len(c.jobs) >= ChunkSize && c.Held > 0 {
-			err = outlook.extend(ctx, store, &c.Batch)
+			err = outlook.extend(ctx, store, c.Record)
 		}
 	}
 	return c.done, err

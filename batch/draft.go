@@ -41,7 +41,7 @@ func (n *Draft) Open(ctx context.Context) (Batch, error) {
 	}
 	return n.client.act(ctx, n.batch.ID, func(b *Record) error {
 		if !b.Opened { // else the answer was lost
-			b.open(total)
+			b.open(total, n.generics())
 		}
 		return nil
 	})

@@ -3,6 +3,8 @@ package batch
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
@@ -14,6 +16,7 @@ type intake struct {
 	writer     *chunkWriter
 	kinds      map[string]bool      // that live nodes handle
 	operations map[string]Operation // that are known here, by the kind of their jobs
+	generic    map[string]bool      // types of targets of tasks so far that the operation for AnyType does
 }
 
 // intake is for the tasks of a batch. It fails with ErrInvalid, also if no live node knows
@@ -26,7 +29,7 @@ func (c *Client) intake(ctx context.Context, nodes func(ctx context.Context) ([]
 	if err != nil {
 		return nil, err
 	}
-	in := &intake{batch: batch, kinds: map[string]bool{}, operations: c.operations()}
+	in := &intake{batch: batch, kinds: map[string]bool{}, operations: c.operations(), generic: map[string]bool{}}
 	for kind := range in.operations {
 		in.kinds[kind] = true
 	}
@@ -45,12 +48,25 @@ func (c *Client) intake(ctx context.Context, nodes func(ctx context.Context) ([]
 // handled reports whether there are targets to which the type of batch can be done.
 func (n *intake) handled() bool {
 	for kind, live := range n.kinds {
-		if live && strings.HasSuffix(kind, TaskKind("", n.batch.Type)) {
+		if live && (strings.HasSuffix(kind, TaskKind("", n.batch.Type)) || strings.HasSuffix(kind, TaskKind("", AnyType))) {
 			return true
 		}
 	}
 	return false
 }
+
+// kindOf is the kind of the tasks that are done to a type of target. It is that of the
+// operation for AnyType if only that one is handled.
+func (n *intake) kindOf(targetType string) (kind string, generic bool) {
+	own, all := TaskKind(targetType, n.batch.Type), TaskKind(targetType, AnyType)
+	if !n.kinds[own] && n.kinds[all] {
+		return all, true
+	}
+	return own, false
+}
+
+// generics are the types of targets whose tasks the operation for AnyType does, in order.
+func (n *intake) generics() []string { return slices.Sorted(maps.Keys(n.generic)) }
 
 // add adds tasks.
 func (n *intake) add(ctx context.Context, changes []Change) error {
@@ -62,7 +78,11 @@ func (n *intake) add(ctx context.Context, changes []Change) error {
 		if len(c.Found) == 0 {
 			adopt(&c, prefix, n.check(changes[i]))
 		}
-		if kind := TaskKind(changes[i].Target.Type, n.batch.Type); changes[i].Target.Type != "" && !n.kinds[kind] {
+		kind, generic := n.kindOf(changes[i].Target.Type)
+		if generic {
+			n.generic[changes[i].Target.Type] = true
+		}
+		if changes[i].Target.Type != "" && !n.kinds[kind] {
 			c.Refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on such targets; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
 		}
 		if n.writer.count >= MaxTasks {
@@ -82,11 +102,12 @@ func (n *intake) add(ctx context.Context, changes []Change) error {
 
 // check asks the operation whether a task can be done, if it is known.
 func (n *intake) check(change Change) error {
-	op, known := n.operations[TaskKind(change.Target.Type, n.batch.Type)]
+	kind, _ := n.kindOf(change.Target.Type)
+	op, known := n.operations[kind]
 	if !known || op.Check == nil {
 		return nil
 	}
-	return op.Check(n.batch.args(0, change, false))
+	return op.Check(n.batch.args(0, change, PassForward))
 }
 
 // close stores what is left of the tasks, and returns how many there are.

@@ -1,6 +1,9 @@
 package batch
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Record is a batch as a store keeps it: the batch of the users, and the ledger by which
 // this package conducts it. A Client returns only the batch.
@@ -13,6 +16,10 @@ type Record struct {
 // keeps all of it and changes none of it.
 type Ledger struct {
 	Opened bool // all tasks are stored; until then users do not see the batch
+
+	// Generic are the types of targets whose tasks the operation for AnyType does. It was
+	// settled when the batch was created.
+	Generic []string `json:",omitempty"`
 
 	Held      int // tasks of the first pass that are not released yet
 	HeldRetry int // the same of passes that retry
@@ -53,9 +60,17 @@ func (r *Record) forUser() Batch {
 	return batch
 }
 
-// open lets a batch begin whose tasks are stored.
-func (r *Record) open(total int) {
-	r.Opened, r.Total, r.Held, r.Tries = true, total, total, 1
+// kindOf is the kind of the tasks that are done to a type of target.
+func (r *Record) kindOf(targetType string) string {
+	if slices.Contains(r.Generic, targetType) {
+		return TaskKind(targetType, AnyType)
+	}
+	return TaskKind(targetType, r.Type)
+}
+
+// open lets a batch begin whose tasks are stored. generic is as in Ledger.
+func (r *Record) open(total int, generic []string) {
+	r.Opened, r.Total, r.Held, r.Tries, r.Generic = true, total, total, 1, generic
 	r.Tally = Tally{Pending: total}
 	r.Passes = []Pass{{Number: 1, Kind: PassForward, Tasks: total}}
 }

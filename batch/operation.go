@@ -15,12 +15,14 @@ type TaskArgs struct {
 	Batch   int64           `json:"batch_id"`
 	Task    int64           `json:"task_id"`
 	Type    string          `json:"batch_type"`
+	Creator string          `json:"creator,omitempty"`
 	Env     string          `json:"env,omitempty"`
 	Region  string          `json:"region,omitempty"`
 	AZ      string          `json:"az,omitempty"`
 	Service string          `json:"service,omitempty"`
 	Info    json.RawMessage `json:"extra_info,omitempty"`
 	Undo    bool            `json:"undo,omitempty"` // it is rolled back: Before is to be put in place again
+	Status  TaskState       `json:"status"`         // as what it waited to run: TaskPending, TaskRetryPending or TaskRollbackPending
 	Change
 
 	// Unremembered says of a rollback that the task failed before anything was
@@ -36,36 +38,44 @@ type taskMemo struct {
 // taskAttempts is how often a task that times out is tried.
 const taskAttempts = 3
 
-// args are what an operation gets to know of a task.
-func (b *Batch) args(task int64, change Change, undo bool) TaskArgs {
+// args are what an operation gets to know of a task that takes part in a kind of pass.
+func (b *Batch) args(task int64, change Change, kind PassKind) TaskArgs {
 	return TaskArgs{
-		Batch: b.ID, Task: task, Type: b.Type, Env: b.Env, Region: b.Queue, AZ: b.AZ, Service: b.Service, Info: b.Info,
-		Undo: undo, Change: change,
+		Batch: b.ID, Task: task, Type: b.Type, Creator: b.Creator, Env: b.Env, Region: b.Queue, AZ: b.AZ, Service: b.Service, Info: b.Info,
+		Undo: kind == PassUndo, Status: taskState(kind, MarkOut, false), Change: change,
 	}
 }
 
 // job makes the job of a task.
-func (b *Batch) job(p *Chunk, i int) *fairlead.Job {
-	args := b.args(p.TaskID(i), p.Tasks[i].Change, p.Kind == PassUndo)
+func (r *Record) job(p *Chunk, i int) *fairlead.Job {
+	args := r.args(p.TaskID(i), p.Tasks[i].Change, p.Kind)
 	args.Unremembered = args.Undo && p.Tasks[i].Unremembered
 	raw, err := json.Marshal(args)
 	if err != nil {
 		panic(err) // Normalize and the store refuse what is no JSON
 	}
 	job := &fairlead.Job{
-		ID: p.First + int64(i), Kind: TaskKind(args.Target.Type, b.Type), Args: raw, Queue: b.Queue, Tenant: b.Tenant, Priority: b.Priority,
-		Timeout: b.Timeout, MaxAttempts: taskAttempts,
+		ID: p.First + int64(i), Kind: r.kindOf(args.Target.Type), Args: raw, Queue: r.Queue, Tenant: r.Tenant, Priority: r.Priority,
+		Timeout: r.Timeout, MaxAttempts: taskAttempts,
 	}
-	job.Batch = b.ID
+	job.Batch = r.ID
 	return job
 }
 
-// Operation is how the tasks of one type of batch are done to one type of target.
-// Only Process has to be there.
+// AnyType is the BatchType of an operation for all types of batches of a type of target
+// that have no operation of their own. No batch has this type.
+const AnyType = "*"
+
+// Operation is how the tasks of one type of batch, or of AnyType, are done to one type of
+// target. Only Process has to be there.
+//
+// Which operation does a task is settled when its batch is created: that of the batch's
+// own type if a live node has it, else that for AnyType.
 type Operation struct {
 	TargetType string
 	BatchType  string
-	Timeout    time.Duration // of one attempt; zero: DefaultTaskTimeout
+	Timeout    time.Duration            // of one attempt; zero: DefaultTaskTimeout
+	Timeouts   map[string]time.Duration // of AnyType: for types of batches that differ from Timeout
 
 	// Check refuses tasks that can never be done, when a batch is created by a client
 	// that knows the operation (see Client.Knowing). An *InvalidError names their
@@ -104,10 +114,23 @@ func Handle(mux *fairlead.Mux, op Operation) {
 	}
 	mux.Attach(TaskKind(op.TargetType, op.BatchType), op)
 	options := fairlead.HandlerOptions{Timeout: op.Timeout, MaxAttempts: taskAttempts, Retry: &taskRetry}
+	if len(op.Timeouts) > 0 {
+		options.TimeoutOf = op.timeoutOf
+	}
 	kind := fairlead.NewKind[TaskArgs](TaskKind(op.TargetType, op.BatchType))
 	kind.HandleWith(mux, options, func(ctx context.Context, job *fairlead.Job, task TaskArgs) error {
 		return op.final(ctx, op.work(ctx, job, task))
 	})
+}
+
+// timeoutOf is how long an attempt of a task may take whose type of batch has a timeout of
+// its own; zero: as long as the batch or the operation says.
+func (op *Operation) timeoutOf(job *fairlead.Job) time.Duration {
+	var task TaskArgs
+	if job.Timeout > 0 || json.Unmarshal(job.Args, &task) != nil {
+		return 0
+	}
+	return op.Timeouts[task.Type]
 }
 
 // work does or undoes a task.

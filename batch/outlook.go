@@ -55,7 +55,7 @@ func (o *Outlook) passBelow(number int) {
 }
 
 // extend makes the jobs of further chunks, if half of those that were ready are gone.
-func (o *Outlook) extend(ctx context.Context, store Store, batch *Batch) error {
+func (o *Outlook) extend(ctx context.Context, store Store, batch *Record) error {
 	if len(o.jobs) > outlookChunks/2 || o.bytes > outlookBytes/2 {
 		return nil
 	}

@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -110,9 +111,34 @@ type Filter struct {
 	Types   []string
 	Queues  []string
 	Tenants []string
-	Open    bool  // only those that have not completed
-	Below   int64 // only IDs smaller than this: the last of the page before
-	Limit   int   // zero means 100
+	// Creators and Envs are compared as they are; an empty one chooses batches without.
+	Creators []string
+	Envs     []string
+	// States of batches. A store chooses by how they were last acted upon, when tasks that
+	// run counted as pending: see Filter.Chosen. Client.List chooses exactly.
+	States []State
+	Open   bool  // only those that have not completed
+	Below  int64 // only IDs smaller than this: the last of the page before
+	Limit  int   // zero means 100
+}
+
+// Chosen are the states as a store compares them with how batches were last acted upon:
+// in a batch that is pending then, tasks may run by now, and in one that was running none
+// may.
+func (f Filter) Chosen() []State {
+	var chosen []State
+	for _, state := range f.States {
+		switch state {
+		case Pending, Running:
+			chosen = append(chosen, Pending, Running)
+		case RollbackPending, RollbackRunning:
+			chosen = append(chosen, RollbackPending, RollbackRunning)
+		default:
+			chosen = append(chosen, state)
+		}
+	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
 }
 
 // ChunkFilter chooses chunks. Empty fields choose all.

@@ -147,7 +147,10 @@ func (l *taskList) see(chunk *Chunk, i int) {
 	if later, passed := l.current[id]; passed {
 		place = later
 	}
-	task := Task{ID: id, Batch: l.batch.ID, Change: chunk.Tasks[i].Change, State: taskState(place.kind, place.mark, l.batch.dropped()), Job: place.job}
+	task := Task{
+		ID: id, Batch: l.batch.ID, BatchType: l.batch.Type, Creator: l.batch.Creator, Env: l.batch.Env, Region: l.batch.Queue,
+		Change: chunk.Tasks[i].Change, State: taskState(place.kind, place.mark, l.batch.dropped()), Job: place.job,
+	}
 	if task.Before == nil {
 		task.Before = place.before
 	}

@@ -45,7 +45,7 @@ func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (B
 		return Batch{}, err
 	}
 	record := Record{Batch: in.batch}
-	record.open(total)
+	record.open(total, in.generics())
 	if record, err = c.tx.AddBatch(ctx, record, chunks); err != nil {
 		return Batch{}, err
 	}

@@ -67,10 +67,10 @@ func TestTargetsAreChecked(t *testing.T) {
 	w := newWorld(t, connecttest.Options{}, nil)
 	nameless := task(cdc.BatchStart)
 	nameless.TargetID, nameless.TargetName = "", ""
-	expectField(t, w.ops[cdc.BatchStart].Check(nameless, nil, nil), "target_name", "empty")
+	expectField(t, w.ops[cdc.BatchStart].Check(nameless, nil, nil), "target.name", "empty")
 	lost := task(cdc.BatchStart)
 	lost.TargetEnv = "staging"
-	expectField(t, w.ops[cdc.BatchStart].Check(lost, nil, nil), "target_env", `no Kafka Connect cluster is configured for env "staging"; add one`)
+	expectField(t, w.ops[cdc.BatchStart].Check(lost, nil, nil), "target.env", `no Kafka Connect cluster is configured for env "staging"; add one`)
 }
 
 func TestGTIDsOfBothDatabases(t *testing.T) {

@@ -40,10 +40,10 @@ func (h *Handler) check(task Task, before, after json.RawMessage, more func(*com
 	}
 	var bad complaints
 	if task.connector() == "" {
-		bad.refuse("target_name", "is empty; it must name the connector")
+		bad.refuse("target.name", "is empty; it must name the connector")
 	}
 	if len(h.fitting(task.env(), "", "")) == 0 {
-		bad.refuse("target_env", "%s", h.missing(task.env(), "", ""))
+		bad.refuse("target.env", "%s", h.missing(task.env(), "", ""))
 	}
 	for name, cluster := range map[string]string{"before.connector.cluster": was.snapshotCluster(), "before.destination": was.Destination} {
 		if cluster == "" {

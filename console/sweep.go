@@ -139,7 +139,8 @@ func sourceDocument(source *fairleadv1.ItemSource) ([]byte, error) {
 		File  string `json:"file,omitempty"`
 		URL   string `json:"url,omitempty"`
 		Table *table `json:"table,omitempty"`
-	}{File: source.GetFile(), URL: withoutUserinfo(source.GetUrl())}
+		Items int64  `json:"listed,omitempty"`
+	}{File: source.GetFile(), URL: withoutUserinfo(source.GetUrl()), Items: source.GetListed()}
 	if t := source.GetTable(); t != nil {
 		shown.Table = &table{t.GetDatabase(), t.GetName(), t.GetKey(), t.GetColumns()}
 	}

@@ -29,9 +29,15 @@ type Keeper interface {
 	// that reason as well, and a job that has not ended since has one crash fewer,
 	// never fewer than none. Calling it twice, or for an unknown node, is fine.
 	Lived(ctx context.Context, node fairlead.NodeID) error
-	// Expire fails at most limit waiting jobs whose deadline has passed, with
-	// ReasonDeadline. It counts as a failure and is recorded as an attempt.
-	Expire(ctx context.Context, limit int) (int, error)
+	// Overdue lists at most limit waiting jobs whose deadline has passed, those first
+	// whose deadline was first. No answer for them is accepted any more.
+	Overdue(ctx context.Context, limit int) ([]Held, error)
+	// Expire ends the waits of those of the jobs that still wait under the fence and
+	// whose deadline has passed. That is a failure with ReasonDeadline, and recorded as
+	// an attempt: a job whose Await had a Retry is scheduled again after that pause, and
+	// keeps its key and its place at its gate; any other fails. It returns how many waits
+	// it has ended, and passes over jobs that others are moving.
+	Expire(ctx context.Context, overdue []Held) (int, error)
 	// Prune removes at most limit finished jobs that are older than their outcome's
 	// retention, with their records as runs of schedules. It also removes long dead
 	// nodes, deleted schedules without runs, and what Once and the audit log need not

@@ -73,19 +73,6 @@ func (l *life) nextDeath(ctx context.Context) (time.Duration, error) {
 	return max(left+first.Sub(own), l.options.Lease/20), nil // it may have happened, and no node can be trusted to say so
 }
 
-// keepExpiring fails jobs that waited too long for their answer.
-func (l *life) keepExpiring(ctx context.Context) {
-	expirer := newLoop("expire", l.options.Poll, l.log)
-	expirer.run(ctx, func(ctx context.Context) (time.Duration, error) {
-		for {
-			n, err := l.keeper.Expire(ctx, keepChunk)
-			if err != nil || n < keepChunk {
-				return 0, err
-			}
-		}
-	})
-}
-
 // keepPruning forgets finished jobs whose retention is over.
 func (l *life) keepPruning(ctx context.Context) {
 	pruner := newLoop("prune", time.Minute, l.log)

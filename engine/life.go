@@ -129,7 +129,7 @@ func (l *life) run(ctx context.Context) error {
 	}
 	loops := []func(context.Context){l.keepAuditing, l.keepYielding, l.keepReporting}
 	if l.keeper != nil {
-		loops = append(loops, l.keepPromoting, l.keepReaping, l.watchUnreaped, l.keepExpiring, l.keepPruning)
+		loops = append(loops, l.keepPromoting, l.keepReaping, l.watchUnreaped, l.keepExpiring, l.keepRemoving, l.keepPruning)
 	}
 	if l.planner != nil {
 		loops = append(loops, l.keepFiring)

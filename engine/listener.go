@@ -19,6 +19,11 @@ type Listener struct {
 	OnStart   func(ctx context.Context, job *fairlead.Job)            // an attempt starts
 	OnTimeout func(ctx context.Context, job *fairlead.Job)            // an attempt took longer than its timeout
 	OnFailed  func(ctx context.Context, job *fairlead.Job, err error) // the job failed for good, and the store has it so
+
+	// OnDeadline is called with waiting jobs whose answer did not come in time, whichever
+	// node ran them, before the store ends their waits: it is called again, on this node
+	// or another, if this one dies in between. It is not queued, and so misses none.
+	OnDeadline func(ctx context.Context, jobs []*fairlead.Job)
 }
 
 // listenerQueue is how many calls of a listener may wait.

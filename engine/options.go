@@ -27,6 +27,10 @@ type Options struct {
 	// yet settled. It costs throughput where jobs are quick.
 	SlotsOnly bool
 
+	// BlockingCountLimit is after how many polls claiming begins anew if jobs could start
+	// and there are free slots, but nothing is claimed and nothing ends; default 10.
+	BlockingCountLimit int
+
 	MaxSweeps int // sweeps whose shards it runs at once, at most; default 5
 
 	Poll  time.Duration // how often it looks for work without being woken; default 1s
@@ -84,6 +88,7 @@ func (o Options) withDefaults() Options {
 	orInt(&o.ClaimBatch, 500)
 	orInt(&o.MaxCrashes, 20)
 	orInt(&o.MaxSweeps, 5)
+	orInt(&o.BlockingCountLimit, 10)
 	orTime(&o.Poll, time.Second)
 	orTime(&o.Beat, 2*time.Second)
 	orTime(&o.Lease, 10*time.Second)
@@ -115,7 +120,7 @@ func (o Options) validate(mux *fairlead.Mux) error {
 	for _, v := range []struct {
 		field string
 		value int
-	}{{"slots", o.Slots}, {"queue_size", o.QueueSize}, {"claim_batch", o.ClaimBatch}, {"max_crashes", o.MaxCrashes}, {"max_sweeps", o.MaxSweeps}} {
+	}{{"slots", o.Slots}, {"queue_size", o.QueueSize}, {"claim_batch", o.ClaimBatch}, {"max_crashes", o.MaxCrashes}, {"max_sweeps", o.MaxSweeps}, {"blocking_count_limit", o.BlockingCountLimit}} {
 		if v.value < 0 {
 			refuse(v.field, "is %d; it must be positive", v.value)
 		}

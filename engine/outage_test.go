@@ -45,11 +45,11 @@ func (f *failing) Promote(ctx context.Context, limit int) (driver.Promotion, err
 	return f.Store.Promote(ctx, limit)
 }
 
-func (f *failing) Expire(ctx context.Context, limit int) (int, error) {
+func (f *failing) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	if err := f.fail(&f.expires); err != nil {
-		return limit, err
+		return nil, err
 	}
-	return f.Store.Expire(ctx, limit)
+	return f.Store.Overdue(ctx, limit)
 }
 
 func (f *failing) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
@@ -153,8 +153,12 @@ func (p *plenty) Promote(_ context.Context, limit int) (driver.Promotion, error)
 	return driver.Promotion{Moved: more(&p.promotes, limit), Next: -1}, nil
 }
 
-func (p *plenty) Expire(_ context.Context, limit int) (int, error) {
-	return more(&p.expires, limit), nil
+func (p *plenty) Overdue(_ context.Context, limit int) ([]driver.Held, error) {
+	return make([]driver.Held, more(&p.expires, limit)), nil
+}
+
+func (p *plenty) Expire(_ context.Context, overdue []driver.Held) (int, error) {
+	return len(overdue), nil
 }
 
 func (p *plenty) Prune(_ context.Context, _ driver.Retention, limit int) (int, error) {

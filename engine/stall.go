@@ -9,10 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-const (
-	stallPolls = 10 // between two looks for work: if both find some, and nothing has moved meanwhile, it is a stall
-	stallJobs  = 20 // ready jobs that are asked why they do not run
-)
+// stallJobs is how many ready jobs are asked why they do not run.
+const stallJobs = 20
 
 // explainer tells of jobs why they do not run. Stores do; what is in front of one
 // may not.
@@ -66,7 +64,9 @@ func (w *stallWatch) look(ctx context.Context) error {
 		w.moves, w.quiet, w.ready = moves, 0, false
 		return nil
 	}
-	if w.quiet++; w.quiet < stallPolls {
+	// So many polls are between two looks for work: if both find some, and nothing has
+	// moved meanwhile, it is a stall.
+	if w.quiet++; w.quiet < g.life.options.BlockingCountLimit {
 		return nil
 	}
 	w.quiet = 0
@@ -123,7 +123,7 @@ func hindered(obstacles []fairlead.Obstacle) bool {
 // stalled begins to claim anew.
 func (g *group) stalled() {
 	g.life.log.Error("stalled: there are jobs and free slots, but nothing is claimed; claiming begins anew",
-		"queues", g.scope.Queues, "polls", stallPolls, "held", g.held.Load(), "slots", g.slots)
+		"queues", g.scope.Queues, "polls", g.life.options.BlockingCountLimit, "held", g.held.Load(), "slots", g.slots)
 	g.life.options.Observer.Stalled()
 	select {
 	case g.anew <- struct{}{}:

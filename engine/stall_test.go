@@ -58,6 +58,27 @@ func TestANodeThatStallsBeginsToClaimAnew(t *testing.T) {
 	})
 }
 
+// Source 000, SchedulerServer: blockingCountLimit is configured.
+func TestAfterHowManyPollsANodeHasStalledIsAnOption(t *testing.T) {
+	inBubble(t, func(w *world) {
+		hanging := &stuck{Store: w.store, release: make(chan struct{})}
+		w.engineStore = hanging
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		seen := &stalls{}
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{Lease: time.Hour, Poll: time.Second, Observer: seen, BlockingCountLimit: 3}, func() {
+			pass(time.Minute) // the node has looked around
+			hanging.hangs.Store(true)
+			w.enqueue(job)
+			pass(8 * time.Second)
+			if got := w.get(job); got.State != fairlead.Succeeded || seen.count.Load() != 1 {
+				t.Errorf("the job is %s, after %d stalls", got.State, seen.count.Load())
+			}
+			close(hanging.release)
+		})
+	})
+}
+
 func TestANodeThatHasNothingToClaimAnyMoreIsNotStalled(t *testing.T) {
 	inBubble(t, func(w *world) {
 		hanging := &stuck{Store: w.store, release: make(chan struct{})}

@@ -96,5 +96,5 @@ func (c *Courier) Register(mux *fairlead.Mux) {
 
 // Listener is for the node that runs the mux: tenants get notices at once.
 func (c *Courier) Listener() engine.Listener {
-	return engine.Listener{OnTimeout: c.timedOut, OnFailed: c.failed}
+	return engine.Listener{OnTimeout: c.timedOut, OnFailed: c.failed, OnDeadline: c.unanswered}
 }

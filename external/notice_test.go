@@ -147,7 +147,7 @@ func TestAPassedDeadlineIsToldAsTimeoutAndAsFailure(t *testing.T) {
 	w := listening(t)
 	w.node(w.store, nil, false)
 	job := externalJob()
-	job.Timeout = 2 * time.Second // a slow machine must have sent it by then
+	job.Timeout, job.MaxAttempts = 2*time.Second, 1 // a slow machine must have sent it by then
 	w.enqueue(job)
 	if got := w.service.next(); got.path != "/start" {
 		t.Fatalf("got %s", got.path)
@@ -169,7 +169,7 @@ func TestAFailureThatTheTenantReportedIsTold(t *testing.T) {
 	job := w.enqueue(externalJob())
 	w.service.next()
 	w.waiting(job)
-	if err := w.client.Resolve(t.Context(), job.ID, w.get(job).Fence, nil, errors.New("out of stock")); err != nil {
+	if err := w.client.Resolve(t.Context(), job.ID, w.get(job).Fence, nil, fairlead.Fatal(errors.New("out of stock"))); err != nil {
 		t.Fatal(err)
 	}
 	w.service.next().has(t, map[string]any{"event": "failed", "error": "out of stock"})
@@ -272,7 +272,7 @@ func TestNoticesDoNotCountAgainstTheTenantsCap(t *testing.T) {
 	}
 	bad := w.enqueue(&fairlead.Job{Kind: "bad"})
 	job := failing.Jobs[0]
-	if err := w.client.Resolve(t.Context(), job.ID, job.Fence, nil, errors.New("no")); err != nil {
+	if err := w.client.Resolve(t.Context(), job.ID, job.Fence, nil, fairlead.Fatal(errors.New("no"))); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // of the one that failed, and of the one that had to wait for it

@@ -27,7 +27,7 @@ type order struct {
 }
 
 // start sends a job to its tenant and leaves it waiting for the answer. The time
-// it has began with the attempt.
+// it has began with the attempt. No answer in time, or a failure, is a failed attempt.
 func (c *Courier) start(ctx context.Context, job *fairlead.Job) error {
 	begin := time.Now()
 	to, err := c.recipients.find(ctx, job.Tenant, hasStartURL)
@@ -46,7 +46,7 @@ func (c *Courier) start(ctx context.Context, job *fairlead.Job) error {
 	if err := c.post(ctx, to, to.StartURL, job, key, c.orderFor(job, timeout)); err != nil {
 		return err
 	}
-	return fairlead.Await(max(timeout-time.Since(begin), time.Millisecond))
+	return fairlead.Await(max(timeout-time.Since(begin), time.Millisecond)).OrRetry()
 }
 
 func (c *Courier) orderFor(job *fairlead.Job, timeout time.Duration) order {

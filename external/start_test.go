@@ -64,13 +64,13 @@ func TestAJobIsSentAndWaitsForItsAnswer(t *testing.T) {
 	w.service.quiet()
 }
 
-func TestTheTenantMaySayThatItFailed(t *testing.T) {
+func TestTheTenantMaySayThatItFailedForGood(t *testing.T) {
 	w := startable(t)
 	w.node(w.store, nil, false)
 	job := w.enqueue(externalJob())
 	w.service.next()
 	w.waiting(job)
-	if err := w.client.Resolve(t.Context(), job.ID, w.get(job).Fence, nil, errors.New("out of stock")); err != nil {
+	if err := w.client.Resolve(t.Context(), job.ID, w.get(job).Fence, nil, fairlead.Fatal(errors.New("out of stock"))); err != nil {
 		t.Fatal(err)
 	}
 	if done := w.ended(job); done.State != fairlead.Failed || done.Error != "out of stock" {
@@ -78,13 +78,13 @@ func TestTheTenantMaySayThatItFailed(t *testing.T) {
 	}
 }
 
-func TestWithoutAnAnswerItsTimeoutFailsIt(t *testing.T) {
+func TestWithoutAnAnswerItsLastTimeoutFailsIt(t *testing.T) {
 	var ahead atomic.Int64
 	w := newWorld(t, sqlite.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	w.declare(fairlead.Tenant{StartURL: w.service.url + "/start"})
 	w.node(w.store, nil, false)
 	job := externalJob()
-	job.Timeout = time.Hour
+	job.Timeout, job.MaxAttempts = time.Hour, 1
 	w.enqueue(job)
 	w.service.next()
 	w.waiting(job)

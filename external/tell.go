@@ -44,8 +44,8 @@ func overdue(ctx context.Context) bool {
 func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
 	own := *job
 	own.Reason, own.Error = fairlead.ReasonTimeout, overdueText
-	if !c.tell(ctx, eventTimeout, job, hasTimeoutURL, func() *fairlead.Job { return &own }) && !c.owed.add(&own) {
-		c.logOf(job).Error("no notice of a timeout is sent: too many wait already")
+	if !c.tell(ctx, eventTimeout, job, hasTimeoutURL, func() *fairlead.Job { return &own }) {
+		c.owe([]*fairlead.Job{&own})
 	}
 }
 

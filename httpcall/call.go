@@ -27,6 +27,7 @@ type Call struct {
 	// and the job waits for its callback.
 	Async                  bool    `json:"async,omitempty"`
 	CallbackTimeoutSeconds float64 `json:"callback_timeout_seconds,omitempty"` // default an hour
+	CallbackMethod         string  `json:"callback_method,omitempty"`          // POST or PUT, which the target is told; default POST
 
 	SigningSecret string `json:"signing_secret,omitempty"` // a reference: the call is signed as Standard Webhooks say
 	TLS           *TLS   `json:"tls,omitempty"`

@@ -47,6 +47,7 @@ func compileCall(call Call, more map[string]any) (*plan, error) {
 	c.readHeaders()
 	c.readBody()
 	c.readTimes()
+	c.readCallbackMethod()
 	c.readSuccess()
 	c.readSecrets()
 	if len(c.fields) > 0 {
@@ -207,6 +208,19 @@ func (c *compiler) readTimes() {
 		c.refuse("callback_timeout_seconds", "is given, and the job does not wait for a callback; set async or leave it out")
 	case c.plan.callbackTimeout == 0:
 		c.plan.callbackTimeout = defaultCallbackTimeout
+	}
+}
+
+// readCallbackMethod reads by which method the target is asked to answer. Both are taken.
+func (c *compiler) readCallbackMethod() {
+	c.plan.callbackMethod = strings.ToUpper(c.call.CallbackMethod)
+	switch {
+	case c.call.CallbackMethod != "" && !c.call.Async:
+		c.refuse("callback_method", "is given, and the job does not wait for a callback; set async or leave it out")
+	case c.plan.callbackMethod == "":
+		c.plan.callbackMethod = http.MethodPost
+	case c.plan.callbackMethod != http.MethodPost && c.plan.callbackMethod != http.MethodPut:
+		c.refuse("callback_method", "is %q; it must be POST or PUT", c.call.CallbackMethod)
 	}
 }
 

@@ -218,7 +218,7 @@ func TestAnAcceptedCallWaitsForItsCallback(t *testing.T) {
 	s := newScene(t, httpcall.Options{})
 	s.saysStatus(http.StatusAccepted)
 	job := s.enqueue(&fairlead.Job{Tenant: "acme", MaxAttempts: 1}, httpcall.Call{
-		Async: true, CallbackTimeoutSeconds: 600, URL: s.target.URL + "/?cb={{callback_url}}&t={{callback_token}}",
+		Async: true, CallbackTimeoutSeconds: 600, CallbackMethod: "put", URL: s.target.URL + "/?cb={{callback_url}}&t={{callback_token}}",
 		Headers: map[string]string{"X-Token": "{{callback_token}}"},
 	})
 	waiting := s.Work()
@@ -227,7 +227,7 @@ func TestAnAcceptedCallWaitsForItsCallback(t *testing.T) {
 	}
 	sent := s.last()
 	token := sent.Get("Fairlead-Callback-Token")
-	if want := "https://fairlead.example.org/api/v1/callbacks/" + sent.Get("Fairlead-Job"); sent.Get("Fairlead-Callback-Url") != want || sent.Get("X-Token") != token {
+	if want := "https://fairlead.example.org/api/v1/callbacks/" + sent.Get("Fairlead-Job"); sent.Get("Fairlead-Callback-Url") != want || sent.Get("X-Token") != token || sent.Get("Fairlead-Callback-Method") != "PUT" {
 		t.Errorf("sent %v", sent)
 	}
 	key, err := httpcall.CallbackKey(t.Context(), s.Store)

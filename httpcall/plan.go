@@ -36,6 +36,7 @@ type plan struct {
 	success         *condition
 	async           bool
 	callbackTimeout time.Duration
+	callbackMethod  string
 	signingSecret   string // name of the secret; empty: not signed
 	tls             *TLS
 }

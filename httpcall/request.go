@@ -81,6 +81,7 @@ func (p *plan) fillIn(ctx context.Context, job *fairlead.Job, key string, origin
 	if p.async {
 		request.Header.Set("Fairlead-Callback-Url", callback.url)
 		request.Header.Set("Fairlead-Callback-Token", callback.token)
+		request.Header.Set("Fairlead-Callback-Method", p.callbackMethod)
 	}
 	Identify(request, job, key) // last, so that ours count
 	return &prepared{request: request, hide: newMasker(hidden)}, vals, nil

@@ -42,6 +42,8 @@ func TestArgsThatAreNoCallAreRefusedByField(t *testing.T) {
 		`{"url":"http://x","timeout_seconds":-1}`:                                                                                 "args.timeout_seconds",
 		`{"url":"http://x","timeout_seconds":100000}`:                                                                             "args.timeout_seconds",
 		`{"url":"http://x","timeout_seconds":"15"}`:                                                                               "args.timeout_seconds",
+		`{"url":"http://x","callback_method":"POST"}`:                                                                             "args.callback_method",
+		`{"url":"http://x","async":true,"callback_method":"GET"}`:                                                                 "args.callback_method",
 		`{"url":"http://x","callback_timeout_seconds":5}`:                                                                         "args.callback_timeout_seconds",
 		`{"url":"http://x","success":{"status":["2"]}}`:                                                                           "args.success.status[0]",
 		`{"url":"http://x","success":{"expression":"body ="}}`:                                                                    "args.success.expression",

@@ -117,9 +117,9 @@ func (s *timedStore) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped,
 }
 
 // Expire is timed.
-func (s *timedStore) Expire(ctx context.Context, limit int) (int, error) {
+func (s *timedStore) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
 	defer s.expire.since(time.Now())
-	return s.Store.Expire(ctx, limit)
+	return s.Store.Expire(ctx, overdue)
 }
 
 // Prune is timed.

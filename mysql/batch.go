@@ -71,7 +71,10 @@ func (s *Store) chosenBatches(filter batch.Filter) string {
 	for _, of := range []struct {
 		column string
 		names  []string
-	}{{"tenant", filter.Tenants}, {"name", filter.Names}, {"type", filter.Types}, {"queue", filter.Queues}} {
+	}{
+		{"tenant", filter.Tenants}, {"name", filter.Names}, {"type", filter.Types}, {"queue", filter.Queues},
+		{declaredOf("creator"), filter.Creators}, {declaredOf("env"), filter.Envs}, {"state", sqlstore.BatchStates(filter)},
+	} {
 		if len(of.names) == 0 {
 			continue
 		}
@@ -88,6 +91,11 @@ func (s *Store) chosenBatches(filter batch.Filter) string {
 		index = "primary"
 	}
 	return fill(s.sql.Batches, "index", index, "id", decimal(below), "named", conditions.String(), "limit", decimal(sqlstore.BatchPage(filter)))
+}
+
+// declaredOf is a text that the body of a batch may have, byte for byte.
+func declaredOf(field string) string {
+	return "cast(coalesce(json_unquote(json_extract(convert(body using utf8mb4), '$." + field + "')), '') as binary)"
 }
 
 // releasedRange is where jobs of a batch are that may run.

@@ -34,7 +34,7 @@ func (m *moves) become(p *placed, next *verdict.Next) {
 	case fairlead.Ready:
 		m.await(p, sqlstore.DueAt(next, m.now))
 	case fairlead.Waiting:
-		m.suspend(p, sqlstore.DueAt(next, m.now))
+		m.suspend(p, sqlstore.DueAt(next, m.now), sqlstore.RetryMicros(next.Retry))
 	default:
 		m.finish(p, end{
 			outcome: int64(sqlstore.OutcomeOf(next.State)), reason: next.Reason, err: next.Error, output: next.Output,

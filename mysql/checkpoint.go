@@ -54,7 +54,7 @@ func (s *Store) checkpoint(ctx context.Context, c *sweep.Checkpoint) (sweep.Orde
 func (s *Store) keepCheckpoint(ctx context.Context, c *sweep.Checkpoint, told int64) (hit int64, err error) {
 	args := []any{
 		c.Sweep, c.Number, c.Mark, orNull(c.Window), orNull(c.Pending), orNull(c.Source), c.Done, c.Abandoned, sqlstore.AgainAfter(c), c.Errors,
-		c.Measured, c.Used.Rate, c.Used.InFlight, c.Ended, told, c.Fence, c.To, c.Job, c.Fence, c.Mark,
+		c.Measured, c.Used.Rate, c.Used.InFlight, c.Ended, told, c.Fence, c.Behind, c.To, c.Job, c.Fence, c.Mark,
 	}
 	if len(c.Failed) == 0 && len(c.Redone) == 0 && !c.Ended {
 		result, err := s.execAlone(ctx, s.db, s.sql.Checkpoint, args...)

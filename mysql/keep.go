@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -98,37 +99,83 @@ func (s *Store) promote(ctx context.Context, limit int) (moved int, err error) {
 	return moved, err
 }
 
-// Expire fails waiting jobs whose deadline has passed.
-func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
+// Overdue lists waiting jobs whose deadline has passed.
+func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	return inChunks(limit, func(limit int) (int, error) { return s.expire(ctx, limit) })
+	var overdue []driver.Held
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		var held driver.Held
+		err := row.Scan(&held.ID, &held.Fence)
+		overdue = append(overdue, held)
+		return err
+	}, s.sql.Overdue, max(0, limit))
+	if err != nil {
+		return nil, fmt.Errorf("overdue: %w", err)
+	}
+	return overdue, nil
 }
 
-func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
+// Expire ends the waits of jobs whose deadline has passed.
+func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
+	ctx, cancel := s.withTimeout(ctx)
+	defer cancel()
+	total := 0
+	for chunk := range slices.Chunk(overdue, keepChunk) {
+		moved, err := s.expire(ctx, chunk)
+		total += moved
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func (s *Store) expire(ctx context.Context, overdue []driver.Held) (moved int, err error) {
+	fences := make(map[int64]int64, len(overdue))
+	for _, held := range overdue {
+		fences[held.ID] = held.Fence
+	}
 	err = s.inTx(ctx, "expire", func(ctx context.Context, t *txn) error {
+		waiting, err := t.lockOverdue(ctx, slices.Sorted(maps.Keys(fences)))
+		if err != nil {
+			return err
+		}
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
 		}
+		if err := t.readOrder(ctx, waiting); err != nil {
+			return err
+		}
 		m := moves{now: now}
 		moved = 0
-		err = t.each(ctx, func(row *sql.Rows) error {
-			p := &placed{state: fairlead.Waiting}
-			if err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set); err != nil {
+		for id, p := range waiting {
+			at, err := p.standing(now)
+			if err != nil {
 				return err
 			}
-			next := verdict.Expire()
-			m.become(p, &next)
-			moved++
-			return nil
-		}, t.sql.LockExpired, now, limit)
-		if err != nil {
-			return err
+			if at.Overdue(fences[id]) {
+				next := verdict.Expire(at.Retry)
+				m.become(p, &next)
+				moved++
+			}
 		}
 		return t.write(ctx, &m)
 	})
 	return moved, err
+}
+
+// lockOverdue locks and reads waiting jobs that no other transaction has locked, by id.
+func (t *txn) lockOverdue(ctx context.Context, ids []int64) (map[int64]*placed, error) {
+	locked := map[int64]*placed{}
+	err := t.eachOf(ctx, func(row *sql.Rows) error {
+		p := &placed{state: fairlead.Waiting}
+		err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set, &p.deadline, &p.retryAfter)
+		locked[p.id] = p
+		return err
+	}, t.sql.LockOverdue, ids)
+	return locked, err
 }
 
 // Prune removes what is older than it has to be kept.

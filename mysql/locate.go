@@ -121,7 +121,7 @@ func (p *placed) lease(running *placed) {
 
 func (t *txn) lockWaiting(ctx context.Context, p *placed) (bool, error) {
 	p.state = fairlead.Waiting
-	return t.one(ctx, []any{&p.fence, &p.node, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set, &p.deadline}, t.sql.LockWaiting, p.id)
+	return t.one(ctx, []any{&p.fence, &p.node, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set, &p.deadline, &p.retryAfter}, t.sql.LockWaiting, p.id)
 }
 
 func (t *txn) lockDone(ctx context.Context, p *placed) (bool, error) {

@@ -28,6 +28,7 @@ type placed struct {
 	fence, node                int64
 	attempt, failures, crashes int64
 	startedAt, deadline        int64
+	retryAfter                 int64          // while waiting: sqlstore.RetryOf has it
 	set                        int32          // of quotas, while running or waiting
 	wish, answer               sql.NullString // while running
 	reason                     fairlead.Reason
@@ -120,9 +121,9 @@ func solo(crashes int64) int64 {
 }
 
 // suspend moves the job to waiting, where it counts against the same limits.
-func (m *moves) suspend(p *placed, deadline int64) {
+func (m *moves) suspend(p *placed, deadline, retryAfter int64) {
 	m.exit(p)
-	m.waiting.add().ints(p.id, p.fence, p.node, int64(p.lane), p.attempt, p.failures, p.crashes, p.startedAt, int64(p.set), deadline).end()
+	m.waiting.add().ints(p.id, p.fence, p.node, int64(p.lane), p.attempt, p.failures, p.crashes, p.startedAt, int64(p.set), deadline, retryAfter).end()
 }
 
 // end is how a job ends.

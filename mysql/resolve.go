@@ -33,7 +33,7 @@ func (t *txn) resolve(ctx context.Context, p *placed, answer *fairlead.Settlemen
 	switch reply {
 	case verdict.Counts:
 		m.remember(p.id, answer.Memo, answer.Progress)
-		next := verdict.Apply(answer)
+		next := at.Apply(answer)
 		m.become(p, &next)
 	case verdict.Kept:
 		_, err = t.exec(ctx, t.sql.Answer, []byte(sqlstore.EncodeAnswer(answer)), p.id)
@@ -53,7 +53,7 @@ func (t *txn) resolve(ctx context.Context, p *placed, answer *fairlead.Settlemen
 func (p *placed) standing(now int64) (*verdict.Standing, error) {
 	early, err := p.earlyAnswer()
 	return &verdict.Standing{
-		ID: p.id, State: p.state, Fence: p.fence, Deadline: p.deadline, Now: now, Answer: early,
+		ID: p.id, State: p.state, Fence: p.fence, Deadline: p.deadline, Now: now, Retry: sqlstore.RetryOf(p.retryAfter), Answer: early,
 		Reason: p.reason, Error: p.err, Output: p.output,
 	}, err
 }

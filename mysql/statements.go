@@ -35,7 +35,8 @@ type statements struct {
 	MarkDead     string `sql:"mark_dead"`
 	Orphans      string `sql:"orphans"`
 	LockOrphans  string `sql:"lock_orphans"`
-	LockExpired  string `sql:"lock_expired"`
+	Overdue      string `sql:"overdue"`
+	LockOverdue  string `sql:"lock_overdue"`
 	LockOutdated string `sql:"lock_outdated"`
 	RunningSweep string `sql:"running_sweep"`
 	SweepOf      string `sql:"sweep_of"`

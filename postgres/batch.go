@@ -47,6 +47,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 		args: []any{
 			below, sqlstore.BatchPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
 			distinct(filter.Types), distinct(filter.Queues), filter.Open, batch.SeenFor.Microseconds(),
+			distinct(filter.Creators), distinct(filter.Envs), distinct(sqlstore.BatchStates(filter)),
 		},
 		restart: func() { batches = nil },
 		each: func(row sqlstore.Scanner) error {

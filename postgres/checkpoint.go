@@ -19,7 +19,7 @@ func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Order
 		sql: s.sql.Checkpoint,
 		args: []any{
 			c.Sweep, c.Number, c.Job, c.Fence, c.Mark, c.Window, jsonText(c.Pending), jsonText(c.Source), c.Done, c.Abandoned, c.Errors, c.Measured,
-			c.Used.Rate, c.Used.InFlight, c.Ended, c.To, c.Again, orEmpty(c.Redone), failed.indexes, failed.attempts, failed.errors, failed.times,
+			c.Used.Rate, c.Used.InFlight, c.Ended, c.To, c.Again, orEmpty(c.Redone), failed.indexes, failed.attempts, failed.errors, failed.times, c.Behind,
 		},
 		restart: func() { held, kept = false, false },
 		each: func(row sqlstore.Scanner) (err error) {

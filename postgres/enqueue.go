@@ -172,7 +172,7 @@ func (n *newJobs) alike() bool {
 	for i, job := range n.jobs {
 		if n.lanes[i] != n.lanes[0] || !job.NotBefore.IsZero() || !job.StartBy.Equal(first.StartBy) || job.Priority != first.Priority ||
 			job.Timeout != first.Timeout || job.MaxAttempts != first.MaxAttempts || job.Retry != first.Retry ||
-			job.OnCrash != first.OnCrash || job.Trace != first.Trace || job.ConcurrencyKey != "" || job.Batch != first.Batch {
+			job.OnCrash != first.OnCrash || job.OnFail != first.OnFail || job.Trace != first.Trace || job.ConcurrencyKey != "" || job.Batch != first.Batch {
 			return false
 		}
 	}

@@ -40,18 +40,60 @@ func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error
 	return promotion, nil
 }
 
-// Expire fails waiting jobs whose deadline has passed.
-func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
-	expired, freed := 0, 0
-	err := s.run(ctx, call{sql: s.sql.Expire, args: []any{max(0, limit)}, each: func(row sqlstore.Scanner) error { return row.Scan(&expired, &freed) }})
+// Overdue lists waiting jobs whose deadline has passed.
+func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
+	var overdue []driver.Held
+	err := s.run(ctx, call{sql: s.sql.Overdue, args: []any{max(0, limit)}, restart: func() { overdue = nil }, each: func(row sqlstore.Scanner) error {
+		var held driver.Held
+		err := row.Scan(&held.ID, &held.Fence)
+		overdue = append(overdue, held)
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("overdue: %w", err)
+	}
+	return overdue, nil
+}
+
+// Expire ends the waits of jobs whose deadline has passed.
+func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
+	ids, fences := make([]int64, len(overdue)), make([]int64, len(overdue))
+	for i, held := range overdue {
+		ids[i], fences[i] = held.ID, held.Fence
+	}
+	var moved expired
+	err := s.run(ctx, call{sql: s.sql.Expire, args: []any{ids, fences}, restart: func() { moved = expired{} }, each: moved.add})
 	if err != nil {
 		return 0, fmt.Errorf("expire: %w", err)
 	}
-	if freed > 0 {
+	if moved.freed {
 		s.notifier.freed()
 	}
-	if expired > 0 {
+	if moved.later {
+		s.notifier.later()
+	}
+	s.notifier.work(moved.ready...)
+	if moved.ended {
 		s.admitSoon(ctx)
 	}
-	return expired, nil
+	return moved.count, nil
+}
+
+// expired is what has become of jobs whose deadline had passed.
+type expired struct {
+	count               int
+	freed, ended, later bool
+	ready               []int32 // lanes where jobs became ready
+}
+
+func (e *expired) add(row sqlstore.Scanner) error {
+	var lane int32
+	var freed, ended, due bool
+	err := row.Scan(&lane, &freed, &ended, &due)
+	e.count++
+	e.freed, e.ended, e.later = e.freed || freed, e.ended || ended, e.later || !ended && !due
+	if due {
+		e.ready = append(e.ready, lane)
+	}
+	return err
 }

@@ -87,7 +87,10 @@ func TestHousekeepingPassesOverWhatATransactionHasLocked(t *testing.T) {
 			l.settleAll(fairlead.MoveAwait)
 			l.exec("update fairlead_waiting set deadline = 1")
 		}, func(l *limitTest) error {
-			_, err := l.store.Expire(l.Context(), 10)
+			overdue, err := l.store.Overdue(l.Context(), 10)
+			if err == nil {
+				_, err = l.store.Expire(l.Context(), overdue)
+			}
 			return err
 		}},
 		"crashes of nodes": {"reaped", "id", func(l *limitTest) {

@@ -24,12 +24,13 @@ type answer struct {
 
 	Memo     *string `json:"memo,omitempty"`
 	Progress *string `json:"progress,omitempty"`
+	Final    bool    `json:"final,omitempty"`
 }
 
 func encodeAnswer(s *fairlead.Settlement) (string, error) {
 	raw, err := json.Marshal(answer{
 		Move: s.Move, Output: jsonText(s.Output), Reason: s.Reason, Error: s.Error, After: s.After, At: sqlstore.Micros(s.At),
-		Memo: jsonText(s.Memo), Progress: jsonText(s.Progress),
+		Memo: jsonText(s.Memo), Progress: jsonText(s.Progress), Final: s.Final,
 	})
 	return string(raw), err
 }
@@ -45,7 +46,7 @@ func decodeAnswer(raw []byte) (*fairlead.Settlement, error) {
 	}
 	return &fairlead.Settlement{
 		Move: a.Move, Output: document(a.Output), Reason: a.Reason, Error: a.Error, After: a.After, At: sqlstore.Time(a.At),
-		Memo: document(a.Memo), Progress: document(a.Progress), FreeKey: true,
+		Memo: document(a.Memo), Progress: document(a.Progress), Final: a.Final, FreeKey: true,
 	}, nil
 }
 
@@ -109,7 +110,7 @@ func (r *resolving) try(ctx context.Context, in runner) (done bool, err error) {
 	}
 	switch reply {
 	case verdict.Counts:
-		err = r.move(ctx, in)
+		err = r.move(ctx, in, at.Apply(r.answer))
 	case verdict.Kept:
 		err = r.keep(ctx, in)
 	case verdict.Stale:
@@ -118,9 +119,9 @@ func (r *resolving) try(ctx context.Context, in runner) (done bool, err error) {
 	return true, err
 }
 
-// move moves a waiting job, which is locked, as its answer says.
-func (r *resolving) move(ctx context.Context, in runner) error {
-	id, next := r.answer.ID, verdict.Apply(r.answer)
+// move moves a waiting job, which is locked, as was decided by its answer.
+func (r *resolving) move(ctx context.Context, in runner, next verdict.Next) error {
+	id := r.answer.ID
 	var calls []call
 	if memo, progress := jsonText(r.answer.Memo), jsonText(r.answer.Progress); memo != nil || progress != nil {
 		calls = append(calls, call{sql: r.sql.KeepTold, args: []any{id, memo, progress}})
@@ -190,7 +191,10 @@ func (s *Store) standsWaiting(ctx context.Context, in runner, at *verdict.Standi
 	return in.run(ctx,
 		call{sql: s.sql.LockWaiting, args: []any{at.ID}, each: func(row sqlstore.Scanner) error {
 			at.State = fairlead.Waiting
-			return row.Scan(&at.Fence, &at.Deadline)
+			var retry int64
+			err := row.Scan(&at.Fence, &at.Deadline, &retry)
+			at.Retry = sqlstore.RetryOf(retry)
+			return err
 		}},
 		call{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&at.Now) }})
 }

@@ -134,13 +134,13 @@ func (t *settling) releaseCall(positions []int) call {
 func (t *settling) awaitCall(positions []int) call {
 	ids, fences := t.names(positions)
 	n := len(positions)
-	after, memos, progress := make([]int64, n), make([]*string, n), make([]*string, n)
+	after, memos, progress, retries := make([]int64, n), make([]*string, n), make([]*string, n), make([]int64, n)
 	for n, i := range positions {
 		a := &t.asked[i]
-		after[n], memos[n], progress[n] = a.After.Microseconds(), jsonText(a.Memo), jsonText(a.Progress)
+		after[n], memos[n], progress[n], retries[n] = a.After.Microseconds(), jsonText(a.Memo), jsonText(a.Progress), sqlstore.RetryMicros(a.Retry)
 	}
 	return call{
-		sql: t.sql.Await, args: []any{ids, fences, after, memos, progress},
+		sql: t.sql.Await, args: []any{ids, fences, after, memos, progress, retries},
 		each: func(row sqlstore.Scanner) error {
 			var lease driver.Held
 			var cancelled, freed bool

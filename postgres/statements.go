@@ -243,6 +243,7 @@ type statements struct {
 	NextDue    string `sql:"next_due"`
 	MarkDead   string `sql:"mark_dead"`
 	Reap       string `sql:"reap"`
+	Overdue    string `sql:"overdue"`
 	Expire     string `sql:"expire"`
 	PruneNodes string `sql:"prune_nodes"`
 

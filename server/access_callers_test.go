@@ -172,6 +172,7 @@ var everyOtherRoute = map[string]func(caller) string{
 	"POST /api/v1/batches/upload?name=n&type=paint&tenant=acme": func(c caller) string { return expected(c, access.RoleSubmitter, jobsOf) },
 	// Only the token of one run of a job counts there.
 	"POST /api/v1/callbacks/1": func(caller) string { return nobody },
+	"PUT /api/v1/callbacks/1":  func(caller) string { return nobody },
 	"GET /api/v1/nothing":      func(caller) string { return hidden },
 	"GET /debug/pprof/":        func(caller) string { return hidden },
 }

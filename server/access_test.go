@@ -63,6 +63,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"GetTenant":      {access.RoleViewer, aTenant, `{"name":"acme"}`},
 	"ListTenants":    {access.RoleViewer, many, `{}`},
 	"UpdateTenant":   {access.RoleOperator, cluster, `{"name":"acme","max_running":7,"version":1}`},
+	"PatchTenant":    {access.RoleOperator, cluster, `{"name":"acme","max_running":7}`},
 	"DeleteTenant":   {access.RoleOperator, cluster, `{"name":"doomed"}`},
 	"PauseTenant":    {access.RoleOperator, tenantOf, `{"name":"acme"}`},
 	"ResumeTenant":   {access.RoleOperator, tenantOf, `{"name":"acme"}`},
@@ -169,9 +170,11 @@ var everyMethod = map[protoreflect.Name]struct {
 	"LoadShard":    {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
 	"SaveShard":    {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1,"mark":0}`},
 	"ListRetries":  {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
-	"NoteItems":    {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1,"stop":"no"}`},
-	"SettleJobs":   {access.RoleWorker, nothing, `{GONE,"settlements":[{"id":1,"fence":1,"outcome":"succeed"}]}`},
-	"LeaveWorker":  {access.RoleWorker, nothing, `{GONE}`},
+
+	"ListShardItems": {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
+	"NoteItems":      {access.RoleWorker, nothing, `{GONE,"job":1,"fence":1,"stop":"no"}`},
+	"SettleJobs":     {access.RoleWorker, nothing, `{GONE,"settlements":[{"id":1,"fence":1,"outcome":"succeed"}]}`},
+	"LeaveWorker":    {access.RoleWorker, nothing, `{GONE}`},
 }
 
 // What a caller gets to hear.

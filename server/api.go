@@ -59,7 +59,9 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
 	mux.Handle("/api/", guard(bodies.handler(rest.MaxBody, api.Handler())))
 	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	mux.Handle("POST /api/v1/callbacks/{job}", bodies.handler(callbackBody, newCallbacks(store, auditor.sums, options.Log)))
+	answers := bodies.handler(callbackBody, newCallbacks(store, auditor.sums, options.Log))
+	mux.Handle("POST "+openapi.CallbackPath, answers)
+	mux.Handle("PUT "+openapi.CallbackPath, answers)
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}

@@ -211,7 +211,7 @@ func TestTenantsAreDeclaredByVersion(t *testing.T) {
 	if text, _ := key["signing_key"].(string); len(text) != 64 || again["signing_key"] != text || key["tenant"] != "acme" {
 		t.Errorf("its signing key is %v, then %v", key, again)
 	}
-	a.send(200, "DELETE", "/api/v1/tenants/acme", "")
+	a.send(200, "DELETE", "/api/v1/tenants/acme?force=true", "")
 	a.send(404, "GET", "/api/v1/tenants/acme", "")
 	a.send(404, "GET", "/api/v1/tenants/acme/signing_key", "")
 }

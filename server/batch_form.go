@@ -111,5 +111,6 @@ func taskTo(t batch.Task) *fairleadv1.BatchTask {
 		Id: t.ID, BatchId: t.Batch,
 		Target: &fairleadv1.Target{Id: t.Target.ID, Name: t.Target.Name, Type: t.Target.Type, Env: t.Target.Env},
 		Before: t.Before, After: t.After, State: string(t.State), JobId: t.Job, Info: t.Info, Retries: int32(t.Retries), UpdatedAt: message.Time(t.UpdatedAt),
+		BatchType: t.BatchType, Creator: t.Creator, Env: t.Env, Region: t.Region,
 	}
 }

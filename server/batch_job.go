@@ -164,12 +164,19 @@ func renamed(err error) error {
 		} else {
 			task += "]."
 		}
-		if other, known := otherNames[field]; known {
-			field = other
-		}
-		out.Fields = append(out.Fields, fairlead.FieldError{Field: task + field, Message: f.Message})
+		out.Fields = append(out.Fields, fairlead.FieldError{Field: task + otherName(field), Message: f.Message})
 	}
 	return out
+}
+
+// otherName is what this service calls a field, or the object that the field is in.
+func otherName(field string) string {
+	for end := len(field); end > 0; end = strings.LastIndexAny(field[:end], ".[") {
+		if other, known := otherNames[field[:end]]; known {
+			return other + field[end:]
+		}
+	}
+	return field
 }
 
 // fewTasks is how many tasks are answered with their batch if the request does not say.
@@ -238,5 +245,6 @@ func batchJobTaskTo(b *batch.Batch, t *batch.Task) (*fairleadv1.BatchJobTask, er
 		TaskId: t.ID, TargetId: id, TargetName: t.Target.Name, TargetType: t.Target.Type, TargetEnv: t.Target.Env, TargetParam: param,
 		Status: string(t.State), Info: proto.String(t.Info), RetryTime: proto.Int32(int32(t.Retries)), Version: int64(t.Retries) + 1,
 		CreateTime: message.Time(b.CreatedAt), UpdateTime: message.Time(t.UpdatedAt),
+		BatchId: b.ID, BatchType: b.Type, Creator: b.Creator, Env: b.Env, Region: b.Queue,
 	}, nil
 }

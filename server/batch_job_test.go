@@ -45,6 +45,9 @@ func TestABatchUnderItsOtherNames(t *testing.T) {
 		"target_id": "75", "target_name": "north", "target_type": "wall", "target_env": "live", "status": "success", "info": "", "retry_time": 0.0, "version": "1",
 	})
 	wantFields(t, tasks[2], map[string]any{"target_id": "77", "status": "fail", "info": "the wall is wet"})
+	for _, task := range tasks { // source 000, 4.2 BatchTask
+		wantFields(t, task, map[string]any{"batch_id": made["batch_id"], "batch_type": "paint", "creator": "ada", "env": "live", "region": "default"})
+	}
 	for i, before := range []string{"white", "grey", "green", ""} {
 		param := tasks[i]["target_param"].(map[string]any)
 		if got := param["before_update"].(map[string]any)["colour"]; got != before || param["after_update"].(map[string]any)["colour"] != "red" {
@@ -66,25 +69,31 @@ func TestABatchUnderItsOtherNames(t *testing.T) {
 	}
 	native, _ := a.send(200, "GET", batches+"/"+made["batch_id"].(string), "")
 	wantFields(t, native, map[string]any{"name": "repaint", "service": "house", "queue": "default"})
+	own, _ := a.send(200, "GET", batches+"/"+made["batch_id"].(string)+"/tasks", "")
+	for _, task := range listOf(own, "items") {
+		wantFields(t, task, map[string]any{"batch_id": made["batch_id"], "batch_type": "paint", "creator": "ada", "env": "live", "region": "default"})
+	}
 }
 
 func TestABatchUnderItsOtherNamesIsRefusedByThem(t *testing.T) {
 	a, _ := newPaintedAPI(t)
 	const task = `"tasks":[{"target_id":1,"target_type":"wall"}]`
 	for body, want := range map[string][2]string{
-		`{"batch_type":"paint",` + task + `}`:                                                                                      {"batch_name", "missing"},
-		`{"batch_name":"n","batch_type":"sand",` + task + `}`:                                                                      {"batch_type", "no live node"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[]}`:                                                                       {"tasks", "missing"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"roof"}]}`:                                   {"tasks[0].target_type", "no live node"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_type":"wall"}]}`:                                                 {"tasks[0].target_id", "missing"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":{},"target_type":"wall"}]}`:                                  {"tasks[0].target_id", "text or a number"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":"x"}]}`:                {"tasks[0].target_param", "object"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":[1]}]}`:                {"tasks[0].target_param", "object"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"then":{}}}]}`:        {"tasks[0].target_param.then", "not a field"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"after_update":1}}]}`: {"tasks[0].target_param.after_update", "object"},
-		`{"batch_name":"n","batch_type":"paint","extra_info":3,` + task + `}`:                                                      {"extra_info", "object"},
-		`{"batch_name":"n","batch_type":"paint","status":"success",` + task + `}`:                                                  {"status", "set by the server"},
-		`{"batch_name":"n","batch_type":"paint","region":"` + strings.Repeat("x", 201) + `",` + task + `}`:                         {"region", "200"},
+		`{"batch_type":"paint",` + task + `}`:                                                                                                           {"batch_name", "missing"},
+		`{"batch_name":"n","batch_type":"sand",` + task + `}`:                                                                                           {"batch_type", "no live node"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[]}`:                                                                                            {"tasks", "missing"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"roof"}]}`:                                                        {"tasks[0].target_type", "no live node"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_type":"wall"}]}`:                                                                      {"tasks[0].target_id", "missing"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":{},"target_type":"wall"}]}`:                                                       {"tasks[0].target_id", "text or a number"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":"x"}]}`:                                     {"tasks[0].target_param", "object"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":[1]}]}`:                                     {"tasks[0].target_param", "object"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"then":{}}}]}`:                             {"tasks[0].target_param.then", "not a field"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"after_update":1}}]}`:                      {"tasks[0].target_param.after_update", "object"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"after_update":{"colour":"invisible"}}}]}`: {"tasks[0].target_param.after_update.colour", "cannot be seen"},
+		`{"batch_name":"n","batch_type":"*",` + task + `}`:                                                                                              {"batch_type", "stands for all"},
+		`{"batch_name":"n","batch_type":"paint","extra_info":3,` + task + `}`:                                                                           {"extra_info", "object"},
+		`{"batch_name":"n","batch_type":"paint","status":"success",` + task + `}`:                                                                       {"status", "set by the server"},
+		`{"batch_name":"n","batch_type":"paint","region":"` + strings.Repeat("x", 201) + `",` + task + `}`:                                              {"region", "200"},
 	} {
 		problem, _ := a.send(400, "POST", "/api/batch", body)
 		if got, named := refusals(problem)[want[0]]; !named || !strings.Contains(got, want[1]) {

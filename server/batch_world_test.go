@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -40,6 +41,12 @@ func (w *walls) dry(id string, dry bool) {
 func (w *walls) operation() batch.Operation {
 	return batch.Operation{
 		TargetType: "wall", BatchType: "paint",
+		Check: func(task batch.TaskArgs) error {
+			if strings.Contains(string(task.After), "invisible") {
+				return fairlead.Invalid(fairlead.FieldError{Field: "after.colour", Message: "cannot be seen; choose another"})
+			}
+			return nil
+		},
 		BuildParam: func(_ context.Context, task batch.TaskArgs) (json.RawMessage, error) {
 			return json.Marshal(map[string]string{"colour": w.colour(task.Target.ID)})
 		},
@@ -80,7 +87,7 @@ func newPaintedAPI(t testing.TB) (*api, *walls) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := server.New(node, store, server.Options{Version: "test", Log: log})
+	handler, err := server.New(node, store, server.Options{Version: "test", Log: log, Kinds: mux})
 	if err != nil {
 		t.Fatal(err)
 	}

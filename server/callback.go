@@ -39,7 +39,8 @@ func newCallbacks(store Store, refusals *sums, log *slog.Logger) *callbacks {
 
 var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is not one that was given out for this job; send it as Authorization: Bearer TOKEN"}
 
-// ServeHTTP answers POST /api/v1/callbacks/{job}.
+// ServeHTTP answers POST and PUT /api/v1/callbacks/{job}: an answer that comes twice changes
+// nothing, and so both mean the same.
 func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callbackPatience)
 	defer cancel()

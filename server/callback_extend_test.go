@@ -141,8 +141,8 @@ func TestNobodyExtendsAfterTheDeadline(t *testing.T) {
 	path, run, token := a.waitingJobFor(time.Microsecond)
 	a.send(410, "POST", path, `{"status":"extend","extend_seconds":60}`, token(run)...)
 	a.send(410, "POST", path, `{"status":"progress","output":1}`, token(run)...)
-	if _, err := a.store.Expire(t.Context(), 10); err != nil {
-		t.Fatal(err)
+	if n, err := a.store.Expire(t.Context(), []driver.Held{{ID: run.Job, Fence: run.Fence}}); err != nil || n != 1 {
+		t.Fatal(n, err)
 	}
 	a.send(410, "POST", path, `{"status":"extend","extend_seconds":60}`, token(run)...)
 	a.wantJob(run.Job, fairlead.Failed)

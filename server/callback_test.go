@@ -75,6 +75,14 @@ func TestACallbackCountsOnceAndItsRepeatIsFine(t *testing.T) {
 	a.send(409, "POST", path, `{"status":"failure","error":"no"}`, token(run)...)
 	a.wantJob(run.Job, fairlead.Succeeded)
 
+	// Source 003, data model: callback_method.
+	path, run, token = a.waitingJob()
+	a.send(401, "PUT", path, `{"status":"success"}`)
+	for _, verb := range []string{"PUT", "PUT", "POST"} {
+		a.send(200, verb, path, `{"status":"success","output":1}`, token(run)...)
+	}
+	a.wantJob(run.Job, fairlead.Succeeded)
+
 	path, run, token = a.waitingJob()
 	a.send(200, "POST", path, `{"status":"failure","error":"no"}`, token(run)...)
 	job, err := a.client.Get(t.Context(), run.Job)

@@ -48,9 +48,13 @@ func (s *Jobs) FinishJob(ctx context.Context, in *fairleadv1.FinishJobRequest) (
 	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), in.GetOutput(), nil) })
 }
 
-// FailJob answers for a job that waits: it has failed.
+// FailJob answers for a job that waits: its attempt has failed.
 func (s *Jobs) FailJob(ctx context.Context, in *fairleadv1.FailJobRequest) (*fairleadv1.Job, error) {
-	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), nil, errors.New(in.GetError())) })
+	failure := errors.New(in.GetError())
+	if in.GetFinal() {
+		failure = fairlead.Fatal(failure)
+	}
+	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), nil, failure) })
 }
 
 // resolve answers for a run, by default for the current one.

@@ -100,8 +100,8 @@ func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
 	return s.store.Verify(ctx)
 }
 
-// Usage returns what the caller's tenants have and do, and those of all together
-// only to who may see all.
+// Usage returns what the caller's tenants have and do, those of families only if all of
+// them are the caller's, and those of all together only to who may see all.
 func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	report, err := s.store.Usage(ctx)
 	who := callerOf(ctx).identity
@@ -109,5 +109,10 @@ func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 		return report, err
 	}
 	own := slices.DeleteFunc(report.Tenants, func(u fairlead.Usage) bool { return !who.touches(u.Name) })
+	for i := range own { // a family of which some are others' says what these do
+		if f := own[i].Family; f != nil && slices.ContainsFunc(f.Children, func(child string) bool { return !who.touches(child) }) {
+			own[i].Family = nil
+		}
+	}
 	return fairlead.UsageReport{Tenants: own}, nil
 }

@@ -77,6 +77,14 @@ func (s scoped) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) 
 	return s.store.Shards(ctx, sweep)
 }
 
+// SweepItems returns items of the list of a sweep of the caller's.
+func (s scoped) SweepItems(ctx context.Context, sweep, from int64) ([]string, error) {
+	if err := s.sweep(ctx, sweep); err != nil {
+		return nil, err
+	}
+	return s.store.SweepItems(ctx, sweep, from)
+}
+
 // Steer steers a sweep of the caller's.
 func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
 	if err := s.sweep(ctx, id); err != nil {

@@ -84,6 +84,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		"Conduct":     second(own.Conduct(ctx, z.batch, true, func(context.Context, *batch.Record, batch.Tx) error { return errTouched })),
 
 		"Shards":       second(own.Shards(ctx, z.sweep)),
+		"SweepItems":   second(own.SweepItems(ctx, z.sweep, 0)),
 		"FailedItems":  second(own.FailedItems(ctx, sweep.ItemFilter{Sweep: z.sweep})),
 		"SweepLogs":    second(own.SweepLogs(ctx, sweep.LogFilter{Sweep: z.sweep})),
 		"SweepEvents":  second(own.SweepEvents(ctx, sweep.EventFilter{Sweep: z.sweep})),

@@ -19,7 +19,10 @@ import (
 func sweepOf(in *fairleadv1.Sweep) sweep.Sweep {
 	out := sweep.Sweep{
 		Name: in.GetName(), Kind: in.GetKind(), Data: in.GetArgs(),
-		Source: sweep.ItemSource{File: in.GetSource().GetFile(), URL: in.GetSource().GetUrl()}, From: in.GetFrom(), To: in.GetTo(),
+		Source: sweep.ItemSource{
+			File: in.GetSource().GetFile(), URL: in.GetSource().GetUrl(), Listed: in.GetSource().GetListed(), Digest: in.GetSource().GetDigest(),
+		},
+		Items: in.GetSource().GetList(), From: in.GetFrom(), To: in.GetTo(),
 		InFlight: int(in.GetInFlight()), Rate: in.GetRate(), Serial: in.GetSerial(), Adaptive: in.GetAdaptive(),
 		Window: int(in.GetWindow()), Shards: int(in.GetShards()), PerCall: int(in.GetPerCall()),
 		Attempts: int(in.GetAttempts()), Backoff: in.GetBackoff().AsDuration(), Timeout: in.GetTimeout().AsDuration(),
@@ -61,7 +64,7 @@ func sourceTo(s *sweep.ItemSource) *fairleadv1.ItemSource {
 	if *s == (sweep.ItemSource{}) {
 		return nil
 	}
-	out := &fairleadv1.ItemSource{File: s.File, Url: s.URL}
+	out := &fairleadv1.ItemSource{File: s.File, Url: s.URL, Listed: s.Listed, Digest: s.Digest}
 	if t := s.Table; t != nil {
 		out.Table = &fairleadv1.ItemTable{Database: t.Database, Name: t.Name, Key: t.Key, Columns: t.Columns}
 	}
@@ -89,9 +92,10 @@ const longestGuess = 100 * 365 * 24 * time.Hour
 
 // shardTo is a part of a sweep as an answer has it.
 func shardTo(s sweep.Shard) *fairleadv1.Shard {
+	mark := s.Mark - s.Behind
 	return &fairleadv1.Shard{
 		Number: proto.Int32(int32(s.Number)), From: &s.From, To: &s.To, JobId: s.Job, Ended: &s.Ended,
-		Mark: &s.Mark, Done: &s.Done, Abandoned: &s.Abandoned, Again: s.Again, Errors: &s.Errors,
+		Mark: &mark, Done: &s.Done, Abandoned: &s.Abandoned, Again: s.Again, Errors: &s.Errors,
 		Rate: s.Share.Rate, InFlight: int32(s.Share.InFlight), Measured: s.Measured, SavedAt: message.Time(s.SavedAt),
 	}
 }
@@ -124,6 +128,9 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	setFields(patched.ProtoReflect(), by.ProtoReflect())
 	if !slices.Contains(asked, "window") && patched.GetInFlight() > patched.GetWindow() {
 		patched.Window = nil // it grows along
+	}
+	if len(by.GetSource().GetList()) > 0 && !slices.Contains(asked, "to") {
+		patched.To = nil // it ends with the list
 	}
 	changed = sweepOf(patched)
 	changed.ID = current.ID

@@ -404,3 +404,37 @@ func TestSweepsKnowTheirCallers(t *testing.T) {
 		t.Errorf("written down is %s", got)
 	}
 }
+
+func TestASweepOverItemsThatAreGivenWithIt(t *testing.T) {
+	a, world := newCountingAPI(t)
+	defer close(world.held)
+	made, _ := a.send(200, "POST", sweeps, `{"name":"list","kind":"count","source":{"list":["ada","bob","eve"]}}`)
+	source, _ := made["source"].(map[string]any)
+	if source["list"] != nil || source["listed"] != "3" || source["digest"] == nil || made["to"] != "3" {
+		t.Errorf("it is %v", made)
+	}
+	changed, _ := a.send(200, "PATCH", sweeps+"/list", `{"rate":7}`)
+	if jsonOf(t, changed["source"]) != jsonOf(t, made["source"]) {
+		t.Errorf("after a change of its rate it goes over %v", changed["source"])
+	}
+	changed, _ = a.send(200, "PATCH", sweeps+"/list", `{"source":{"list":["ada","bob","eve","joe"]}}`)
+	if jsonOf(t, changed["source"]) == jsonOf(t, made["source"]) || changed["to"] != "4" {
+		t.Errorf("after a change of its list it is %v", changed)
+	}
+	for body, field := range map[string]string{
+		`{"name":"n","kind":"count","source":{"listed":3,"digest":"x"}}`:                             "source.list",
+		`{"name":"n","kind":"count","source":{"list":["a"],"file":"/lists/users"}}`:                  "source",
+		`{"name":"n","kind":"count","to":2,"source":{"list":["a"]}}`:                                 "to",
+		`{"name":"n","kind":"count","source":{"list":["a","` + strings.Repeat("x", 65537) + `"]}}`:   "source.list[1]",
+		`{"name":"n","kind":"count","source":{"list":["a"` + strings.Repeat(`,"b"`, 100_000) + `]}}`: "source.list",
+	} {
+		problem, _ := a.send(400, "POST", sweeps, body)
+		if refusals(problem)[field] == "" {
+			t.Errorf("%.80s is refused as %v, want %s", body, problem, field)
+		}
+	}
+	problem, _ := a.send(400, "PATCH", sweeps+"/list", `{"source":{"listed":9,"digest":"x"}}`)
+	if refusals(problem)["source.list"] == "" {
+		t.Errorf("a list that is not the stored one is refused as %v", problem)
+	}
+}

@@ -130,8 +130,13 @@ func TestATaskIsChangedReplacedSwitchedAndRemoved(t *testing.T) {
 	a.send(412, "PATCH", path, `{"description":"late"}`, "If-Match", `"1"`)
 	a.send(400, "PUT", path, strings.Replace(sourceExample, "{", `{"id":"999999",`, 1))
 
+	async, _ := a.send(200, "PATCH", path, `{"exec_type":"ASYNC","callback_method":"PUT"}`)
+	a.wantFields(async, map[string]any{"exec_type": "ASYNC", "callback_method": "PUT"})
+	still, _ := a.send(200, "PATCH", path, `{"description":"later"}`)
+	a.wantFields(still, map[string]any{"callback_method": "PUT"})
+
 	replaced, _ := a.send(200, "PUT", path, `{"name":"other","cron_expr":"@daily","target_url":"https://example.org/"}`)
-	a.wantFields(replaced, map[string]any{"name": "other", "description": "", "exec_type": "SYNC", "overlap_action": "ALLOW", "headers_json": "{}", "retry_policy_json": nil, "max_concurrency": 0.0})
+	a.wantFields(replaced, map[string]any{"name": "other", "description": "", "exec_type": "SYNC", "callback_method": "POST", "overlap_action": "ALLOW", "headers_json": "{}", "retry_policy_json": nil, "max_concurrency": 0.0})
 
 	for i, verb := range []string{"PATCH", "POST"} {
 		off, _ := a.send(200, verb, path+"/disable", "")
@@ -188,7 +193,7 @@ func TestWhatIsNoTaskIsRefusedByField(t *testing.T) {
 		`"timeout_seconds":-1`:                              "timeout_seconds",
 		`"timeout_seconds":"soon"`:                          "timeout_seconds",
 		`"max_concurrency":-1`:                              "max_concurrency",
-		`"callback_method":"PUT"`:                           "callback_method",
+		`"callback_method":"GET"`:                           "callback_method",
 		`"retry_policy_json":{"max_attempts":0,"x":1}`:      "retry_policy_json.x",
 		`"retry_policy_json":{"backoff":"FIXED"}`:           "retry_policy_json.max_attempts",
 		`"version":3`:                                       "version",

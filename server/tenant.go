@@ -88,11 +88,15 @@ func (s *Tenants) UpdateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fai
 }
 
 // DeleteTenant removes what is declared of a tenant.
-func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.DeleteTenantResponse, error) {
-	if err := s.client.DeleteTenant(ctx, in.GetName()); err != nil {
+func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.DeleteTenantRequest) (*fairleadv1.DeleteTenantResponse, error) {
+	if err := whole(ctx); err != nil { // before its jobs are counted or cancelled
 		return nil, err
 	}
-	return &fairleadv1.DeleteTenantResponse{}, nil
+	if !in.GetForce() {
+		return &fairleadv1.DeleteTenantResponse{}, s.client.DeleteTenant(ctx, in.GetName())
+	}
+	cancelled, err := s.client.DeleteTenantWithJobs(ctx, in.GetName())
+	return &fairleadv1.DeleteTenantResponse{CancelledJobs: int32(cancelled)}, err
 }
 
 // PauseTenant stops jobs of a tenant from starting.
@@ -143,6 +147,16 @@ func usageTo(u fairlead.Usage) *fairleadv1.Usage {
 	return &fairleadv1.Usage{
 		Tenant: u.Name, Scheduled: int32(u.Scheduled), Parked: int32(u.Parked), Ready: int32(u.Ready), Running: int32(u.Running), Waiting: int32(u.Waiting),
 		MaxRunning: int32(u.MaxRunning), MinRunning: int32(u.MinRunning), Rate: u.Rate,
-		Started: u.Started, Missed: int32(u.Missed), OldestWait: message.Duration(u.OldestWait),
+		Started: u.Started, Missed: int32(u.Missed), OldestWait: message.Duration(u.OldestWait), Family: familyTo(u.Family),
+	}
+}
+
+func familyTo(f *fairlead.FamilyUsage) *fairleadv1.FamilyUsage {
+	if f == nil {
+		return nil
+	}
+	return &fairleadv1.FamilyUsage{
+		Children: f.Children, Scheduled: int32(f.Scheduled), Parked: int32(f.Parked), Ready: int32(f.Ready), Running: int32(f.Running), Waiting: int32(f.Waiting),
+		Started: f.Started, Missed: int32(f.Missed), OldestWait: message.Duration(f.OldestWait),
 	}
 }

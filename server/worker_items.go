@@ -55,6 +55,21 @@ func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesReq
 	return &fairleadv1.ListRetriesResponse{Indexes: indexes}, err
 }
 
+// ListShardItems returns items of the list of a shard's sweep.
+func (s *Workers) ListShardItems(ctx context.Context, in *fairleadv1.ListShardItemsRequest) (*fairleadv1.ListShardItemsResponse, error) {
+	ctx, cancel, err := s.enter(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	_, part, err := s.partOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.store.SweepItems(ctx, part.sweep, in.GetFrom())
+	return &fairleadv1.ListShardItemsResponse{Items: items}, err
+}
+
 // lines are what is to be kept of items.
 func (p *part) lines(in *fairleadv1.NoteItemsRequest) ([]sweep.Log, error) {
 	strangers := strangers{part: p}

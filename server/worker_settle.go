@@ -172,6 +172,8 @@ func checkEnds(ends []*fairleadv1.RunEnd) error {
 			refuse("replace", "goes with succeed only")
 		case outcome == outcomeFatal && end.GetReason() != "":
 			refuse("reason", "goes with fail only")
+		case outcome != outcomeAwait && end.GetOrRetry():
+			refuse("or_retry", "goes with await only; leave it out")
 		}
 	}
 	if len(refusal.Fields) > 0 {
@@ -215,6 +217,9 @@ func returned(end *fairleadv1.RunEnd) (err, cause error) {
 	case outcomeRelease:
 		return fairlead.Release(), nil
 	case outcomeAwait:
+		if end.GetOrRetry() {
+			return fairlead.Await(after).OrRetry(), nil
+		}
 		return fairlead.Await(after), nil
 	case outcomeFail:
 		return failed(end)

@@ -175,6 +175,10 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 	if err := part.check(in); err != nil {
 		return nil, err
 	}
+	aside, err := sweeping.DecodePending(in.GetPending()) // which check has read
+	if err != nil {
+		return nil, err
+	}
 	failed, err := part.outcomes(in)
 	if err != nil {
 		return nil, err
@@ -182,7 +186,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 	crew := s.crewOf(fairlead.NodeID(in.GetId()))
 	checkpoint := sweep.Checkpoint{
 		Sweep: part.sweep, Job: job.ID, Fence: job.Fence, Number: part.number,
-		To: in.GetTo(), Mark: in.GetMark(), Window: in.GetWindow(), Pending: in.GetPending(), Source: in.GetSource(),
+		To: in.GetTo(), Mark: in.GetMark(), Behind: sweeping.Behind(in.GetMark(), aside), Window: in.GetWindow(), Pending: in.GetPending(), Source: in.GetSource(),
 		Done: in.GetDone(), Abandoned: in.GetAbandoned(), Errors: in.GetErrors(), Measured: in.GetMeasured(),
 		Used: crew.usedShare(heldOf(job), in), Ended: in.GetEnded(),
 		Failed: failed, Redone: in.GetRedone(), Again: in.GetAgain(),

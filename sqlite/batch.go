@@ -62,9 +62,13 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	for _, f := range []struct {
 		column string
 		values []string
-	}{{"name", filter.Names}, {"type", filter.Types}, {"queue", filter.Queues}, {"tenant", filter.Tenants}} {
+	}{
+		{"b.name", filter.Names}, {"b.type", filter.Types}, {"b.queue", filter.Queues}, {"b.tenant", filter.Tenants},
+		{"coalesce(json_extract(b.body, '$.creator'), '')", filter.Creators}, {"coalesce(json_extract(b.body, '$.env'), '')", filter.Envs},
+		{"b.state", sqlstore.BatchStates(filter)},
+	} {
 		if len(f.values) > 0 {
-			add("b."+f.column+" in (select value from json_each(?))", jsonOf(f.values))
+			add(f.column+" in (select value from json_each(?))", jsonOf(f.values))
 		}
 	}
 	if filter.Open {

@@ -21,7 +21,7 @@ func (t *txn) become(p *placed, next *verdict.Next) error {
 	case fairlead.Ready:
 		return t.await(p, sqlstore.DueAt(next, t.now))
 	case fairlead.Waiting:
-		return t.suspend(p, sqlstore.DueAt(next, t.now))
+		return t.suspend(p, sqlstore.DueAt(next, t.now), sqlstore.RetryMicros(next.Retry))
 	}
 	return t.finish(p, end{outcome: sqlstore.OutcomeOf(next.State), reason: next.Reason, err: next.Error, output: next.Output})
 }

@@ -40,7 +40,7 @@ func (t *txn) checkpoint(c *sweep.Checkpoint) (sweep.Orders, error) {
 		return sweep.Orders{}, err
 	}
 	err = t.must(1, t.sql.Checkpoint, c.Mark, blob(c.Window), text(c.Pending), text(c.Source), c.Done, c.Abandoned, sqlstore.AgainAfter(c), c.Errors, c.Measured,
-		c.Used.Rate, c.Used.InFlight, c.Ended, granted.Number, c.Fence, t.now, c.To, c.Sweep, c.Number)
+		c.Used.Rate, c.Used.InFlight, c.Ended, granted.Number, c.Fence, t.now, c.Behind, c.To, c.Sweep, c.Number)
 	if err != nil {
 		return sweep.Orders{}, err
 	}

@@ -3,9 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
@@ -100,25 +103,53 @@ func (t *txn) workIn(lanes map[int32]bool) error {
 	return nil
 }
 
-// Expire fails waiting jobs whose deadline has passed.
-func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
-	return inChunks(limit, oneByOne, func(limit int) (int, error) {
-		return inTx(ctx, s, "expire", func(t *txn) (int, error) {
-			ids, err := t.list(t.sql.Expired, t.now, limit)
-			if err != nil {
-				return 0, err
-			}
-			for _, id := range ids {
-				p, err := t.locate(id)
-				if err != nil {
-					return 0, err
-				}
-				next := verdict.Expire()
-				if err := t.become(p, &next); err != nil {
-					return 0, err
-				}
-			}
-			return len(ids), nil
+// Overdue lists waiting jobs whose deadline has passed.
+func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
+	return read(ctx, s, "overdue", func(t *txn) (overdue []driver.Held, err error) {
+		err = t.each(t.sql.Overdue, []any{t.now, max(0, limit)}, func(row sqlstore.Scanner) error {
+			var held driver.Held
+			err := row.Scan(&held.ID, &held.Fence)
+			overdue = append(overdue, held)
+			return err
 		})
+		return overdue, err
 	})
+}
+
+// Expire ends the waits of jobs whose deadline has passed.
+func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
+	total := 0
+	for chunk := range slices.Chunk(slices.Clone(overdue), oneByOne) {
+		moved, err := inTx(ctx, s, "expire", func(t *txn) (int, error) { return t.expire(chunk) })
+		total += moved
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func (t *txn) expire(overdue []driver.Held) (moved int, err error) {
+	for _, held := range overdue {
+		p, err := t.locate(held.ID)
+		if errors.Is(err, fairlead.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		at, err := p.standing(t.now)
+		if err != nil {
+			return 0, err
+		}
+		if !at.Overdue(held.Fence) {
+			continue
+		}
+		next := verdict.Expire(at.Retry)
+		if err := t.become(p, &next); err != nil {
+			return 0, err
+		}
+		moved++
+	}
+	return moved, nil
 }

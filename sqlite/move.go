@@ -26,6 +26,7 @@ type placed struct {
 	fence, node                int64
 	attempt, failures, crashes int
 	startedAt, deadline        int64
+	retryAfter                 int64          // while waiting: sqlstore.RetryOf has it
 	wish, answer               sql.NullString // while running
 	reason                     fairlead.Reason
 	err                        string
@@ -38,7 +39,7 @@ func (t *txn) locate(id int64) (*placed, error) {
 	found, err := t.one(t.sql.Locate, []any{id},
 		&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags, &p.gate, &p.admitted,
 		&p.state, &p.fence, &p.node, &p.attempt, &p.failures, &p.crashes, &p.startedAt,
-		&p.deadline, &p.wish, &p.answer, &p.reason, &p.err, &p.output)
+		&p.deadline, &p.retryAfter, &p.wish, &p.answer, &p.reason, &p.err, &p.output)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +118,11 @@ func solo(crashes int) int {
 }
 
 // suspend moves the job to waiting.
-func (t *txn) suspend(p *placed, deadline int64) error {
+func (t *txn) suspend(p *placed, deadline, retryAfter int64) error {
 	if err := t.leave(p); err != nil {
 		return err
 	}
-	return t.must(1, t.sql.ToWaiting, p.id, p.fence, p.node, p.lane, p.attempt, p.failures, p.crashes, p.startedAt, deadline)
+	return t.must(1, t.sql.ToWaiting, p.id, p.fence, p.node, p.lane, p.attempt, p.failures, p.crashes, p.startedAt, deadline, retryAfter)
 }
 
 // end is how a job ends.

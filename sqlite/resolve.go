@@ -40,7 +40,7 @@ func (t *txn) resolve(answer *fairlead.Settlement) error {
 		if err := t.keep(p.id, answer.Memo, answer.Progress); err != nil {
 			return err
 		}
-		next := verdict.Apply(answer)
+		next := at.Apply(answer)
 		return t.become(p, &next)
 	case verdict.Kept:
 		return t.must(1, t.sql.Answer, sqlstore.EncodeAnswer(answer), p.id)
@@ -60,7 +60,7 @@ func (t *txn) resolve(answer *fairlead.Settlement) error {
 func (p *placed) standing(now int64) (*verdict.Standing, error) {
 	early, err := p.earlyAnswer()
 	return &verdict.Standing{
-		ID: p.id, State: p.state, Fence: p.fence, Deadline: p.deadline, Now: now, Answer: early,
+		ID: p.id, State: p.state, Fence: p.fence, Deadline: p.deadline, Now: now, Retry: sqlstore.RetryOf(p.retryAfter), Answer: early,
 		Reason: p.reason, Error: p.err, Output: p.output,
 	}, err
 }

@@ -175,7 +175,7 @@ type statements struct {
 	LeaveLaterMany string `sql:"leave_later_many"`
 	MarkDead       string `sql:"mark_dead"`
 	Orphans        string `sql:"orphans"`
-	Expired        string `sql:"expired"`
+	Overdue        string `sql:"overdue"`
 	Outdated       string `sql:"outdated"`
 	CountingBatch  string `sql:"counting_batch"`
 	RunningSweep   string `sql:"running_sweep"`

@@ -145,7 +145,8 @@ func (b *breakable) verbs() []brokenVerb {
 		{"Reap", func(ctx context.Context) error {
 			return only(s.Reap(ctx, driver.Reap{By: b.node, MaxCrashes: 3, Limit: 10}))
 		}},
-		{"Expire", func(ctx context.Context) error { return only(s.Expire(ctx, 10)) }},
+		{"Overdue", func(ctx context.Context) error { return only(s.Overdue(ctx, 10)) }},
+		{"Expire", func(ctx context.Context) error { return only(s.Expire(ctx, []driver.Held{{ID: 1, Fence: 1}})) }},
 		{"Trigger", func(ctx context.Context) error { return only(b.schedules.Trigger(ctx, b.schedule.ID, nil)) }},
 		{"Tick", func(ctx context.Context) error {
 			return only(s.Tick(ctx, 10, func(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan{} }))

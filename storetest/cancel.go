@@ -19,7 +19,7 @@ func testCancel(c *chapter) {
 			f.Advance(2 * time.Hour)
 			f.promote()
 			f.wantClaim(f.join(), everything())
-			_, err := f.store.Expire(f.ctx(), 10)
+			_, err := expireOverdue(f.ctx(), f.store, 10)
 			f.ok(err)
 			f.wantState(job, fairlead.Cancelled)
 		})

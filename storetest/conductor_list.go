@@ -37,6 +37,33 @@ func testListBatches(c *chapter) {
 			f.equal(named("what is found by", ask.filter), batchIDs(f.batches(ask.filter)), ask.want)
 		}
 	})
+	c.test("Batches chooses by creator, env and the state in which they were last acted upon", func(f *fixture) {
+		a, _ := f.opened(1, func(b *batch.Batch) { b.Name, b.Tenant, b.Creator, b.Env = "one", "acme", "ada", "live" })
+		b, _ := f.opened(1, func(b *batch.Batch) { b.Creator, b.Env = "Ada", "test" })
+		d, _ := f.opened(1, func(b *batch.Batch) { b.Creator = `quote " and 語` })
+		none, _ := f.opened(1)
+		f.change(b.ID, func(b *batch.Record) { b.EndedAt, b.Tally = f.now(), batch.Tally{Success: 1} })
+		for _, ask := range []struct {
+			filter batch.Filter
+			want   []int64
+		}{
+			{batch.Filter{Creators: []string{"ada"}}, []int64{a.ID}},
+			{batch.Filter{Creators: []string{"ada", "Ada"}}, []int64{b.ID, a.ID}},
+			{batch.Filter{Creators: []string{`quote " and 語`}}, []int64{d.ID}},
+			{batch.Filter{Creators: []string{""}}, []int64{none.ID}},
+			{batch.Filter{Envs: []string{"live", "test"}}, []int64{b.ID, a.ID}},
+			{batch.Filter{Envs: []string{"live"}, Creators: []string{"Ada"}}, nil},
+			{batch.Filter{States: []batch.State{batch.Success}}, []int64{b.ID}},
+			{batch.Filter{States: []batch.State{batch.Success, batch.Fail}, Envs: []string{"live"}}, nil},
+			{batch.Filter{States: []batch.State{batch.Running}}, []int64{none.ID, d.ID, a.ID}},
+			{batch.Filter{States: []batch.State{batch.Pending}, Tenants: []string{"acme"}, Creators: []string{"ada"}}, []int64{a.ID}},
+			{batch.Filter{States: []batch.State{batch.Pending}, Names: []string{"one"}, Envs: []string{"live"}}, []int64{a.ID}},
+			{batch.Filter{Open: true, Creators: []string{"ada", "Ada"}}, []int64{a.ID}},
+			{batch.Filter{IDs: []int64{a.ID, b.ID}, States: []batch.State{batch.Success}}, []int64{b.ID}},
+		} {
+			f.equal(named("what is found by", ask.filter), batchIDs(f.batches(ask.filter)), ask.want)
+		}
+	})
 	c.test("a page has 100 batches unless the filter says otherwise", func(f *fixture) {
 		var all []int64
 		for range 103 {

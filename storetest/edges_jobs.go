@@ -99,7 +99,7 @@ func (f *fixture) settleEdges() []edgeCall {
 			settlement.After = time.Hour
 			f.settle(settlement)
 			f.Advance(time.Hour + late)
-			expired, err := f.store.Expire(ctx, 10)
+			expired, err := expireOverdue(ctx, f.store, 10)
 			f.ok(err)
 			_, err = f.store.Extend(ctx, fairlead.Extension{ID: job.ID, Fence: job.Fence, For: time.Minute})
 			return expired, err

@@ -68,7 +68,7 @@ func (f *fixture) nodeEdges() []edgeCall {
 		add(fmt.Sprint("Expire ", limit), func(f *fixture) (any, error) {
 			f.in(fairlead.Waiting)
 			f.Advance(48 * time.Hour)
-			return f.store.Expire(ctx, limit)
+			return expireOverdue(ctx, f.store, limit)
 		})
 		add(fmt.Sprint("Prune ", limit), func(f *fixture) (any, error) {
 			f.in(fairlead.Succeeded)

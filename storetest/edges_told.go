@@ -25,7 +25,7 @@ func (f *fixture) toldEdges() []edgeCall {
 	add("what Expire tells", func(f *fixture) (any, error) {
 		job := f.in(fairlead.Waiting)
 		f.Advance(48 * time.Hour)
-		_, err := f.store.Expire(ctx, 10)
+		_, err := expireOverdue(ctx, f.store, 10)
 		f.ok(err)
 		return told(job)
 	})

@@ -22,6 +22,7 @@ func ornate(now time.Time) *fairlead.Job {
 		MaxAttempts: 4,
 		Retry:       &fairlead.Retry{Base: time.Second, Factor: 1.5, Max: time.Minute, Precise: true},
 		OnCrash:     fairlead.CancelOnCrash,
+		OnFail:      fairlead.RemoveFailed,
 		Key:         "invoice-7",
 		KeyScope:    fairlead.KeyForever,
 		Trace:       "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",

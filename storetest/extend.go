@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -32,9 +33,18 @@ func (f *fixture) wantNotExtended(e fairlead.Extension, want error) {
 
 func (f *fixture) expire() int {
 	f.Helper()
-	n, err := f.store.Expire(f.ctx(), 10)
+	n, err := expireOverdue(f.ctx(), f.store, 10)
 	f.ok(err)
 	return n
+}
+
+// expireOverdue ends the waits of at most limit jobs whose deadline has passed.
+func expireOverdue(ctx context.Context, store Store, limit int) (int, error) {
+	overdue, err := store.Overdue(ctx, limit)
+	if err != nil {
+		return 0, err
+	}
+	return store.Expire(ctx, overdue)
 }
 
 // testExtend is about jobs that wait for an hour.
@@ -228,7 +238,7 @@ func testExtendLate(c *chapter) {
 			case 1:
 				f.Advance(2 * time.Microsecond)
 			}
-			_, err := store.Expire(f.ctx(), 10)
+			_, err := expireOverdue(f.ctx(), store, 10)
 			return err
 		})
 		for _, err := range errs[1:] {

@@ -36,6 +36,29 @@ func testFinishedFrom(c *chapter) {
 		}
 		f.equal("the tally", f.tally(fairlead.Filter{FinishedFrom: then}), map[fairlead.State]int64{fairlead.Failed: 1, fairlead.Succeeded: 1})
 	})
+	c.test("OnFail chooses jobs by what becomes of them when they fail, in every state", func(f *fixture) {
+		remove := func(j *fairlead.Job) { j.OnFail = fairlead.RemoveFailed }
+		for _, state := range possible() {
+			kept, removed := f.in(state), f.in(state, remove)
+			for onFail, want := range map[fairlead.OnFail]*fairlead.Job{fairlead.KeepFailed: kept, fairlead.RemoveFailed: removed} {
+				filter := fairlead.Filter{States: []fairlead.State{state}, OnFail: onFail}
+				found, err := f.store.Find(f.ctx(), filter)
+				f.ok(err)
+				f.equal(named("what is found by", filter), ids(found), []int64{want.ID})
+				f.equal("OnFail", found[0].OnFail == fairlead.RemoveFailed, onFail == fairlead.RemoveFailed)
+				page, err := f.store.FindPage(f.ctx(), filter)
+				f.ok(err)
+				f.equal(named("the page found by", filter), ids(page.Jobs), []int64{want.ID})
+				f.equal(named("the tally of", filter), f.tally(filter), map[fairlead.State]int64{state: 1})
+			}
+		}
+		f.Advance(time.Hour)
+		late := f.in(fairlead.Failed, remove)
+		f.in(fairlead.Failed)
+		page, err := f.store.FindPage(f.ctx(), fairlead.Filter{States: []fairlead.State{fairlead.Failed}, OnFail: fairlead.RemoveFailed, FinishedFrom: f.now()})
+		f.ok(err)
+		f.equal("what failed just now and is to be removed", ids(page.Jobs), []int64{late.ID})
+	})
 	c.test("FinishedFrom chooses no job that is live", func(f *fixture) {
 		for _, state := range possible() {
 			f.in(state)

@@ -121,7 +121,7 @@ func testGates(c *chapter) {
 			"expired": func(job *fairlead.Job) {
 				f.settle(wait(job))
 				f.Advance(2 * time.Hour)
-				_, err := f.store.Expire(f.ctx(), 10)
+				_, err := expireOverdue(f.ctx(), f.store, 10)
 				f.ok(err)
 			},
 		} {

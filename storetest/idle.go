@@ -80,7 +80,7 @@ func askEverything(ctx context.Context, store Store, node fairlead.NodeID, scope
 		func() error { return claimNothing(ctx, store, claim) },
 		func() error { return claimNothing(ctx, store, suspects) },
 		func() error { return second(store.Promote(ctx, most)) },
-		func() error { return second(store.Expire(ctx, most)) },
+		func() error { return second(store.Overdue(ctx, most)) },
 		func() error { return second(store.Tick(ctx, most, never)) },
 		func() error { return second(store.Batches(ctx, batch.Filter{Open: true})) },
 		func() error {

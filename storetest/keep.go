@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -70,7 +71,7 @@ func testPromote(c *chapter) {
 func testExpire(c *chapter) {
 	expire := func(f *fixture, limit int) int {
 		f.Helper()
-		n, err := f.store.Expire(f.ctx(), limit)
+		n, err := expireOverdue(f.ctx(), f.store, limit)
 		f.ok(err)
 		return n
 	}
@@ -94,6 +95,36 @@ func testExpire(c *chapter) {
 		f.equal("Failures", f.get(job).Failures, 1)
 		f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{fairlead.ReasonDeadline})
 	})
+	testExpireRetried(c)
+	c.test("Overdue lists whose deadline has passed, the first deadline first, and changes nothing", func(f *fixture) {
+		late := f.in(fairlead.Waiting)
+		f.Advance(time.Minute)
+		later, inTime := f.in(fairlead.Waiting), f.in(fairlead.Waiting)
+		_, err := f.store.Extend(f.ctx(), extension(inTime, 10*time.Hour, ``))
+		f.ok(err)
+		f.Advance(2 * time.Hour)
+		for limit, want := range map[int][]driver.Held{0: nil, 1: {held(late)}, 10: {held(late), held(later)}} {
+			overdue, err := f.store.Overdue(f.ctx(), limit)
+			f.ok(err)
+			f.equal(fmt.Sprintf("at most %d overdue", limit), overdue, want)
+		}
+		f.wantState(late, fairlead.Waiting)
+	})
+	c.test("a job that has moved, or waits under another fence, is not expired", func(f *fixture) {
+		answered, cancelled, extended := f.in(fairlead.Waiting), f.in(fairlead.Waiting), f.in(fairlead.Waiting)
+		f.resolve(success(answered, `1`))
+		f.ok(f.store.Cancel(f.ctx(), cancelled.ID, "enough"))
+		f.Advance(time.Minute)
+		_, err := f.store.Extend(f.ctx(), extension(extended, 10*time.Hour, ``))
+		f.ok(err)
+		other := f.in(fairlead.Waiting)
+		f.Advance(2 * time.Hour)
+		n, err := f.store.Expire(f.ctx(), []driver.Held{held(answered), held(cancelled), held(extended), {ID: other.ID, Fence: other.Fence + 1}, {ID: unknown, Fence: 1}})
+		f.ok(err)
+		f.equal("how many expire", n, 0)
+		f.wantState(extended, fairlead.Waiting)
+		f.wantState(other, fairlead.Waiting)
+	})
 	c.test("at most limit expire", func(f *fixture) {
 		for range 3 {
 			f.in(fairlead.Waiting)
@@ -108,7 +139,7 @@ func testExpire(c *chapter) {
 			f.settle(wait(job))
 		}
 		f.Advance(2 * time.Hour)
-		f.share(len(jobs), func(store Store) (int, error) { return store.Expire(f.ctx(), 1000) })
+		f.share(len(jobs), func(store Store) (int, error) { return expireOverdue(f.ctx(), store, 1000) })
 		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Failed: int64(len(jobs))})
 	})
 	c.test("jobs that are not waiting never expire", func(f *fixture) {

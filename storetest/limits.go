@@ -187,7 +187,7 @@ func testCaps(c *chapter) {
 		f.waitingFor(time.Minute)
 		f.Advance(time.Hour)
 		f.wantUse(fairlead.LimitGlobal, "", 1)
-		_, err := f.store.Expire(f.ctx(), 10)
+		_, err := expireOverdue(f.ctx(), f.store, 10)
 		f.ok(err)
 		f.wantUse(fairlead.LimitGlobal, "", 0)
 	})

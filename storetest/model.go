@@ -299,6 +299,7 @@ func (m *model) fill(rt *rapid.T, s *fairlead.Settlement) {
 	case fairlead.Succeed:
 		s.Output = json.RawMessage(rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "output"))
 	case fairlead.Fail, fairlead.Drop:
+		s.Final = rapid.Bool().Draw(rt, "final")
 		s.Reason, s.Error = fairlead.ReasonError, rapid.SampledFrom([]string{"no", "never"}).Draw(rt, "error")
 	case fairlead.Again:
 		s.Reason, s.Error, s.After = fairlead.ReasonTimeout, "slow", seconds(rt, 0, 2, "pause")
@@ -306,5 +307,8 @@ func (m *model) fill(rt *rapid.T, s *fairlead.Settlement) {
 		s.After = seconds(rt, 1, 2, "pause")
 	case fairlead.MoveAwait:
 		s.After = seconds(rt, 1, 2, "deadline") + half
+		if pause := seconds(rt, 0, 2, "pause"); rapid.Bool().Draw(rt, "or retry") {
+			s.Retry = &pause
+		}
 	}
 }

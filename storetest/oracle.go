@@ -29,6 +29,7 @@ type record struct {
 	attempts []fairlead.Attempt
 	wish     *string              // why somebody wants it cancelled
 	answer   *fairlead.Settlement // that came before the job was waiting
+	retry    *time.Duration       // while it waits: after which pause it is tried again if that fails
 	due      time.Time            // when it was meant to run first; pauses between attempts do not change it
 	admitted bool                 // it has a place at its gate
 	ran      bool                 // it is in its run, or ended by it: fence, node and start are known
@@ -150,7 +151,7 @@ func (o *oracle) become(r *record, next verdict.Next) {
 	case fairlead.Ready:
 		o.await(r, o.due(next))
 	case fairlead.Waiting:
-		r.State, r.Deadline, r.answer = fairlead.Waiting, o.due(next), nil
+		r.State, r.Deadline, r.retry, r.answer = fairlead.Waiting, o.due(next), next.Retry, nil
 	default:
 		o.end(r, next)
 	}
@@ -250,7 +251,7 @@ func (o *oracle) resolve(given fairlead.Settlement) error {
 		return err
 	}
 	at := verdict.Standing{
-		ID: r.ID, State: r.State, Deadline: r.Deadline.UnixMicro(), Now: o.now.UnixMicro(), Answer: r.answer,
+		ID: r.ID, State: r.State, Deadline: r.Deadline.UnixMicro(), Now: o.now.UnixMicro(), Retry: r.retry, Answer: r.answer,
 		Reason: r.Reason, Error: r.Error, Output: r.Output,
 	}
 	if r.ran {
@@ -266,7 +267,7 @@ func (o *oracle) resolve(given fairlead.Settlement) error {
 	case reply == verdict.Kept:
 		r.answer = &answer
 	case reply == verdict.Counts:
-		o.become(r, verdict.Apply(&answer))
+		o.become(r, at.Apply(&answer))
 	}
 	return nil
 }

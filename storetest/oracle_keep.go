@@ -169,7 +169,7 @@ func (o *oracle) expire() int {
 	n := 0
 	for _, r := range o.in(fairlead.Waiting) {
 		if o.now.After(r.Deadline) {
-			o.become(r, verdict.Expire())
+			o.become(r, verdict.Expire(r.retry))
 			n++
 		}
 	}

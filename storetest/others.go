@@ -67,7 +67,7 @@ func waysToEnd() map[string]func(f *fixture, changes ...func(*fairlead.Job)) {
 		"misses its deadline": func(f *fixture, changes ...func(*fairlead.Job)) {
 			f.in(fairlead.Waiting, changes...)
 			f.Advance(2 * time.Hour)
-			n, err := f.store.Expire(f.ctx(), 10)
+			n, err := expireOverdue(f.ctx(), f.store, 10)
 			f.ok(err)
 			f.equal("how many missed it", n, 1)
 		},

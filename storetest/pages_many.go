@@ -70,6 +70,7 @@ func chooses(filter fairlead.Filter, job *fairlead.Job) bool {
 	case !among(filter.Tenants, job.Tenant), !among(filter.Kinds, job.Kind), filter.Key != "" && job.Key != filter.Key,
 		len(filter.States) > 0 && !slices.Contains(filter.States, job.State),
 		!filter.From.IsZero() && job.CreatedAt.Before(filter.From), !filter.To.IsZero() && !job.CreatedAt.Before(filter.To),
+		filter.OnFail != "" && (job.OnFail == fairlead.RemoveFailed) != (filter.OnFail == fairlead.RemoveFailed),
 		!filter.FinishedFrom.IsZero() && (!job.State.Final() || job.FinishedAt.Before(filter.FinishedFrom)),
 		filter.Below > 0 && job.ID >= filter.Below:
 		return false

@@ -109,6 +109,7 @@ func testResolve(c *chapter) {
 	})
 	testResolveEarly(c)
 	testResolveLate(c)
+	testResolveRetried(c)
 }
 
 // testResolveEarly is about answers that overtake the job's move to waiting.
@@ -209,7 +210,7 @@ func testResolveLate(c *chapter) {
 		f.Advance(time.Hour + time.Microsecond)
 		f.wantErr(f.store.Resolve(f.ctx(), success(job, `1`)), fairlead.ErrExpired)
 		f.wantState(job, fairlead.Waiting)
-		_, err := f.store.Expire(f.ctx(), 10)
+		_, err := expireOverdue(f.ctx(), f.store, 10)
 		f.ok(err)
 		f.wantErr(f.store.Resolve(f.ctx(), success(job, `1`)), fairlead.ErrExpired)
 		f.wantErr(f.store.Resolve(f.ctx(), failure(job, "no")), fairlead.ErrExpired)
@@ -222,7 +223,7 @@ func testResolveLate(c *chapter) {
 		if err != nil {
 			f.wantErr(err, fairlead.ErrExpired)
 		}
-		_, expire := f.store.Expire(f.ctx(), 10)
+		_, expire := expireOverdue(f.ctx(), f.store, 10)
 		f.ok(expire)
 		inTime := err == nil
 		f.equal("the other is not expired", f.get(two).State == fairlead.Waiting, inTime)

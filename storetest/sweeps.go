@@ -14,6 +14,7 @@ func testSweeps(c *chapter) {
 	testPutSweep(c)
 	testDeleteSweep(c)
 	testListSweeps(c)
+	testSweepItems(c)
 	testSteer(c)
 	testSweepTx(c)
 	testCut(c)

@@ -63,7 +63,7 @@ func testCut(c *chapter) {
 		s := f.cut(1)
 		want := ranges(s.ID, 3)
 		want[0] = sweep.Shard{
-			Sweep: s.ID, To: 100, Mark: 40, Window: []byte{0, 1, 0, 255}, Pending: json.RawMessage(`{"aside": "é"}`), Source: json.RawMessage(`{"offset" : 12}`),
+			Sweep: s.ID, To: 100, Mark: 40, Behind: 5, Window: []byte{0, 1, 0, 255}, Pending: json.RawMessage(`{"aside": "é"}`), Source: json.RawMessage(`{"offset" : 12}`),
 			Done: 50, Abandoned: 7, Again: 3, Errors: 20,
 		}
 		want[1].Source = want[0].Source
@@ -74,7 +74,7 @@ func testCut(c *chapter) {
 		f.recut(s.ID, given)
 		f.equal("the shards", f.shards(s.ID), want)
 		progress := f.theSweep(s.ID).Progress
-		f.equal("what has been done", progress, sweep.Progress{Total: 300, Marked: 40, Done: 50, Abandoned: 7, Again: 3, Errors: 20, InWindow: 17})
+		f.equal("what has been done", progress, sweep.Progress{Total: 300, Marked: 35, Done: 50, Abandoned: 7, Again: 3, Errors: 20, InWindow: 22})
 	})
 	c.test("The run of a shard goes on from what Cut stored, the run before it has lost its lease", func(f *fixture) {
 		s, before := f.sweeping()

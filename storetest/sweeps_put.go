@@ -258,9 +258,10 @@ func testListSweeps(c *chapter) {
 		for i, job := range f.claim(f.join(), shards) {
 			f.checkpoint(sweep.Checkpoint{
 				Sweep: s.ID, Number: i, Job: job.ID, Fence: job.Fence, Mark: large*int64(i) + large/2, Done: large/2 + 10, Abandoned: 3, Errors: 20, Measured: 1.5, Ended: i == 2,
+				Behind: int64(i), // source 002, sliding window: all before its beginning is done
 			})
 		}
-		want := sweep.Progress{Total: shards * large, Marked: shards * large / 2, Done: shards * (large/2 + 10), Abandoned: 9, Errors: 60, InWindow: 39, Rate: 3}
+		want := sweep.Progress{Total: shards * large, Marked: shards*large/2 - 3, Done: shards * (large/2 + 10), Abandoned: 9, Errors: 60, InWindow: 42, Rate: 3}
 		f.equal("what has been done", f.theSweep(s.ID).Progress, want)
 		found := f.sweepRecord(s.ID)
 		f.equal("what has been done", sweep.ProgressOf(&found, f.shards(s.ID)), want)

@@ -133,7 +133,7 @@ func testTick(c *chapter) {
 		f.settle(to(fairlead.Succeed, f.claimOne(f.join())), to(fairlead.Succeed, f.claimOne(f.join())))
 		f.wantSeen(enough, leave, "a", "b")
 		f.Advance(2 * time.Hour)
-		_, err := f.store.Expire(f.ctx(), 10)
+		_, err := expireOverdue(f.ctx(), f.store, 10)
 		f.ok(err)
 		f.wantSeen(enough, runIt, "a", "b")
 		f.equal("the active runs of a", len(f.view(a).Active), 1)

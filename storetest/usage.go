@@ -66,6 +66,24 @@ func testUsage(c *chapter) {
 			fairlead.Usage{Name: "plain"},
 		)
 	})
+	c.test("a parent also has what it and its children have together", func(f *fixture) {
+		f.declare(fairlead.Tenant{Name: "acme", MaxRunning: 10})
+		f.declare(fairlead.Tenant{Name: "east", Parent: "acme"})
+		f.declare(fairlead.Tenant{Name: "west", Parent: "acme"})
+		f.in(fairlead.Running, forTenant("acme"))
+		f.in(fairlead.Waiting, forTenant("east"))
+		f.enqueue(many(3, forTenant("west"))...)
+		f.report(driver.Starts{Tenant: "east", Count: 60, Missed: 1})
+		f.Advance(time.Second)
+		f.wantUsage(
+			fairlead.Usage{Running: 1, Waiting: 1, Ready: 3, Started: 1, Missed: 1, OldestWait: time.Second},
+			fairlead.Usage{Name: "acme", Running: 1, MaxRunning: 10, Family: &fairlead.FamilyUsage{
+				Children: []string{"east", "west"}, Running: 1, Waiting: 1, Ready: 3, Started: 1, Missed: 1, OldestWait: time.Second,
+			}},
+			fairlead.Usage{Name: "east", Waiting: 1, Started: 1, Missed: 1},
+			fairlead.Usage{Name: "west", Ready: 3, OldestWait: time.Second},
+		)
+	})
 	c.test("the oldest wait is that of the first acceptable start which has come", func(f *fixture) {
 		f.enqueue(with(forTenant("acme"), startBy(f.now().Add(10*time.Second))))
 		f.enqueue(with(forTenant("acme"), startBy(f.now().Add(20*time.Second)), priority(5)))

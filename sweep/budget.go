@@ -77,12 +77,13 @@ func ProgressOf(r *Record, shards []Shard) Progress {
 		if sh.To > 0 {
 			p.Total += sh.To - sh.From
 		}
-		p.Marked += sh.Mark - sh.From
+		marked := sh.Mark - sh.Behind - sh.From
+		p.Marked += marked
 		p.Done += sh.Done
 		p.Abandoned += sh.Abandoned
 		p.Again += sh.Again
 		p.Errors += sh.Errors
-		p.InWindow += max(0, sh.Done+sh.Abandoned-(sh.Mark-sh.From))
+		p.InWindow += max(0, sh.Done+sh.Abandoned-marked)
 		if r.State == Running && !sh.Ended {
 			p.Rate += sh.Measured
 		}

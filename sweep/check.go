@@ -65,8 +65,12 @@ func Normalize(s *Sweep) error {
 }
 
 // CheckChange returns an ErrConflict if a sweep that has been started would go
-// over something else than it has gone over so far.
+// over something else than it has gone over so far, and an ErrInvalid if the items of
+// another list than the stored one are missing.
 func CheckChange(before *Record, after *Sweep) error {
+	if listed := after.Source.Listed; listed > 0 && len(after.Items) == 0 && (listed != before.Source.Listed || after.Source.Digest != before.Source.Digest) {
+		return fairlead.Invalid(fairlead.FieldError{Field: "source.list", Message: "is missing: listed and digest are not those of the list that is stored; give the list, or leave out both"})
+	}
 	if !before.Cut {
 		return nil
 	}
@@ -90,14 +94,15 @@ func CheckChange(before *Record, after *Sweep) error {
 // checkItems checks what it goes over.
 func (s *Sweep) checkItems(c *complaints) {
 	given := 0
-	for _, set := range []bool{s.Source.File != "", s.Source.URL != "", s.Source.Table != nil} {
+	s.checkList(c)
+	for _, set := range []bool{s.Source.File != "", s.Source.URL != "", s.Source.Table != nil, s.Source.Listed > 0} {
 		if set {
 			given++
 		}
 	}
 	switch {
 	case given > 1:
-		c.Refuse("source", "names several places; give one of file, url and table")
+		c.Refuse("source", "names several places; give one of file, url, table and list")
 	case given == 0 && s.To == 0:
 		c.Refuse("to", "is missing; say how many items there are, or where they come from")
 	}

@@ -75,11 +75,14 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 		return Ensured{Sweep: created, Created: true}, err
 	}
 	stored, merged := found[0].Sweep, found[0].Sweep
-	owned := ensure.Owned(declared, "ID", "Version", "CreatedAt", "Status", "Source")
+	owned := ensure.Owned(declared, "ID", "Version", "CreatedAt", "Status", "Source", "Items")
 	ensure.Copy(&merged, &declared, owned)
-	if declared.Source != (ItemSource{}) {
-		merged.Source = declared.Source
+	if fresh.Source != (ItemSource{}) {
+		merged.Source, merged.Items = fresh.Source, fresh.Items
 		owned = append(owned, "Source")
+	}
+	if len(fresh.Items) > 0 && declared.To == 0 {
+		merged.To = 0 // it ends with the list
 	}
 	if err := Normalize(&merged); err != nil {
 		return Ensured{}, err

@@ -147,7 +147,7 @@ func (s *Shard) rest() int64 {
 func (s *Shard) join(next *Shard) Shard {
 	both := *s
 	if s.over() {
-		both.Mark, both.Window, both.Pending = next.Mark, next.Window, next.Pending
+		both.Mark, both.Behind, both.Window, both.Pending = next.Mark, next.Behind, next.Window, next.Pending
 	}
 	if len(both.Source) == 0 || s.over() && len(next.Source) > 0 {
 		both.Source = next.Source

@@ -28,6 +28,11 @@ type Store interface {
 	// Shards returns the shards of a sweep, in order.
 	Shards(ctx context.Context, sweep int64) ([]Shard, error)
 
+	// SweepItems returns items of the list that is stored with a sweep, from an index on, a
+	// few hundred or thousand at a time: none only if the list has ended there. What
+	// PutSweep stores of a list is stored once, and again only if its Digest is another.
+	SweepItems(ctx context.Context, sweep, from int64) ([]string, error)
+
 	// Steer calls act with a sweep, without the sum of its shards, under its lock.
 	// Unless act returns an error, what it did and what it changed of how the sweep
 	// stands, of its ledger and of its Data, is kept; else nothing is. If it changed Data, Version
@@ -75,8 +80,8 @@ type Tx interface {
 	// ended.
 	Shards(ctx context.Context) ([]Shard, []fairlead.State, error)
 	// Cut makes the shards anew, without jobs. Of what they have done all counts that a
-	// later run needs: Number, From, To, Ended, Mark, Window, Pending, Done, Abandoned,
-	// Again, Errors and Source. Failed items stay noted. It fails with
+	// later run needs: Number, From, To, Ended, Mark, Behind, Window, Pending, Done,
+	// Abandoned, Again, Errors and Source. Failed items stay noted. It fails with
 	// ErrConflict if one of the old has a job that is not final.
 	Cut(ctx context.Context, shards []Shard) error
 	// Forget forgets which items failed.

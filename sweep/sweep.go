@@ -18,8 +18,9 @@ type Sweep struct {
 	Data json.RawMessage // what the handler is given with every item
 
 	Source ItemSource
-	From   int64 // the first index
-	To     int64 // the first that does not count any more; zero: as many as the source has
+	Items  []string // a list to go over, stored with the sweep once; it is given to Put and not returned. See Source.Listed
+	From   int64    // the first index
+	To     int64    // the first that does not count any more; zero: as many as the source has
 
 	InFlight int     // items that are handled at once, over all shards
 	Rate     float64 // items begun per second, over all shards; zero: no bound
@@ -52,6 +53,11 @@ type ItemSource struct {
 	File  string `json:"file,omitempty"` // lines of a file
 	URL   string `json:"url,omitempty"`  // lines of what is there
 	Table *Table `json:"table,omitempty"`
+
+	// Listed is how many items the stored list has, and Digest tells one list from another.
+	// Normalize sets both if Items are given; with neither changed the list stays as it is.
+	Listed int64  `json:"listed,omitempty"`
+	Digest string `json:"digest,omitempty"`
 }
 
 // Table is rows of a table, by an integer key. The index of an item is its key.
@@ -113,12 +119,12 @@ type Status struct {
 // Progress is how far the shards of a sweep have come.
 type Progress struct {
 	Total     int64 // items; zero while the source has not been counted
-	Marked    int64 // items before the marks: all of them are done or abandoned
+	Marked    int64 // items before the first of each shard that is neither done nor abandoned
 	Done      int64
 	Abandoned int64 // failed for good
 	Again     int64 // of Abandoned: those that wait to be tried again
 	Errors    int64 // attempts that failed
-	InWindow  int64 // done or in flight behind the marks
+	InWindow  int64 // done or abandoned behind that
 	Rate      float64
 }
 
@@ -132,7 +138,8 @@ type Shard struct {
 	Job   int64 // that goes over it; zero: none does
 	Ended bool  // all its items are done or abandoned, and none waits to be tried again
 
-	Mark      int64           // everything before is done or abandoned
+	Mark      int64           // everything before is done or abandoned, or in Pending
+	Behind    int64           // from the first item in Pending before Mark up to Mark; zero: there is none
 	Window    []byte          // which items behind the mark are, as package window encodes it
 	Pending   json.RawMessage // items that wait for their next attempt
 	Done      int64
@@ -165,6 +172,7 @@ type Checkpoint struct {
 	Number            int
 	To                int64 // if that of the shard was not known; zero: as it is
 	Mark              int64
+	Behind            int64
 	Window            []byte
 	Pending           json.RawMessage
 	Source            json.RawMessage // nil: as it was

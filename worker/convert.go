@@ -48,7 +48,7 @@ func endTo(s fairlead.Settlement) *fairleadv1.RunEnd {
 	case fairlead.MoveRelease:
 		end.Outcome = "release"
 	case fairlead.MoveAwait:
-		end.Outcome, end.After = "await", durationpb.New(s.After)
+		end.Outcome, end.After, end.OrRetry = "await", durationpb.New(s.After), s.Retry != nil
 	case fairlead.Again:
 		end.Outcome, end.Reason, end.Error, end.At = "fail", string(s.Reason), shown(s.Error), message.Time(s.At)
 		if s.At.IsZero() {

@@ -99,6 +99,20 @@ func (b *shardBook) Retries(ctx context.Context, from int64, most int) ([]int64,
 	return out.GetIndexes(), nil
 }
 
+// Items reads the list of the sweep.
+func (b *shardBook) Items(ctx context.Context, from int64) ([]string, error) {
+	ctx, cancel := b.service.brief(ctx)
+	defer cancel()
+	id, session := b.service.worker()
+	out, err := b.service.client.ListShardItems(ctx, &fairleadv1.ListShardItemsRequest{
+		Id: id, Session: session, Job: b.job.ID, Fence: b.job.Fence, From: from,
+	})
+	if err != nil {
+		return nil, lostOr(err)
+	}
+	return out.GetItems(), nil
+}
+
 // AddLogs stores lines about items.
 func (b *shardBook) AddLogs(ctx context.Context, lines []sweep.Log) error {
 	var notes []*fairleadv1.LineNote

@@ -18,7 +18,7 @@ func sweepOf(in *fairleadv1.Sweep) (sweep.Sweep, error) {
 	}
 	out := sweep.Sweep{
 		ID: id, Name: in.GetName(), Kind: in.GetKind(), Data: in.GetArgs(),
-		Source: sweep.ItemSource{File: in.GetSource().GetFile(), URL: in.GetSource().GetUrl()}, From: in.GetFrom(), To: in.GetTo(),
+		Source: sweep.ItemSource{File: in.GetSource().GetFile(), URL: in.GetSource().GetUrl(), Listed: in.GetSource().GetListed()}, From: in.GetFrom(), To: in.GetTo(),
 		InFlight: int(in.GetInFlight()), Rate: in.GetRate(), Serial: in.GetSerial(), Adaptive: in.GetAdaptive(),
 		Window: int(in.GetWindow()), Shards: int(in.GetShards()), PerCall: int(in.GetPerCall()),
 		Attempts: int(in.GetAttempts()), Backoff: in.GetBackoff().AsDuration(), Timeout: in.GetTimeout().AsDuration(),

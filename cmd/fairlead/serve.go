@@ -93,6 +93,8 @@ func newServeCommand() *cobra.Command {
 	f.IntVar(&o.node.Slots, "slots", 32, "jobs to run at once")
 	f.StringArrayVar(&o.queues, "queue", nil, "queue to serve (repeatable; default all)")
 	f.IntVar(&o.node.QueueSize, "queue-size", 1000, "jobs claimed but not started, at most")
+	f.IntVar(&o.node.ClaimBatch, "claim-batch", 500, "jobs taken from the database at once, at most")
+	f.IntVar(&o.node.BlockingCountLimit, "blocking-count-limit", 10, "polls without any movement, though jobs could start, after which claiming begins anew")
 	f.IntVar(&o.node.MaxSweeps, "max-sweeps", 5, "sweeps whose shards to run at once, at most")
 	f.StringArrayVar(&o.sweepFiles, "sweep-files", nil, "directory below which sweeps may read files (repeatable; default none)")
 	f.StringArrayVar(&o.sweepDatabases, "sweep-database", nil, sweepDatabaseUsage)

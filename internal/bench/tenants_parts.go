@@ -141,7 +141,7 @@ func (r *tenantRun) crowded(ctx context.Context, backlog int) (undo func() error
 	if _, err := r.client.PutTenant(ctx, tenant); err != nil {
 		return nil, err
 	}
-	forget := func() error { return r.client.DeleteTenant(context.WithoutCancel(ctx), large) }
+	forget := func() error { return r.stores[0].DeleteTenant(context.WithoutCancel(ctx), large) }
 	if backlog == 0 {
 		return forget, nil
 	}

@@ -61,7 +61,7 @@ func (r *tenantRun) cap(ctx context.Context, each, all int) (undo func() error, 
 		ctx := context.WithoutCancel(ctx)
 		var errs []error
 		for _, name := range declared {
-			errs = append(errs, r.client.DeleteTenant(ctx, name))
+			errs = append(errs, r.stores[0].DeleteTenant(ctx, name))
 		}
 		return errors.Join(append(errs, r.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal}))...)
 	}

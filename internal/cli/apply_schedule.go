@@ -122,7 +122,7 @@ func (change *scheduleChange) keep() {
 var scheduleDefaults = map[string]string{
 	"timezone": "UTC", "overlap_action": "allow", "failure_action": "run_new", "max_concurrency": "0", "concurrency_policy": "queue", "queue_depth": "100",
 	"catch_up_mode": "none", "catch_up_limit": "100", "catch_up_window": "24h0m0s", "enabled": "yes",
-	"job.queue": "default", "job.tenant": "default", "job.key_scope": "live", "job.on_duplicate": "error", "job.on_crash": "revive",
+	"job.queue": "default", "job.tenant": "default", "job.key_scope": "live", "job.on_duplicate": "error", "job.on_crash": "revive", "job.on_fail": "keep",
 }
 
 // make changes one schedule.

@@ -75,6 +75,7 @@ func (n *newJob) flags(cmd *cobra.Command, s *session) {
 	f.StringVar(&n.job.KeyScope, "key-scope", "", "how long the key is held: live or forever (default \"live\")")
 	f.StringVar(&n.job.OnDuplicate, "on-duplicate", "", "if the key is taken: error, keep or replace (default \"error\")")
 	f.StringVar(&n.job.ConcurrencyKey, "concurrency-key", "", "jobs with the same one run one at a time, or as many as the kind's limit says")
+	f.StringVar(&n.job.OnFail, "on-fail", "", "when it has failed for good: keep or remove (default \"keep\")")
 	f.StringVar(&n.job.OnCrash, "on-crash", "", "if its node dies: revive or cancel (default \"revive\")")
 	f.StringVar(&n.file, "file", "", "JSON list of jobs with the API's fields, or - for what is piped in")
 	n.wait.flag(cmd)

@@ -102,9 +102,11 @@ func (s *session) jobFinishCommand() *cobra.Command {
 func (s *session) jobFailCommand() *cobra.Command {
 	var fence int64
 	var reason string
-	cmd := verb("fail ID", "Answer for a job that waits: it has failed", s.withID(func(ctx context.Context, c *call, id int64) error {
-		return c.sayJob(c.jobs.FailJob(ctx, &fairleadv1.FailJobRequest{Id: id, Fence: fence, Error: reason}))
+	var final bool
+	cmd := verb("fail ID", "Answer for a job that waits: its attempt has failed", s.withID(func(ctx context.Context, c *call, id int64) error {
+		return c.sayJob(c.jobs.FailJob(ctx, &fairleadv1.FailJobRequest{Id: id, Fence: fence, Error: reason, Final: final}))
 	}))
+	cmd.Flags().BoolVar(&final, "final", false, "whatever attempts are left, the job has failed")
 	cmd.Flags().StringVar(&reason, "error", "", "what went wrong (required)")
 	cmd.Flags().Int64Var(&fence, "fence", 0, "of the run that is answered for (0: the current one)")
 	return cmd

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ type sweepFlags struct {
 	rate                                     float64
 	serial, adaptive                         bool
 	backoff, itemTimeout                     time.Duration
-	args, budget, table, file, url           string
+	args, budget, table, file, url, items    string
 	beforeCreate, beforeRun                  string
 	gateTimeout                              time.Duration
 }
@@ -34,6 +35,7 @@ func (t *sweepFlags) register(cmd *cobra.Command, s *session) {
 	f.Int64Var(&t.to, "to", 0, "the first index that does not count any more (0: as many as the source has)")
 	f.StringVar(&t.file, "source-file", "", "items are lines of this file, which every node can read")
 	f.StringVar(&t.url, "source-url", "", "items are lines of what is there")
+	f.StringVar(&t.items, "source-list", "", "items are the lines of this file, or of what is piped in (-), stored with the sweep; at most 100000")
 	f.StringVar(&t.table, "source-table", "", "items are rows of a table: DATABASE/TABLE/KEY")
 	f.Int32Var(&t.inFlight, "in-flight", 0, "items that are handled at once (0: 16)")
 	f.Float64Var(&t.rate, "rate", 0, "items begun per second (0: no bound)")
@@ -75,8 +77,8 @@ func (t *sweepFlags) apply(cmd *cobra.Command, current, to *fairleadv1.Sweep) (e
 	if given("item-timeout") {
 		to.Timeout = durationpb.New(t.itemTimeout)
 	}
-	if given("source-file") || given("source-url") || given("source-table") {
-		if to.Source, err = t.source(); err != nil {
+	if given("source-file") || given("source-url") || given("source-table") || given("source-list") {
+		if to.Source, err = t.source(cmd.InOrStdin()); err != nil {
 			return err
 		}
 	}
@@ -86,8 +88,17 @@ func (t *sweepFlags) apply(cmd *cobra.Command, current, to *fairleadv1.Sweep) (e
 	return nil
 }
 
-func (t *sweepFlags) source() (*fairleadv1.ItemSource, error) {
+func (t *sweepFlags) source(in io.Reader) (*fairleadv1.ItemSource, error) {
 	source := &fairleadv1.ItemSource{File: t.file, Url: t.url}
+	if t.items != "" {
+		raw, err := readInput(strings.TrimPrefix(t.items, "-"), in)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(raw)) {
+			source.List = append(source.List, strings.TrimRight(line, "\r\n"))
+		}
+	}
 	if t.table == "" {
 		return source, nil
 	}

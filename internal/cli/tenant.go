@@ -126,13 +126,19 @@ func labelText(labels map[string]string) string {
 }
 
 func (s *session) tenantDeleteCommand() *cobra.Command {
-	return verb("delete NAME", "Remove what is declared of a tenant; its jobs stay", s.runs(func(ctx context.Context, c *call) error {
-		answer, err := c.tenants.DeleteTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
+	var force bool
+	cmd := verb("delete NAME", "Remove what is declared of a tenant that has no unfinished jobs", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.tenants.DeleteTenant(ctx, &fairleadv1.DeleteTenantRequest{Name: c.args[0], Force: force})
 		if err != nil {
 			return err
 		}
+		if n := answer.GetCancelledJobs(); n > 0 {
+			return c.say(answer, "tenant %s is deleted, %d jobs are cancelled", c.args[0], n)
+		}
 		return c.say(answer, "tenant %s is deleted", c.args[0])
 	}))
+	cmd.Flags().BoolVar(&force, "force", false, "cancel its unfinished jobs")
+	return cmd
 }
 
 func (s *session) tenantPauseCommand() *cobra.Command {

@@ -57,7 +57,7 @@ func TestCheckLetsTheDemoGoOn(t *testing.T) {
 	w := newWorld(t)
 	w.must(w.Declare(t.Context()))
 	w.must(w.tend(t.Context()))
-	w.must(w.jobs.DeleteTenant(t.Context(), globex)) // by an operator; its jobs stay
+	w.must(w.store.DeleteTenant(t.Context(), globex)) // by an operator; its jobs stay
 	w.must(w.Check(t.Context()))
 	w.must(w.Declare(t.Context()))
 	schedules, err := w.schedules.List(t.Context(), schedule.Filter{Tenants: Tenants()})

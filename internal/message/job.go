@@ -10,7 +10,7 @@ func Job(job *fairlead.Job) *fairleadv1.Job {
 	out := &fairleadv1.Job{
 		Id: job.ID, Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
 		NotBefore: Time(job.NotBefore), StartBy: Time(job.StartBy), Timeout: Duration(job.Timeout), MaxAttempts: int32(job.MaxAttempts),
-		Retry: Retry(job.Retry), Key: job.Key, KeyScope: string(job.KeyScope), ConcurrencyKey: job.ConcurrencyKey, OnCrash: string(job.OnCrash), Trace: job.Trace,
+		Retry: Retry(job.Retry), Key: job.Key, KeyScope: string(job.KeyScope), ConcurrencyKey: job.ConcurrencyKey, OnCrash: string(job.OnCrash), OnFail: string(job.OnFail), Trace: job.Trace,
 		State: string(job.State), Attempt: int32(job.Attempt), Failures: int32(job.Failures), Crashes: int32(job.Crashes),
 		Fence: job.Fence, Node: int64(job.Node), CreatedAt: Time(job.CreatedAt), StartedAt: Time(job.StartedAt),
 		FinishedAt: Time(job.FinishedAt), Deadline: Time(job.Deadline), CancelWish: job.CancelWish,
@@ -28,7 +28,7 @@ func JobOf(in *fairleadv1.Job) *fairlead.Job {
 	return &fairlead.Job{
 		ID: in.GetId(), Kind: in.GetKind(), Args: in.GetArgs(), Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
 		NotBefore: TimeOf(in.GetNotBefore()), StartBy: TimeOf(in.GetStartBy()), Timeout: in.GetTimeout().AsDuration(), MaxAttempts: int(in.GetMaxAttempts()),
-		Retry: RetryOf(in.GetRetry()), OnCrash: fairlead.OnCrash(in.GetOnCrash()),
+		Retry: RetryOf(in.GetRetry()), OnCrash: fairlead.OnCrash(in.GetOnCrash()), OnFail: fairlead.OnFail(in.GetOnFail()),
 		Key: in.GetKey(), KeyScope: fairlead.KeyScope(in.GetKeyScope()), ConcurrencyKey: in.GetConcurrencyKey(), Trace: in.GetTrace(),
 		Status: fairlead.Status{
 			State: fairlead.State(in.GetState()), Attempt: int(in.GetAttempt()), Failures: int(in.GetFailures()), Crashes: int(in.GetCrashes()),
@@ -44,7 +44,7 @@ func NewJob(job *fairlead.Job) *fairleadv1.NewJob {
 		Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
 		NotBefore: Time(job.NotBefore), StartBy: Time(job.StartBy), Timeout: Duration(job.Timeout), MaxAttempts: int32(job.MaxAttempts),
 		Retry: Retry(job.Retry), Key: job.Key, KeyScope: string(job.KeyScope), OnDuplicate: string(job.OnDuplicate),
-		ConcurrencyKey: job.ConcurrencyKey, OnCrash: string(job.OnCrash), Trace: job.Trace,
+		ConcurrencyKey: job.ConcurrencyKey, OnCrash: string(job.OnCrash), OnFail: string(job.OnFail), Trace: job.Trace,
 	}
 }
 
@@ -54,7 +54,7 @@ func NewJobOf(in *fairleadv1.NewJob) *fairlead.Job {
 		Kind: in.GetKind(), Args: in.GetArgs(), Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
 		NotBefore: TimeOf(in.GetNotBefore()), StartBy: TimeOf(in.GetStartBy()), Timeout: in.GetTimeout().AsDuration(), MaxAttempts: int(in.GetMaxAttempts()),
 		Retry: RetryOf(in.GetRetry()), Key: in.GetKey(), KeyScope: fairlead.KeyScope(in.GetKeyScope()), OnDuplicate: fairlead.OnDuplicate(in.GetOnDuplicate()),
-		ConcurrencyKey: in.GetConcurrencyKey(), OnCrash: fairlead.OnCrash(in.GetOnCrash()), Trace: in.GetTrace(),
+		ConcurrencyKey: in.GetConcurrencyKey(), OnCrash: fairlead.OnCrash(in.GetOnCrash()), OnFail: fairlead.OnFail(in.GetOnFail()), Trace: in.GetTrace(),
 	}
 }
 

@@ -19,7 +19,7 @@ func TestAJobToBeStoredIsTheSameAfterBothWays(t *testing.T) {
 		NotBefore: at, StartBy: at.Add(time.Hour), Timeout: time.Minute, MaxAttempts: 4,
 		Retry: &fairlead.Retry{Base: time.Second, Factor: 1.5, Max: time.Hour, Precise: true},
 		Key:   "k", KeyScope: fairlead.KeyForever, OnDuplicate: fairlead.KeepDuplicate,
-		ConcurrencyKey: "c", OnCrash: fairlead.CancelOnCrash, Trace: "00-1-2-01",
+		ConcurrencyKey: "c", OnCrash: fairlead.CancelOnCrash, OnFail: fairlead.RemoveFailed, Trace: "00-1-2-01",
 	}
 	for name, got := range map[string]*fairlead.Job{"full": message.NewJobOf(message.NewJob(job)), "empty": message.NewJobOf(message.NewJob(&fairlead.Job{}))} {
 		want := job
@@ -36,7 +36,7 @@ func TestEveryFieldOfANewJobIsSetFromAJob(t *testing.T) {
 	at := time.Unix(1, 0).UTC()
 	full := message.NewJob(&fairlead.Job{
 		Kind: "k", Args: []byte("1"), Queue: "q", Tenant: "t", Priority: 1, NotBefore: at, StartBy: at, Timeout: 1, MaxAttempts: 1,
-		Retry: &fairlead.Retry{}, Key: "k", KeyScope: "s", OnDuplicate: "d", ConcurrencyKey: "c", OnCrash: "c", Trace: "t",
+		Retry: &fairlead.Retry{}, Key: "k", KeyScope: "s", OnDuplicate: "d", ConcurrencyKey: "c", OnCrash: "c", OnFail: "f", Trace: "t",
 	})
 	fields := full.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

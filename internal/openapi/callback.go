@@ -2,9 +2,9 @@ package openapi
 
 import "net/http"
 
-// callbackPath is what targets of calls are given. It is no method of the schema:
+// CallbackPath is what targets of calls are given. It is no method of the schema:
 // who uses it has a token of one run of a job, and no role.
-const callbackPath = "/api/v1/callbacks/{job}"
+const CallbackPath = "/api/v1/callbacks/{job}"
 
 const callbackAbout = "What the target of a call says of a job that waits. It needs the token that the target was given for this run of the job."
 
@@ -33,33 +33,38 @@ func callback() object {
 		"job": text, "status": text,
 		"deadline": object{"type": "string", "format": "date-time", "description": "Of progress and extend: when the wait ends."},
 	}}
-	return object{"post": object{
-		"operationId": "Callback",
-		"tags":        []string{"Callback"},
-		"description": callbackAbout,
-		"parameters":  []object{{"name": "job", "in": "path", "required": true, "description": "Id of the job.", "schema": text}},
-		"requestBody": object{"content": object{"application/json": object{"schema": object{"type": "object", "required": []string{"status"}, "properties": said}}}},
-		"responses": object{
-			"200":     object{"description": "It counts, or it was the same as before.", "content": object{"application/json": object{"schema": answer}}},
-			"400":     problem("The body cannot be taken."),
-			"401":     problem("The token was not given out for this job."),
-			"409":     problem("The job was answered differently, was cancelled, or this is the token of another run."),
-			"410":     problem("The deadline has passed, or the token is too old."),
-			"429":     problem("Too many unknown tokens came from this address."),
-			"default": problem("What went wrong."),
-		},
-	}}
+	described := func(operation string) object {
+		return object{
+			"operationId": operation,
+			"tags":        []string{"Callback"},
+			"description": callbackAbout,
+			"parameters":  []object{{"name": "job", "in": "path", "required": true, "description": "Id of the job.", "schema": text}},
+			"requestBody": object{"content": object{"application/json": object{"schema": object{"type": "object", "required": []string{"status"}, "properties": said}}}},
+			"responses": object{
+				"200":     object{"description": "It counts, or it was the same as before.", "content": object{"application/json": object{"schema": answer}}},
+				"400":     problem("The body cannot be taken."),
+				"401":     problem("The token was not given out for this job."),
+				"409":     problem("The job was answered differently, was cancelled, or this is the token of another run."),
+				"410":     problem("The deadline has passed, or the token is too old."),
+				"429":     problem("Too many unknown tokens came from this address."),
+				"default": problem("What went wrong."),
+			},
+		}
+	}
+	return object{"post": described("Callback"), "put": described("PutCallback")}
 }
 
 // callbackGroup is the same for people.
 func callbackGroup() *group {
 	call := operation{
-		Name: "Callback", Verb: http.MethodPost, Path: callbackPath, About: callbackAbout,
+		Name: "Callback", Verb: http.MethodPost, Path: CallbackPath, About: callbackAbout,
 		Input: []input{{Name: "job", Place: "path", Type: "number", About: "Id of the job.", Required: true}},
 	}
 	for _, field := range callbackFields {
 		kind := map[string]string{"string": "text", "number": "number", "": "JSON"}[field.kind]
 		call.Input = append(call.Input, input{Name: field.name, Place: "body", Type: kind, About: field.about, Required: field.name == "status"})
 	}
-	return &group{Name: "Callbacks", About: "For the targets of calls.", Operations: []operation{call}}
+	put := call
+	put.Name, put.Verb = "PutCallback", http.MethodPut
+	return &group{Name: "Callbacks", About: "For the targets of calls.", Operations: []operation{call, put}}
 }

@@ -33,7 +33,7 @@ func Document(routes []*rest.Route, version string) (map[string]any, error) {
 		}
 		item[strings.ToLower(route.Verb)] = d.operation(route)
 	}
-	paths[callbackPath] = callback()
+	paths[CallbackPath] = callback()
 	paths[UploadPath] = object{"post": d.upload()}
 	d.schemas["Problem"] = problemSchema
 	return object{

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -25,6 +26,27 @@ func DueAt(next *verdict.Next, now int64) int64 {
 	return now + next.After.Microseconds()
 }
 
+// noRetry is the column of a wait whose failure ends the job.
+const noRetry = -1
+
+// RetryMicros is the column of a wait that says after which pause the job is tried again
+// if the wait fails.
+func RetryMicros(retry *time.Duration) int64 {
+	if retry == nil {
+		return noRetry
+	}
+	return max(0, retry.Microseconds())
+}
+
+// RetryOf is the reverse of RetryMicros.
+func RetryOf(micros int64) *time.Duration {
+	if micros == noRetry {
+		return nil
+	}
+	pause := time.Duration(min(micros, math.MaxInt64/1000)) * time.Microsecond
+	return &pause
+}
+
 // keptAnswer is how MySQL and SQLite keep an early answer. Documents are kept as bytes:
 // they would not come back byte for byte otherwise.
 type keptAnswer struct {
@@ -37,12 +59,14 @@ type keptAnswer struct {
 	Error    string          `json:"error,omitempty"`
 	Memo     []byte          `json:"memo,omitempty"`
 	Progress []byte          `json:"progress,omitempty"`
+	Final    bool            `json:"final,omitempty"`
 }
 
 // EncodeAnswer is what is kept of an early answer.
 func EncodeAnswer(a *fairlead.Settlement) string {
 	text, err := json.Marshal(keptAnswer{
 		Move: a.Move, After: a.After, At: Micros(a.At), Output: a.Output, Reason: a.Reason, Error: a.Error, Memo: a.Memo, Progress: a.Progress,
+		Final: a.Final,
 	})
 	if err != nil {
 		panic(err) // text, numbers and bytes always encode
@@ -64,6 +88,6 @@ func DecodeAnswer(job int64, text string, kept bool) (*fairlead.Settlement, erro
 	}
 	return &fairlead.Settlement{
 		Move: a.Move, After: a.After, At: Time(a.At), Output: a.Output, Reason: a.Reason, Error: a.Error,
-		Memo: a.Memo, Progress: a.Progress, FreeKey: true,
+		Memo: a.Memo, Progress: a.Progress, Final: a.Final, FreeKey: true,
 	}, nil
 }

@@ -172,6 +172,15 @@ func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 	return raw, nil
 }
 
+// BatchStates are the states that a filter chooses, as the column state has them.
+func BatchStates(f batch.Filter) []string {
+	var names []string
+	for _, state := range f.Chosen() {
+		names = append(names, string(state))
+	}
+	return names
+}
+
 // BatchPage is how many batches are asked for.
 func BatchPage(f batch.Filter) int { return page(f.Limit) }
 

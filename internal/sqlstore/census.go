@@ -16,15 +16,21 @@ type census struct {
 	all     fairlead.Usage
 	tenants usages
 	queues  usages
+
+	children map[string][]string // parent → its children, by name
 }
 
 type usages map[string]*fairlead.Usage
 
 // newCensus begins with tenants that have nothing yet.
 func newCensus(now time.Time, tenants []fairlead.Tenant) *census {
-	c := &census{now: now, tenants: usages{}, queues: usages{}}
-	for _, tenant := range tenants {
+	c := &census{now: now, tenants: usages{}, queues: usages{}, children: map[string][]string{}}
+	for i := range tenants { // which are in order
+		tenant := &tenants[i]
 		c.tenants.of(tenant.Name)
+		if tenant.Parent != "" {
+			c.children[tenant.Parent] = append(c.children[tenant.Parent], tenant.Name)
+		}
 	}
 	return c
 }
@@ -89,6 +95,7 @@ func (c *census) report() fairlead.UsageReport {
 	for i := range report.Tenants {
 		report.Tenants[i].Started /= fairlead.UsageWindow.Seconds()
 	}
+	c.addFamilies(report.Tenants)
 	return report
 }
 
@@ -99,4 +106,36 @@ func (u usages) list() []fairlead.Usage {
 		list = append(list, *usage)
 	}
 	return list
+}
+
+// addFamilies sets Family of those that are parents.
+func (c *census) addFamilies(tenants []fairlead.Usage) {
+	byName := make(map[string]fairlead.Usage, len(tenants))
+	for _, usage := range tenants {
+		byName[usage.Name] = usage
+	}
+	for i := range tenants {
+		children := c.children[tenants[i].Name]
+		if len(children) == 0 {
+			continue
+		}
+		family := &fairlead.FamilyUsage{Children: children}
+		addMember(family, tenants[i])
+		for _, child := range children {
+			addMember(family, byName[child])
+		}
+		tenants[i].Family = family
+	}
+}
+
+// addMember adds what a member of a family has and does.
+func addMember(f *fairlead.FamilyUsage, u fairlead.Usage) {
+	f.Scheduled += u.Scheduled
+	f.Parked += u.Parked
+	f.Ready += u.Ready
+	f.Running += u.Running
+	f.Waiting += u.Waiting
+	f.Started += u.Started
+	f.Missed += u.Missed
+	f.OldestWait = max(f.OldestWait, u.OldestWait)
 }

@@ -171,6 +171,9 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	if ended := b.filter.FinishedFrom; !ended.IsZero() {
 		where = append(where, "p.finished_at >= "+b.arg(Micros(ended)))
 	}
+	if b.filter.OnFail != "" {
+		where = append(where, b.onFail())
+	}
 	if len(where) == 0 {
 		return from
 	}
@@ -257,6 +260,12 @@ func (b *queryBuilder) created() string {
 		exact = append(exact, "c.created_at < "+b.arg(Micros(to)))
 	}
 	return "(select case when " + strings.Join(exact, " and ") + " then 1 else 0 end from {{job}} c where c.id = p.id) = 1"
+}
+
+// onFail returns the condition on what becomes of jobs that fail, which only job contains.
+func (b *queryBuilder) onFail() string {
+	wanted := Flags(&fairlead.Job{OnFail: b.filter.OnFail})
+	return fmt.Sprintf("(select c.flags & %d from {{job}} c where c.id = p.id) = %d", FlagRemoveFailed, wanted)
 }
 
 func numbers[T ~int | ~int32](values []T) string {

@@ -43,6 +43,7 @@ const (
 	FlagKeyForever    = 1
 	FlagCancelOnCrash = 2
 	FlagFire          = 4 // it is a run of a schedule: fire has a row for it
+	FlagRemoveFailed  = 8
 )
 
 // Flags returns the flags of a job.
@@ -53,6 +54,9 @@ func Flags(job *fairlead.Job) int16 {
 	}
 	if job.OnCrash == fairlead.CancelOnCrash {
 		flags |= FlagCancelOnCrash
+	}
+	if job.OnFail == fairlead.RemoveFailed {
+		flags |= FlagRemoveFailed
 	}
 	return flags
 }
@@ -84,6 +88,9 @@ func Policy(job *fairlead.Job) []byte {
 func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 	if flags&FlagCancelOnCrash != 0 {
 		job.OnCrash = fairlead.CancelOnCrash
+	}
+	if flags&FlagRemoveFailed != 0 {
+		job.OnFail = fairlead.RemoveFailed
 	}
 	job.Fired = flags&FlagFire != 0
 	if job.Key != "" {

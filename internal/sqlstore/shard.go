@@ -49,14 +49,14 @@ func peakOf(stored *sweep.Shard, share sweep.Share) sweep.Share {
 
 // ScanShard reads sweep, number, from_index, to_index, job, ended, mark, bits, pending,
 // done, abandoned, again, errors, source, share_rate, share_slots, share_number, share_fence,
-// peak_rate, peak_slots, used_rate, used_slots, told, fence, saved_at and measured.
+// peak_rate, peak_slots, used_rate, used_slots, told, fence, saved_at, measured and behind.
 func ScanShard(row Scanner) (s sweep.Shard, err error) {
 	var saved, told int64
 	var pending, source []byte
 	var granted Granted
 	err = row.Scan(&s.Sweep, &s.Number, &s.From, &s.To, &s.Job, &s.Ended, &s.Mark, &s.Window, &pending,
 		&s.Done, &s.Abandoned, &s.Again, &s.Errors, &source, &granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence,
-		&granted.Peak.Rate, &granted.Peak.InFlight, &s.Used.Rate, &s.Used.InFlight, &told, &s.Fence, &saved, &s.Measured)
+		&granted.Peak.Rate, &granted.Peak.InFlight, &s.Used.Rate, &s.Used.InFlight, &told, &s.Fence, &saved, &s.Measured, &s.Behind)
 	s.Pending, s.Source, s.SavedAt = pending, source, Time(saved)
 	s.Share, s.Told = granted.For(s.Fence), granted.told(s.Fence, told)
 	return s, err

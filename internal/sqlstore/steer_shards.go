@@ -45,7 +45,7 @@ func (t *sweepTx) Cut(ctx context.Context, shards []sweep.Shard) error {
 	for i := range shards {
 		s := &shards[i]
 		steered.Add(t.sweep, int64(s.Number))
-		stored.Add(t.sweep, int64(s.Number), s.From, s.To, s.Mark, s.Ended, s.Done, s.Abandoned, s.Again, s.Errors, s.Window, JSON(s.Pending), JSON(s.Source))
+		stored.Add(t.sweep, int64(s.Number), s.From, s.To, s.Mark, s.Ended, s.Done, s.Abandoned, s.Again, s.Errors, s.Window, JSON(s.Pending), JSON(s.Source), s.Behind)
 	}
 	t.db.Queue(t.sql.DropShards, t.sweep)
 	t.db.Queue(t.sql.DropProgress, t.sweep)

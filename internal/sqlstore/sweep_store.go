@@ -31,6 +31,9 @@ type SweepStatements struct {
 	DeleteSweep     string `sql:"delete_sweep"`
 	DropSweepLogs   string `sql:"drop_sweep_logs"`
 	DropSweepEvents string `sql:"drop_sweep_events"`
+	AddSweepItems   string `sql:"add_sweep_items"`
+	DropSweepItems  string `sql:"drop_sweep_items"`
+	SweepItems      string `sql:"sweep_items"`
 }
 
 // NewSweeps are the sweeps inside a transaction of a caller.
@@ -44,14 +47,21 @@ func (s *sweepStore) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep,
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
+	chunks, err := listChunks(sw.Items)
+	if err != nil {
+		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
+	}
 	var stored []sweep.Record
 	err = s.db.InTx(MayWait(ctx), "put sweep", func(ctx context.Context, db DB) (err error) {
-		hit, err := s.put(ctx, db, &sw, &row)
+		hit, relisted, err := s.put(ctx, db, &sw, &row)
 		if err != nil {
 			return err
 		}
 		if stored, err = s.dialect.ReadSweeps(ctx, db, sweep.Filter{Names: []string{sw.Name}}); err == nil && *hit == 0 {
 			err = SweepTaken(sw.Name)
+		}
+		if err == nil && relisted {
+			s.putItems(db, stored[0].ID, chunks)
 		}
 		return err
 	})
@@ -65,22 +75,23 @@ func (s *sweepStore) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep,
 }
 
 // put queues the statement that stores a sweep. It fails if another has the name, or hits
-// nothing.
-func (s *sweepStore) put(ctx context.Context, db DB, sw *sweep.Sweep, row *SweepRow) (hit *int64, err error) {
+// nothing. It reports whether the list of the sweep is another than the one that is stored.
+func (s *sweepStore) put(ctx context.Context, db DB, sw *sweep.Sweep, row *SweepRow) (hit *int64, relisted bool, err error) {
 	if sw.Version == 0 {
-		return db.Queue(s.sql.AddSweep, sw.Name, sw.Tenant, string(row.State), JSON(row.Status), JSON(row.Body)), nil
+		return db.Queue(s.sql.AddSweep, sw.Name, sw.Tenant, string(row.State), JSON(row.Status), JSON(row.Body)), sw.Source.Listed > 0, nil
 	}
 	before, err := s.lock(ctx, db, sw.ID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if before.Version != sw.Version {
-		return nil, SweepChanged(before.Name)
+		return nil, false, SweepChanged(before.Name)
 	}
 	if err := sweep.CheckChange(before, sw); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return db.Queue(s.sql.ReplaceSweep, sw.Name, sw.Tenant, JSON(row.Body), sw.ID), nil
+	relisted = before.Source.Digest != sw.Source.Digest
+	return db.Queue(s.sql.ReplaceSweep, sw.Name, sw.Tenant, JSON(row.Body), sw.ID), relisted, nil
 }
 
 // lock keeps other transactions from steering a sweep.
@@ -107,7 +118,7 @@ func (s *sweepStore) DeleteSweep(ctx context.Context, id int64) error {
 			return err
 		}
 		for _, statement := range []string{
-			s.sql.DeleteSweep, s.steered.DropShards, s.steered.DropProgress, s.steered.DropFailed, s.sql.DropSweepLogs, s.sql.DropSweepEvents,
+			s.sql.DeleteSweep, s.steered.DropShards, s.steered.DropProgress, s.steered.DropFailed, s.sql.DropSweepLogs, s.sql.DropSweepEvents, s.sql.DropSweepItems,
 		} {
 			db.Queue(statement, id)
 		}

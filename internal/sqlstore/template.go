@@ -20,6 +20,7 @@ type template struct {
 	MaxAttempts    int                  `json:"max_attempts,omitempty"`
 	Retry          *fairlead.Retry      `json:"retry,omitempty"`
 	OnCrash        fairlead.OnCrash     `json:"on_crash,omitempty"`
+	OnFail         fairlead.OnFail      `json:"on_fail,omitempty"`
 	Key            string               `json:"key,omitempty"`
 	KeyScope       fairlead.KeyScope    `json:"key_scope,omitempty"`
 	OnDuplicate    fairlead.OnDuplicate `json:"on_duplicate,omitempty"`
@@ -30,7 +31,7 @@ type template struct {
 func templateOf(job *fairlead.Job) template {
 	return template{
 		Kind: job.Kind, Args: string(job.Args), Queue: job.Queue, Tenant: job.Tenant, Priority: job.Priority,
-		StartBy: Micros(job.StartBy), Timeout: job.Timeout, MaxAttempts: job.MaxAttempts, Retry: job.Retry, OnCrash: job.OnCrash,
+		StartBy: Micros(job.StartBy), Timeout: job.Timeout, MaxAttempts: job.MaxAttempts, Retry: job.Retry, OnCrash: job.OnCrash, OnFail: job.OnFail,
 		Key: job.Key, KeyScope: job.KeyScope, OnDuplicate: job.OnDuplicate, ConcurrencyKey: job.ConcurrencyKey, Trace: job.Trace,
 	}
 }
@@ -39,7 +40,7 @@ func templateOf(job *fairlead.Job) template {
 func (t *template) job() fairlead.Job {
 	job := fairlead.Job{
 		Kind: t.Kind, Queue: t.Queue, Tenant: t.Tenant, Priority: t.Priority, StartBy: Time(t.StartBy),
-		Timeout: t.Timeout, MaxAttempts: t.MaxAttempts, Retry: t.Retry, OnCrash: t.OnCrash,
+		Timeout: t.Timeout, MaxAttempts: t.MaxAttempts, Retry: t.Retry, OnCrash: t.OnCrash, OnFail: t.OnFail,
 		Key: t.Key, KeyScope: t.KeyScope, OnDuplicate: t.OnDuplicate, ConcurrencyKey: t.ConcurrencyKey, Trace: t.Trace,
 	}
 	if t.Args != "" {

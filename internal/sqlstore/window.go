@@ -57,7 +57,7 @@ var orderedByID = []string{"later", "running", "waiting", "done"}
 // choosy reports whether a filter may pass over very many ended jobs, one after the
 // other, before it finds one.
 func choosy(filter fairlead.Filter, lanes []int32) bool {
-	return lanes != nil || !filter.From.IsZero() || !filter.To.IsZero() || !filter.FinishedFrom.IsZero() || len(filter.States) > 0
+	return lanes != nil || !filter.From.IsZero() || !filter.To.IsZero() || !filter.FinishedFrom.IsZero() || len(filter.States) > 0 || filter.OnFail != ""
 }
 
 // frame narrows the bounds of ids to what one look may read. It returns the window, and

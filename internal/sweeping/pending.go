@@ -34,6 +34,15 @@ func DecodePending(stored json.RawMessage) ([]Aside, error) {
 	return DecodeAside(p.Aside)
 }
 
+// Behind is how far the first item that was put aside, which are in order, is behind a
+// mark: what is before it is done or abandoned. It is zero if none is before the mark.
+func Behind(mark int64, aside []Aside) int64 {
+	if len(aside) == 0 {
+		return 0
+	}
+	return max(0, mark-aside[0].Index)
+}
+
 // Verify fails if no run over the indexes [from, to) can have come to such a mark and
 // window with these items put aside, so that no later run could go on from there. A
 // to of zero is not known yet.

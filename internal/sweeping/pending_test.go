@@ -57,3 +57,20 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+// Source 002, sliding window: all before its beginning is done.
+func TestHowFarTheFirstItemThatWaitsIsBehindTheMark(t *testing.T) {
+	for _, c := range []struct {
+		aside []sweeping.Aside
+		want  int64
+	}{
+		{nil, 0},
+		{[]sweeping.Aside{{Index: 7}, {Index: 9}}, 3},
+		{[]sweeping.Aside{{Index: 10}}, 0},
+		{[]sweeping.Aside{{Index: 12}}, 0},
+	} {
+		if got := sweeping.Behind(10, c.aside); got != c.want {
+			t.Errorf("with %v it is %d behind, want %d", c.aside, got, c.want)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func withDefaults(in *fairleadv1.Task) *fairleadv1.Task {
 	out := proto.Clone(in).(*fairleadv1.Task)
 	for _, text := range []**string{
 		&out.Name, &out.Description, &out.CronExpr, &out.Timezone, &out.TargetUrl, &out.BodyTemplate, &out.Tenant, &out.HttpMethod,
-		&out.ConcurrencyPolicy, &out.OverlapAction, &out.FailureAction, &out.CatchUpMode, &out.ExecType, &out.Status,
+		&out.ConcurrencyPolicy, &out.OverlapAction, &out.FailureAction, &out.CatchUpMode, &out.ExecType, &out.Status, &out.CallbackMethod,
 	} {
 		if *text == nil {
 			*text = new(string)
@@ -123,8 +123,11 @@ func applyCall(c *complaints, in *fairleadv1.Task, job *fairlead.Job) error {
 	if in.CallbackTimeoutSec != nil {
 		call.CallbackTimeoutSeconds = float64(orDefault(in.GetCallbackTimeoutSec(), defaultCallbackTimeout))
 	}
+	if in.CallbackMethod != nil {
+		call.CallbackMethod = in.GetCallbackMethod()
+	}
 	if !call.Async {
-		call.CallbackTimeoutSeconds = 0 // the job does not wait
+		call.CallbackTimeoutSeconds, call.CallbackMethod = 0, "" // the job does not wait
 	}
 	job.Args, err = json.Marshal(call)
 	return err

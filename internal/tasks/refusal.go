@@ -37,6 +37,7 @@ var fieldNames = []struct{ from, to string }{
 	{"args.body", "body_template"},
 	{"args.timeout_seconds", "timeout_seconds"},
 	{"args.callback_timeout_seconds", "callback_timeout_sec"},
+	{"args.callback_method", "callback_method"},
 }
 
 // renamed is a refusal in the words of tasks.

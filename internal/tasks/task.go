@@ -29,7 +29,7 @@ func taskOf(s *schedule.Schedule) (*fairleadv1.Task, error) {
 		ExecType: &exec, HttpMethod: &method, TargetUrl: &call.URL, BodyTemplate: &body,
 		TimeoutSeconds: number(orDefault(call.TimeoutSeconds, orDefault(s.Job.Timeout.Seconds(), defaultTimeout))),
 		MaxConcurrency: number(float64(s.MaxConcurrency)), ConcurrencyPolicy: word(s.Concurrency),
-		CallbackMethod: word("post"), CallbackTimeoutSec: number(orDefault(call.CallbackTimeoutSeconds, defaultCallbackTimeout)),
+		CallbackMethod: word(orDefault(call.CallbackMethod, defaultMethod)), CallbackTimeoutSec: number(orDefault(call.CallbackTimeoutSeconds, defaultCallbackTimeout)),
 		OverlapAction: word(s.Overlap), FailureAction: word(s.AfterFailure), QueueDepth: number(float64(s.QueueDepth)),
 		CatchUpMode: word(s.CatchUp), CatchUpLimit: number(float64(s.CatchUpLimit)), CatchUpWindowSec: number(s.CatchUpWindow.Seconds()),
 		Version: s.Version, CreatedAt: message.Time(s.CreatedAt), UpdatedAt: message.Time(s.UpdatedAt),

@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"bytes"
+	"errors"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
@@ -19,10 +21,10 @@ func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	switch given.Move {
 	case fairlead.Succeed:
 		answer.Output = given.Output
+	case fairlead.Fail:
+		answer.Final, answer.Reason, answer.Error = given.Final, given.Reason, given.Error
 	case fairlead.Again:
 		answer.After, answer.At = given.After, given.At
-		fallthrough
-	default:
 		answer.Reason, answer.Error = given.Reason, given.Error
 	}
 	return answer, nil
@@ -35,6 +37,7 @@ type Standing struct {
 	Fence int64 // of the run that it is in or ended by, else 0
 
 	Deadline, Now int64                // while waiting, in microseconds
+	Retry         *time.Duration       // while waiting: as the Await said
 	Answer        *fairlead.Settlement // while running: the answer that came early
 
 	Reason fairlead.Reason // of the end
@@ -70,6 +73,20 @@ func (at *Standing) Resolve(answer *fairlead.Settlement) (Reply, error) {
 	return 0, answeredDifferently(at.ID)
 }
 
+// Apply is what an answer that counts makes of the waiting job.
+func (at *Standing) Apply(answer *fairlead.Settlement) Next { return Apply(retried(answer, at.Retry)) }
+
+// retried is the answer that counts: a failure is tried again if the wait has a pause for
+// that, unless it is final.
+func retried(answer *fairlead.Settlement, retry *time.Duration) *fairlead.Settlement {
+	if answer.Move != fairlead.Fail || answer.Final || retry == nil {
+		return answer
+	}
+	again := *answer
+	again.Move, again.After, again.At = fairlead.Again, *retry, time.Time{}
+	return &again
+}
+
 // late reports whether the deadline of the job has passed. At the deadline itself an
 // answer still counts.
 func (at *Standing) late() bool {
@@ -83,16 +100,21 @@ func (at *Standing) endedBy(answer *fairlead.Settlement) bool {
 }
 
 func sameAnswer(a, b *fairlead.Settlement) bool {
-	return a.Move == b.Move && a.After == b.After && a.At.Equal(b.At) && a.Reason == b.Reason && a.Error == b.Error &&
+	return a.Move == b.Move && a.Final == b.Final && a.After == b.After && a.At.Equal(b.At) && a.Reason == b.Reason && a.Error == b.Error &&
 		bytes.Equal(a.Output, b.Output) && bytes.Equal(a.Memo, b.Memo) && bytes.Equal(a.Progress, b.Progress)
 }
 
 // Recorded decides about an answer whose run is over. found, reason and text are what the
-// job's history says of that run. The retry that ended it is accepted again; the job has
-// a new run by now, or none.
+// job's history says of that run. The retry that ended it is accepted again, and so is
+// the failure that led to one; the job has a new run by now, or none. If the deadline
+// ended it, the answer is too late.
 func Recorded(answer *fairlead.Settlement, found bool, reason fairlead.Reason, text string) error {
-	if found && answer.Move == fairlead.Again && reason == answer.Reason && text == answer.Error {
+	again := answer.Move == fairlead.Again || answer.Move == fairlead.Fail && !answer.Final
+	switch {
+	case found && again && reason == answer.Reason && text == answer.Error:
 		return nil
+	case found && reason == fairlead.ReasonDeadline:
+		return deadlinePassed(answer.ID)
 	}
 	return driver.LeaseLost(answer.ID)
 }
@@ -119,7 +141,17 @@ func (at *Standing) Extended(e *fairlead.Extension) (deadline int64, waits bool)
 	return max(at.Deadline, at.Now+e.For.Microseconds()), true
 }
 
-// Expire is what becomes of a waiting job whose deadline has passed.
-func Expire() Next {
-	return Next{State: fairlead.Failed, Reason: fairlead.ReasonDeadline, Error: "no answer came before the deadline", Failed: true, FreeKey: true}
+// errNoAnswer is the failure of a wait that was not answered.
+var errNoAnswer = errors.New("no answer came before the deadline")
+
+// Overdue reports whether the job waits under a fence and its deadline has passed.
+func (at *Standing) Overdue(fence int64) bool {
+	return at.State == fairlead.Waiting && at.Fence == fence && at.late()
+}
+
+// Expire is what becomes of a waiting job whose deadline has passed: another run after
+// the pause that its Await gave for that, or its end.
+func Expire(retry *time.Duration) Next {
+	none := fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonDeadline, Error: errNoAnswer.Error(), FreeKey: true}
+	return Apply(retried(&none, retry))
 }

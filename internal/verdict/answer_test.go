@@ -82,6 +82,7 @@ func TestResolve(t *testing.T) {
 func TestAnswersAreTheSameOnlyInAllTheySay(t *testing.T) {
 	for what, change := range map[string]func(*fairlead.Settlement){
 		"move":     func(s *fairlead.Settlement) { s.Move = fairlead.Fail },
+		"finality": func(s *fairlead.Settlement) { s.Final = true },
 		"pause":    func(s *fairlead.Settlement) { s.After++ },
 		"time":     func(s *fairlead.Settlement) { s.At = s.At.Add(1) },
 		"reason":   func(s *fairlead.Settlement) { s.Reason = fairlead.ReasonError },
@@ -105,11 +106,18 @@ func TestARetryOfARunThatIsOverIsAcceptedIfItEndedTheRun(t *testing.T) {
 	if err := Recorded(again, true, fairlead.ReasonTimeout, "slow"); err != nil {
 		t.Error(err)
 	}
+	if err := Recorded(answerOf(t, fairlead.Fail), true, fairlead.ReasonTimeout, "slow"); err != nil {
+		t.Error("the failure that led to it:", err)
+	}
+	if err := Recorded(again, true, fairlead.ReasonDeadline, "no answer"); !errors.Is(err, fairlead.ErrExpired) {
+		t.Error("after the deadline:", err)
+	}
 	for what, err := range map[string]error{
 		"no record":      Recorded(again, false, fairlead.ReasonTimeout, "slow"),
 		"another reason": Recorded(again, true, fairlead.ReasonCrash, "slow"),
 		"another text":   Recorded(again, true, fairlead.ReasonTimeout, "late"),
-		"a failure":      Recorded(answerOf(t, fairlead.Fail), true, fairlead.ReasonTimeout, "slow"),
+		"a success":      Recorded(answerOf(t, fairlead.Succeed), true, "", ""),
+		"a final one":    Recorded(&fairlead.Settlement{Move: fairlead.Fail, Final: true, Reason: fairlead.ReasonTimeout, Error: "slow"}, true, fairlead.ReasonTimeout, "slow"),
 	} {
 		if !errors.Is(err, fairlead.ErrLeaseLost) {
 			t.Errorf("%s: got %v", what, err)
@@ -154,5 +162,58 @@ func TestADeadlineNeverBecomesEarlier(t *testing.T) {
 	running := Standing{State: fairlead.Running}
 	if deadline, waits := running.Extended(&fairlead.Extension{For: time.Hour}); deadline != 0 || waits {
 		t.Errorf("a running job has the deadline %d", deadline)
+	}
+}
+
+func TestAFailureOfAWaitIsTriedAgainIfTheWaitSaysSo(t *testing.T) {
+	pause := time.Minute
+	final := answerOf(t, fairlead.Fail)
+	final.Final = true
+	ended := Next{State: fairlead.Failed, Reason: fairlead.ReasonTimeout, Error: "slow", Failed: true, FreeKey: true}
+	again := Next{State: fairlead.Ready, Reason: fairlead.ReasonTimeout, Error: "slow", Failed: true, After: pause}
+	for _, c := range []struct {
+		name   string
+		answer *fairlead.Settlement
+		retry  *time.Duration
+		want   Next
+	}{
+		{"with a pause", answerOf(t, fairlead.Fail), &pause, again},
+		{"without one", answerOf(t, fairlead.Fail), nil, ended},
+		{"a final one", final, &pause, ended},
+		{"a success", answerOf(t, fairlead.Succeed), &pause, Next{State: fairlead.Succeeded, Output: json.RawMessage(`1`), FreeKey: true}},
+		{"one with a pause of its own", answerOf(t, fairlead.Again), &pause, Next{State: fairlead.Ready, Reason: fairlead.ReasonTimeout, Error: "slow", Failed: true, After: time.Second, At: at}},
+	} {
+		standing := Standing{State: fairlead.Waiting, Retry: c.retry}
+		if got := standing.Apply(c.answer); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s comes to\n     %+v\nwant %+v", c.name, got, c.want)
+		}
+		wait := said(fairlead.MoveAwait)
+		wait.Retry = c.retry
+		if got := Apply(Early(wait, c.answer)); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s that is early comes to\n     %+v\nwant %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAMissedDeadlineIsTriedAgainIfTheWaitSaysSo(t *testing.T) {
+	pause := time.Minute
+	if got := Expire(nil); got.State != fairlead.Failed || got.Reason != fairlead.ReasonDeadline || !got.Failed || !got.FreeKey {
+		t.Errorf("without a pause it becomes %+v", got)
+	}
+	if got := Expire(&pause); got.State != fairlead.Ready || got.Reason != fairlead.ReasonDeadline || !got.Failed || got.FreeKey || got.After != pause {
+		t.Errorf("with a pause it becomes %+v", got)
+	}
+	for _, c := range []struct {
+		standing Standing
+		want     bool
+	}{
+		{Standing{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 11}, true},
+		{Standing{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 10}, false},
+		{Standing{State: fairlead.Waiting, Fence: 8, Deadline: 10, Now: 11}, false},
+		{Standing{State: fairlead.Failed, Fence: 9, Reason: fairlead.ReasonDeadline}, false},
+	} {
+		if got := c.standing.Overdue(9); got != c.want {
+			t.Errorf("%+v is overdue: %v", c.standing, got)
+		}
 	}
 }

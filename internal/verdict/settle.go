@@ -23,6 +23,8 @@ type Next struct {
 	After time.Duration // until the next run is due, or the answer
 	At    time.Time     // when the next run is due, instead of After
 
+	Retry *time.Duration // of a wait: the pause before another run if the wait fails; nil: that ends the job
+
 	FreeKey bool // the job may have a key or a place at a gate to give back; it ends
 }
 
@@ -51,7 +53,7 @@ func Apply(s *fairlead.Settlement) Next {
 	case fairlead.Snooze:
 		return Next{State: fairlead.Ready, After: s.After, At: s.At}
 	case fairlead.MoveAwait:
-		return Next{State: fairlead.Waiting, After: s.After}
+		return Next{State: fairlead.Waiting, After: s.After, Retry: s.Retry}
 	default: // MoveRelease
 		return Next{State: fairlead.Ready, Unused: true}
 	}
@@ -92,7 +94,7 @@ func Early(s, answer *fairlead.Settlement) *fairlead.Settlement {
 	if !Waits(s) || answer == nil {
 		return s
 	}
-	early := *answer
+	early := *retried(answer, s.Retry)
 	early.ID, early.Fence, early.FreeKey = s.ID, s.Fence, true
 	if early.Memo == nil {
 		early.Memo = s.Memo

@@ -114,8 +114,20 @@ func chosen(job *fairlead.Job, entry *fairlead.Entry, outcome *fairlead.Outcome,
 		if s.After <= 0 {
 			return fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await needs a positive time to wait"}
 		}
+		s.Retry = retryOfWait(job, entry, s.Retry != nil)
 	}
 	return s
+}
+
+// retryOfWait is the pause after which a job is tried again whose wait fails; nil if that
+// ends the job. It is decided when the wait begins, because only the node knows what the
+// handler says; nothing that it depends on changes while the job waits.
+func retryOfWait(job *fairlead.Job, entry *fairlead.Entry, wanted bool) *time.Duration {
+	if !wanted || job.Failures+1 >= maxAttempts(job, entry) {
+		return nil
+	}
+	after := pause(job, entry, errNoAnswer, job.Failures+1)
+	return &after
 }
 
 // orFail makes the last allowed failure final.

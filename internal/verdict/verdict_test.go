@@ -102,6 +102,14 @@ func TestDecide(t *testing.T) {
 		{name: "Release gives the job back", err: fairlead.Release(), want: fairlead.Settlement{Move: fairlead.MoveRelease}},
 		{name: "Await waits", err: fairlead.Await(time.Minute), want: fairlead.Settlement{Move: fairlead.MoveAwait, After: time.Minute}},
 		{
+			name: "Await with OrRetry waits with the pause of a failure", failures: 1, options: fixed, err: fairlead.Await(time.Minute).OrRetry(),
+			want: fairlead.Settlement{Move: fairlead.MoveAwait, After: time.Minute, Retry: new(7 * time.Second)},
+		},
+		{
+			name: "the last attempt has none", failures: 2, options: fixed, err: fairlead.Await(time.Minute).OrRetry(),
+			want: fairlead.Settlement{Move: fairlead.MoveAwait, After: time.Minute},
+		},
+		{
 			name: "Await without a time fails the job", err: fairlead.Await(0),
 			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await needs a positive time to wait"},
 		},

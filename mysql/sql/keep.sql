@@ -60,16 +60,22 @@ from {{running}} force index (primary)
 where id in ({{ids}})
 for update skip locked;
 
--- name: lock_expired
--- Locks waiting jobs whose deadline has passed, earliest first.
--- Inputs: now, limit.
--- Output: id, fence, node, lane, attempt, failures, crashes, started_at, held.
--- Locks: rows of waiting; skips what is locked.
-select id, fence, node, lane, attempt, failures, crashes, started_at, held
-from {{waiting}} force index (deadline)
-where deadline < ?
-order by deadline
-limit ?
+-- name: overdue
+-- Lists waiting jobs whose deadline has passed, earliest first.
+-- Inputs: limit.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{waiting}} force index (deadline) where deadline < {{now}} order by deadline limit ?;
+
+-- name: lock_overdue
+-- Locks waiting jobs, without waiting for who moves them just now.
+-- Inputs: {{ids}}.
+-- Output: id, fence, node, lane, attempt, failures, crashes, started_at, held, deadline,
+--   retry_after.
+-- Locks: rows of waiting, in order of id; skips what is locked.
+select id, fence, node, lane, attempt, failures, crashes, started_at, held, deadline, retry_after
+from {{waiting}} force index (primary)
+where id in ({{ids}})
 for update skip locked;
 
 -- name: lock_outdated

@@ -91,7 +91,7 @@ for update;
 -- Inputs: id.
 -- Output: fence, node, attempt, failures, crashes, started_at, held, deadline.
 -- Locks: the row of waiting.
-select fence, node, attempt, failures, crashes, started_at, held, deadline from {{waiting}} where id = ? for update;
+select fence, node, attempt, failures, crashes, started_at, held, deadline, retry_after from {{waiting}} where id = ? for update;
 
 -- name: lock_done
 -- Locks a finished job.

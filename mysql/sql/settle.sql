@@ -87,7 +87,7 @@ insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashe
 -- Inputs: {{rows}} of all columns.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{waiting}} (id, fence, node, lane, attempt, failures, crashes, started_at, held, deadline) values {{rows}};
+insert into {{waiting}} (id, fence, node, lane, attempt, failures, crashes, started_at, held, deadline, retry_after) values {{rows}};
 
 -- name: to_done
 -- Ends jobs.

@@ -65,9 +65,9 @@ limit {{limit}};
 -- Output: sweep, total, marked, done, abandoned, again, errors, in_window, measured; no
 --   row if there are no shards.
 -- Locks: none.
-select sweep, cast(sum(case when to_index > 0 then to_index - from_index else 0 end) as signed), cast(sum(mark - from_index) as signed),
+select sweep, cast(sum(case when to_index > 0 then to_index - from_index else 0 end) as signed), cast(sum(mark - behind - from_index) as signed),
        cast(sum(done) as signed), cast(sum(abandoned) as signed), cast(sum(again) as signed), cast(sum(errors) as signed),
-       cast(sum(greatest(0, done + abandoned - (mark - from_index))) as signed), sum(case when ended = 0 then measured else 0 end)
+       cast(sum(greatest(0, done + abandoned - (mark - behind - from_index))) as signed), sum(case when ended = 0 then measured else 0 end)
 from {{shard_progress}} force index (primary)
 where sweep in ({{list}})
 group by sweep;
@@ -86,7 +86,7 @@ select number from {{shard}} force index (primary) where sweep = ?;
 -- Locks: none.
 select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
        s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
-       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured,
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured, p.behind,
        case when j.id is null then '' when u.id is not null then 'running' when r.id is not null or a.id is not null then 'ready' when l.id is not null then 'scheduled'
             when k.id is not null then 'parked' when w.id is not null then 'waiting'
             else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end end
@@ -110,7 +110,7 @@ order by s.number;
 -- Locks: none.
 select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
        s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
-       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured, p.behind
 from {{shard}} s force index (primary)
 straight_join {{shard_progress}} p force index (primary) on p.sweep = s.sweep and p.number = s.number
 where s.sweep = ?
@@ -128,7 +128,7 @@ insert into {{shard}} (sweep, number) values {{rows}};
 -- Inputs: {{rows}} of the columns.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source) values {{rows}};
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source, behind) values {{rows}};
 
 -- name: drop_shards
 -- Removes what is steered of the shards of a sweep.
@@ -180,13 +180,14 @@ where s.sweep = ? and s.number = ? and s.job = ?;
 -- Keeps how far the run of a shard has come, if its job runs under the fence, and
 -- forgets the crashes of the job.
 -- Inputs: sweep, number, mark, bits, pending, source or null, done, abandoned, again, errors,
---   measured, used_rate, used_slots, ended, told, fence, to_index or 0, job, fence, mark.
+--   measured, used_rate, used_slots, ended, told, fence, behind, to_index or 0, job, fence,
+--   mark.
 -- Output: none; no row is hit if the lease was lost or the mark is behind.
 -- Locks: the row of running, what the run has stored.
 update {{running}} r force index (primary)
 straight_join {{shard_progress}} p force index (primary) on p.sweep = ? and p.number = ?
 set r.crashes = 0, p.mark = ?, p.bits = ?, p.pending = ?, p.source = coalesce(?, p.source), p.done = ?, p.abandoned = ?, p.again = ?, p.errors = ?,
-  p.measured = ?, p.used_rate = ?, p.used_slots = ?, p.ended = ?, p.told = ?, p.fence = ?, p.saved_at = {{now}},
+  p.measured = ?, p.used_rate = ?, p.used_slots = ?, p.ended = ?, p.told = ?, p.fence = ?, p.saved_at = {{now}}, p.behind = ?,
   p.to_index = case p.to_index when 0 then ? else p.to_index end
 where r.id = ? and r.fence = ? and p.mark <= ?;
 
@@ -409,3 +410,24 @@ delete e from {{sweep_event}} e force index (primary) where e.id in ({{list}}) a
 -- Output: none.
 -- Locks: the deleted rows.
 delete e from {{sweep_event}} e force index (sweep) where e.sweep = ? and e.at >= 0;
+
+-- name: add_sweep_items
+-- Stores some items of the list of a sweep.
+-- Inputs: sweep, index of the first, items as a JSON array.
+-- Output: none.
+-- Locks: the inserted row.
+insert into {{sweep_item}} (sweep, first, items) values (?, ?, ?);
+
+-- name: drop_sweep_items
+-- Removes the list of a sweep.
+-- Inputs: sweep.
+-- Output: none.
+-- Locks: the deleted rows.
+delete i from {{sweep_item}} i force index (primary) where i.sweep = ? and i.first >= 0;
+
+-- name: sweep_items
+-- Reads the items of the list of a sweep among which one with an index is, if there is one.
+-- Inputs: sweep, index.
+-- Output: index of the first, items.
+-- Locks: none.
+select first, items from {{sweep_item}} force index (primary) where sweep = ? and first <= ? order by first desc limit 1;

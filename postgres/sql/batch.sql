@@ -57,7 +57,7 @@ where id = $1::bigint;
 -- Lists batches, newest first, with how many of their jobs run.
 -- Inputs: $1 id below which to begin, $2 at most so many, $3 ids, $4 names,
 --   $5 tenants, $6 types, $7 queues; null for all; $8 whether only open ones, $9 how
---   long Seen is told, in microseconds.
+--   long Seen is told, in microseconds; $10 creators, $11 envs, $12 states; null for all.
 -- Output: what ScanBatch in internal/sqlstore reads, whether Seen tells how many jobs
 --   run, else how many do of passes forward, of those that retry and of those that roll
 --   back.
@@ -84,10 +84,12 @@ order by b.id desc;
 -- Locks: none.
 select b.id
 from unnest($3::bigint[]) as a (id)
-cross join lateral (select id, name, tenant, type, queue, open from {{batch}} where id = a.id offset 0) b
+cross join lateral (select id, name, tenant, type, queue, open, state, body from {{batch}} where id = a.id offset 0) b
 where b.id < $1::bigint and (b.open or not $8::bool)
   and ($4::text[] is null or b.name = any ($4::text[])) and ($5::text[] is null or b.tenant = any ($5::text[]))
   and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
+  and ($10::text[] is null or coalesce(b.body ->> 'creator', '') = any ($10::text[])) and ($11::text[] is null or coalesce(b.body ->> 'env', '') = any ($11::text[]))
+  and ($12::text[] is null or b.state = any ($12::text[]))
 order by b.id desc limit $2::int;
 
 -- name: batches_open
@@ -97,6 +99,8 @@ select b.id from {{batch}} b
 where b.open and b.id < $1::bigint and $3::bigint[] is null and $8::bool
   and ($4::text[] is null or b.name = any ($4::text[])) and ($5::text[] is null or b.tenant = any ($5::text[]))
   and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
+  and ($10::text[] is null or coalesce(b.body ->> 'creator', '') = any ($10::text[])) and ($11::text[] is null or coalesce(b.body ->> 'env', '') = any ($11::text[]))
+  and ($12::text[] is null or b.state = any ($12::text[]))
 order by b.id desc limit $2::int;
 
 -- name: batches_by_name
@@ -109,6 +113,8 @@ cross join lateral (
     where b.name = a.name and b.id < $1::bigint and b.name <> '' and b.opened and $3::bigint[] is null and not $8::bool
       and ($5::text[] is null or b.tenant = any ($5::text[])) and ($6::text[] is null or b.type = any ($6::text[]))
       and ($7::text[] is null or b.queue = any ($7::text[]))
+      and ($10::text[] is null or coalesce(b.body ->> 'creator', '') = any ($10::text[])) and ($11::text[] is null or coalesce(b.body ->> 'env', '') = any ($11::text[]))
+      and ($12::text[] is null or b.state = any ($12::text[]))
     order by b.name desc, b.id desc limit $2::int
 ) b
 order by b.id desc limit $2::int;
@@ -122,6 +128,8 @@ cross join lateral (
     select id from {{batch}} b
     where b.tenant = a.tenant and b.id < $1::bigint and b.tenant <> '' and b.opened and $3::bigint[] is null and $4::text[] is null and not $8::bool
       and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
+      and ($10::text[] is null or coalesce(b.body ->> 'creator', '') = any ($10::text[])) and ($11::text[] is null or coalesce(b.body ->> 'env', '') = any ($11::text[]))
+      and ($12::text[] is null or b.state = any ($12::text[]))
     order by b.tenant desc, b.id desc limit $2::int
 ) b
 order by b.id desc limit $2::int;
@@ -132,6 +140,8 @@ order by b.id desc limit $2::int;
 select b.id from {{batch}} b
 where b.id < $1::bigint and b.opened and $3::bigint[] is null and $4::text[] is null and $5::text[] is null and not $8::bool
   and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
+  and ($10::text[] is null or coalesce(b.body ->> 'creator', '') = any ($10::text[])) and ($11::text[] is null or coalesce(b.body ->> 'env', '') = any ($11::text[]))
+  and ($12::text[] is null or b.state = any ($12::text[]))
 order by b.id desc limit $2::int;
 
 -- name: add_chunks

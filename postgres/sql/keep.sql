@@ -114,37 +114,63 @@ leaving as (select id from judged where fate <> 'ready'),
 vacated as ({{vacate}})
 select lane, fate, count(*), count(held) from judged group by lane, fate;
 
--- name: expire
--- Fails waiting jobs whose deadline has passed.
+-- name: overdue
+-- Lists waiting jobs whose deadline has passed, earliest first.
 -- Inputs: $1 at most so many.
--- Output: how many, and how many of them gave back slots.
--- Locks: the moved jobs, their keys; passes over jobs locked by others.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{waiting}} where deadline < (select {{now}}) order by deadline, id limit $1::int;
+
+-- name: expire
+-- Ends the waits of jobs whose deadline has passed. Those whose wait has a pause for
+-- that are taken back for another run, the others fail.
+-- Inputs, in step: $1 ids, $2 fences.
+-- Output: lane, whether it gave back slots, whether it ended, whether it is ready now,
+--   of the moved jobs.
+-- Locks: the moved jobs, keys of those that end; shared, the job rows of those that are
+--   due, as release; passes over jobs locked by others.
 with moved as materialized (
     delete from {{waiting}}
     where ctid = any (array(
-        select ctid from {{waiting}} where deadline < (select {{now}}) order by deadline, id limit $1::int for update skip locked))
-    returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes, held
+        select w.ctid from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
+        cross join lateral (
+            select ctid from {{waiting}} where id = a.id and fence = a.fence and deadline < (select {{now}}) for update skip locked
+        ) w))
+    returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes, held, retry_after
 ),
+clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
-    select id, fence, node, started_at, (select {{now}}), lane, attempt, failures, crashes, 2, 'deadline', 'no answer came before the deadline' from moved
+    select id, fence, node, started_at, now, lane, attempt, failures, crashes, 2, 'deadline', 'no answer came before the deadline'
+    from moved, clock where retry_after < 0
+),
+postponed as (
+    insert into {{later}} (id, not_before, lane, attempt, failures, crashes)
+    select id, now + retry_after, lane, attempt, failures, crashes from moved, clock where retry_after > 0
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select m.lane, (m.crashes >= {{solo_after}})::int, j.turn, j.start_by, m.id, m.attempt, m.failures, m.crashes
+    from moved m join {{job}} j on j.id = any (array[m.id])
+    where m.retry_after = 0
+    for share of j
 ),
 logged as (
     insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
-    select id, attempt, fence, node, started_at, (select {{now}}), 'deadline', 'no answer came before the deadline' from moved
+    select id, attempt, fence, node, started_at, now, 'deadline', 'no answer came before the deadline' from moved, clock
 ),
+leaving as materialized (select id from moved where retry_after < 0),
 freed as (
     delete from {{jobkey}} k
-    using moved d
+    using leaving d
     cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
     join {{lane}} l on l.id = any (array[j.lane])
     where j.job_key is not null and j.flags & 1 = 0
       and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
-leaving as (select id from moved),
 {{depart}},
 vacated as ({{vacate}})
-select count(*), count(held) from moved;
+select lane, held is not null, retry_after < 0, retry_after = 0 from moved;
 
 -- name: prune_successes
 -- Takes succeeded jobs that are old enough, and that none has still to see, out of

@@ -1,9 +1,9 @@
 -- name: lock_waiting
 -- Holds a waiting job for its answer.
 -- Inputs: $1 id.
--- Output: fence, deadline.
+-- Output: fence, deadline, retry_after.
 -- Locks: the job.
-select fence, deadline from {{waiting}} where id = $1::bigint for update;
+select fence, deadline, retry_after from {{waiting}} where id = $1::bigint for update;
 
 -- name: lock_running
 -- Holds a running job for an answer that comes early.

@@ -120,15 +120,15 @@ select id, fence, lane, wish is not null, due <= now, held is not null from time
 -- instead. Jobs whose answer is there already are left for the caller to
 -- settle by that answer. Those that wait keep their slots.
 -- Inputs, in step: $1 ids, $2 fences, $3 microseconds until the deadline,
---   $4 memos, $5 progress.
+--   $4 memos, $5 progress, $6 microseconds until the next run if the wait fails, or -1.
 -- Output: id, fence, whether a wish cancelled it and whether it gave back slots, of
 --   the moved jobs.
 -- Locks: the moved jobs, keys of the cancelled.
 with moved as materialized (
     delete from {{running}} r
-    using unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::json[], $5::json[]) as a (id, fence, after, memo, progress)
+    using unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::json[], $5::json[], $6::bigint[]) as a (id, fence, after, memo, progress, retry_after)
     where r.id = any (array[a.id]) and r.fence = a.fence and r.answer is null
-    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, a.after, a.memo, a.progress,
+    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, a.after, a.memo, a.progress, a.retry_after,
               r.held as kept, case when r.wish is not null then r.held end as held
 ),
 clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
@@ -145,8 +145,8 @@ freed as (
       and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 left_waiting as (
-    insert into {{waiting}} (id, fence, node, started_at, deadline, lane, attempt, failures, crashes, held)
-    select id, fence, node, started_at, now + after, lane, attempt, failures, crashes, kept from moved, clock where wish is null
+    insert into {{waiting}} (id, fence, node, started_at, deadline, lane, attempt, failures, crashes, held, retry_after)
+    select id, fence, node, started_at, now + after, lane, attempt, failures, crashes, kept, retry_after from moved, clock where wish is null
 ),
 kept as (
     insert into {{memo}} as m (id, memo, progress)

@@ -70,9 +70,9 @@ from ({{choice}}) a
 cross join lateral (select * from {{sweep}} where id = a.id offset 0) w
 cross join lateral (
     select coalesce(sum(case when to_index > 0 then to_index - from_index end), 0)::bigint as total,
-           coalesce(sum(mark - from_index), 0)::bigint as marked, coalesce(sum(done), 0)::bigint as done,
+           coalesce(sum(mark - behind - from_index), 0)::bigint as marked, coalesce(sum(done), 0)::bigint as done,
            coalesce(sum(abandoned), 0)::bigint as abandoned, coalesce(sum(again), 0)::bigint as again, coalesce(sum(errors), 0)::bigint as errors,
-           coalesce(sum(greatest(0, done + abandoned - (mark - from_index))), 0)::bigint as in_window,
+           coalesce(sum(greatest(0, done + abandoned - (mark - behind - from_index))), 0)::bigint as in_window,
            coalesce(sum(measured) filter (where not ended), 0) as measured
     from {{shard_progress}} where sweep = w.id
 ) p
@@ -137,7 +137,7 @@ order by s.id desc limit $2::int;
 -- Locks: none.
 select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
        s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
-       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured, p.behind
 from {{shard}} s
 cross join lateral (select * from {{shard_progress}} where sweep = s.sweep and number = s.number offset 0) p
 where s.sweep = $1::bigint
@@ -150,7 +150,7 @@ order by s.sweep, s.number;
 -- Locks: none.
 select f.sweep, f.number, b.from_index, b.to_index, f.job, b.ended, b.mark, b.bits, b.pending, b.done, b.abandoned, b.again, b.errors, b.source,
        f.share_rate, f.share_slots, f.share_number, f.share_fence, f.peak_rate, f.peak_slots,
-       b.used_rate, b.used_slots, b.told, b.fence, b.saved_at, b.measured, p.state
+       b.used_rate, b.used_slots, b.told, b.fence, b.saved_at, b.measured, b.behind, p.state
 from {{shard}} f
 cross join lateral (select * from {{shard_progress}} where sweep = f.sweep and number = f.number offset 0) b
 {{whereabouts}}
@@ -186,12 +186,12 @@ insert into {{shard}} (sweep, number) select a.sweep, a.number from unnest($1::b
 -- Stores how far new shards have come.
 -- Inputs, in step: $1 sweeps, locked, $2 numbers, $3 from_index, $4 to_index, $5 marks,
 --   $6 whether they have ended, $7 done, $8 abandoned, $9 again, $10 errors, $11 bits,
---   $12 pending, $13 source.
+--   $12 pending, $13 source, $14 behind.
 -- Locks: inserted rows.
-insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source)
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source, behind)
 select a.*
-from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bool[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::json[], $13::json[])
-  as a (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source);
+from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bool[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::json[], $13::json[], $14::bigint[])
+  as a (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source, behind);
 
 -- name: grant_shares
 -- Stores shares of shards, each under its next number.
@@ -218,7 +218,7 @@ where s.sweep = any (array[a.sweep]) and s.number = any (array[a.number]);
 --   null if it is as it was, $9 done, $10 abandoned, $11 errors, $12 measured,
 --   $13 used_rate, $14 used_slots, $15 ended, $16 to_index or 0, $17 again, $18 indexes of
 --   failed items that were done; of items that failed, in step: $19 indexes,
---   each once, $20 attempts, $21 errors, $22 times, 0 for now.
+--   each once, $20 attempts, $21 errors, $22 times, 0 for now; $23 behind.
 -- Output: what ScanSweep in internal/sqlstore reads, share_rate, share_slots and
 --   share_fence, whether it was kept, and what the other shards have done and
 --   abandoned, without what waits to be tried again; no row if the lease was lost.
@@ -236,7 +236,7 @@ kept as (
     update {{shard_progress}} p
     set mark = $5::bigint, bits = $6::bytea, pending = $7::json, source = coalesce($8::json, p.source), done = $9::bigint, abandoned = $10::bigint,
         again = case when $15::bool then 0 else $17::bigint end, errors = $11::bigint, measured = $12::float8, used_rate = $13::float8, used_slots = $14::int, ended = $15::bool, told = s.share_number,
-        fence = $4::bigint, saved_at = {{now}}, to_index = case p.to_index when 0 then $16::bigint else p.to_index end
+        fence = $4::bigint, saved_at = {{now}}, behind = $23::bigint, to_index = case p.to_index when 0 then $16::bigint else p.to_index end
     from steered s
     where p.sweep = $1::bigint and p.number = $2::int and p.mark <= $5::bigint
     returning p.number, p.from_index, p.to_index
@@ -442,3 +442,22 @@ limit $2::int;
 -- Inputs: $1 ids.
 -- Locks: the deleted rows.
 delete from {{sweep_event}} where id = any ($1::bigint[]);
+
+-- name: add_sweep_items
+-- Stores some items of the list of a sweep.
+-- Inputs: $1 sweep, locked or new, $2 index of the first, $3 items as a JSON array.
+-- Locks: the inserted row.
+insert into {{sweep_item}} (sweep, first, items) values ($1::bigint, $2::bigint, $3::json);
+
+-- name: drop_sweep_items
+-- Removes the list of a sweep.
+-- Inputs: $1 sweep, locked or new.
+-- Locks: the deleted rows.
+delete from {{sweep_item}} where sweep = $1::bigint;
+
+-- name: sweep_items
+-- Reads the items of the list of a sweep among which one with an index is, if there is one.
+-- Inputs: $1 sweep, $2 index.
+-- Output: index of the first, items.
+-- Locks: none.
+select first, items from {{sweep_item}} where sweep = $1::bigint and first <= $2::bigint order by first desc limit 1;

@@ -76,8 +76,8 @@ func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, erro
 }
 
 // Expire can be made to fail.
-func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
-	return do(ctx, s, Expire, func(ctx context.Context) (int, error) { return s.Store.Expire(ctx, limit) })
+func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
+	return do(ctx, s, Expire, func(ctx context.Context) (int, error) { return s.Store.Expire(ctx, overdue) })
 }
 
 // Prune can be made to fail.

@@ -53,10 +53,10 @@ where node not in (select id from {{node}} where dead = 0)
   and not (crashes >= ? and wish is null and node in (select id from {{node}} where lived = 0 and lease_until > ?))
 order by id limit 0 + ?;
 
--- name: expired
+-- name: overdue
 -- Lists waiting jobs whose deadline has passed, earliest first.
--- Inputs: now, limit.  Output: id.  Locks: none.
-select id from {{waiting}} where deadline < ? order by deadline limit 0 + ?;
+-- Inputs: now, limit.  Output: id, fence.  Locks: none.
+select id, fence from {{waiting}} where deadline < ? order by deadline limit 0 + ?;
 
 -- name: outdated
 -- Lists finished jobs that ended before a time, earliest first, without those whose

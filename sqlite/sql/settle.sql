@@ -54,7 +54,7 @@ select j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_ke
        coalesce(l.failures, r.failures, p.failures, u.failures, w.failures, d.failures, 0),
        coalesce(l.crashes, r.crashes, p.crashes, u.crashes, w.crashes, d.crashes, 0),
        coalesce(u.started_at, w.started_at, d.started_at, 0),
-       coalesce(w.deadline, 0), u.wish, u.answer,
+       coalesce(w.deadline, 0), coalesce(w.retry_after, -1), u.wish, u.answer,
        coalesce(d.reason, ''), coalesce(d.error, ''), d.output
 from {{job}} j
 left join {{later}} l on l.id = j.id
@@ -114,8 +114,8 @@ insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crash
 -- name: to_waiting
 -- Puts a job into waiting.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{waiting}} (id, fence, node, lane, attempt, failures, crashes, started_at, deadline)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+insert into {{waiting}} (id, fence, node, lane, attempt, failures, crashes, started_at, deadline, retry_after)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: to_done
 -- Puts a job into done.

@@ -46,8 +46,8 @@ delete from {{sweep}} where id = ?;
 -- Inputs: ids as a JSON array.
 -- Output: sweep, then the columns of sqlstore.ScanSums; no row if there are no shards.
 -- Locks: none.
-select p.sweep, sum(case when p.to_index > 0 then p.to_index - p.from_index else 0 end), sum(p.mark - p.from_index),
-       sum(p.done), sum(p.abandoned), sum(p.again), sum(p.errors), sum(max(0, p.done + p.abandoned - (p.mark - p.from_index))),
+select p.sweep, sum(case when p.to_index > 0 then p.to_index - p.from_index else 0 end), sum(p.mark - p.behind - p.from_index),
+       sum(p.done), sum(p.abandoned), sum(p.again), sum(p.errors), sum(max(0, p.done + p.abandoned - (p.mark - p.behind - p.from_index))),
        sum(case when p.ended then 0.0 else p.measured end)
 from json_each(?) v
 cross join {{shard_progress}} p on p.sweep = v.value
@@ -58,7 +58,7 @@ group by p.sweep;
 -- Inputs: sweep.  Output: the columns of sqlstore.ScanShard, in order.  Locks: none.
 select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
        s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
-       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured, p.behind
 from {{shard}} s
 cross join {{shard_progress}} p on p.sweep = s.sweep and p.number = s.number
 where s.sweep = ?
@@ -70,7 +70,7 @@ order by s.number;
 -- Locks: none.
 select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
        s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
-       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured,
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured, p.behind,
        case when j.id is null then '' when u.id is not null then 'running' when r.id is not null then 'ready' when l.id is not null then 'scheduled'
             when k.id is not null then 'parked' when w.id is not null then 'waiting'
             else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end end
@@ -99,8 +99,8 @@ insert into {{shard}} (sweep, number) values (?, ?);
 -- name: add_progress
 -- Stores how far a new shard has come.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source, behind)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: drop_shards
 -- Removes what is steered of the shards of a sweep.
@@ -142,11 +142,11 @@ where w.id = ? and s.number = ? and r.id = ? and r.fence = ?;
 -- name: checkpoint
 -- Keeps how far the run of a shard has come.
 -- Inputs: mark, bits, pending, source or null, done, abandoned, again, errors, measured,
---   used_rate, used_slots, ended, told, fence, now, to_index or 0, sweep, number.
+--   used_rate, used_slots, ended, told, fence, now, behind, to_index or 0, sweep, number.
 -- Output: none.  Locks: the writer's.
 update {{shard_progress}}
 set mark = ?, bits = ?, pending = ?, source = coalesce(?, source), done = ?, abandoned = ?, again = ?, errors = ?, measured = ?,
-    used_rate = ?, used_slots = ?, ended = ?, told = ?, fence = ?, saved_at = ?,
+    used_rate = ?, used_slots = ?, ended = ?, told = ?, fence = ?, saved_at = ?, behind = ?,
     to_index = case to_index when 0 then ? else to_index end
 where sweep = ? and number = ?;
 
@@ -307,3 +307,19 @@ limit 0 + ?2;
 -- Removes events.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{sweep_event}} where id in (select value from json_each(?));
+
+-- name: add_sweep_items
+-- Stores some items of the list of a sweep.
+-- Inputs: sweep, index of the first, items as a JSON array.  Output: none.
+-- Locks: the writer's.
+insert into {{sweep_item}} (sweep, first, items) values (?, ?, ?);
+
+-- name: drop_sweep_items
+-- Removes the list of a sweep.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+delete from {{sweep_item}} where sweep = ?;
+
+-- name: sweep_items
+-- Reads the items of the list of a sweep among which one with an index is, if there is one.
+-- Inputs: sweep, index.  Output: index of the first, items.  Locks: none.
+select first, items from {{sweep_item}} where sweep = ? and first <= ? order by first desc limit 1;

@@ -26,6 +26,9 @@ type Book interface {
 	// Retries lists the items of the shard, from an index on, that failed and are to
 	// be tried again.
 	Retries(ctx context.Context, from int64, most int) ([]int64, error)
+	// Items returns items of the list that is stored with the sweep, from an index on: see
+	// sweep.Store.
+	Items(ctx context.Context, from int64) ([]string, error)
 	// AddLogs stores lines about items.
 	AddLogs(ctx context.Context, lines []sweep.Log) error
 	// Stop stops the sweep. One that does not run any more is fine.
@@ -95,6 +98,11 @@ func (b *storeBook) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint)
 // Retries lists failed items that are to be tried again.
 func (b *storeBook) Retries(ctx context.Context, from int64, most int) ([]int64, error) {
 	return sweep.ShardRetries(ctx, b.store, b.shard, from, most)
+}
+
+// Items reads the list of the sweep.
+func (b *storeBook) Items(ctx context.Context, from int64) ([]string, error) {
+	return b.store.SweepItems(ctx, b.args.Sweep, from)
 }
 
 // AddLogs stores lines about items.

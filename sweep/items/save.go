@@ -54,7 +54,7 @@ func (r *Run) checkpoint() sweep.Checkpoint {
 	s := &r.shard
 	return sweep.Checkpoint{
 		Sweep: r.Sweep.ID, Job: r.Job.ID, Fence: r.Job.Fence, Number: s.Number,
-		To: s.To, Mark: s.Mark, Window: s.Window, Pending: s.Pending, Done: s.Done, Abandoned: s.Abandoned, Again: s.Again, Errors: s.Errors, Used: r.told,
+		To: s.To, Mark: s.Mark, Behind: s.Behind, Window: s.Window, Pending: s.Pending, Done: s.Done, Abandoned: s.Abandoned, Again: s.Again, Errors: s.Errors, Used: r.told,
 	}
 }
 
@@ -78,7 +78,7 @@ func (r *Run) fresh() time.Time { return r.heard.Load().Add(fresh) }
 // save stores a checkpoint of the runner and passes on what comes back.
 func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orders, error) {
 	c := r.checkpoint()
-	c.Mark, c.Window = made.Mark, made.Window
+	c.Mark, c.Window, c.Behind = made.Mark, made.Window, sweeping.Behind(made.Mark, made.Aside)
 	var err error
 	if c.Pending, err = sweeping.EncodePending(made.Aside); err != nil {
 		return sweeping.Orders{}, err

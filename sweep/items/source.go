@@ -38,6 +38,9 @@ func (r *Run) from() (source.Source, error) {
 		}
 		return source.OpenTable(db.Querier, source.TableOptions{Dialect: db.Dialect, Database: from.Table.Database, Table: from.Table.Name, Key: from.Table.Key, Columns: from.Table.Columns})
 	}
+	if from.Listed > 0 {
+		return source.NewListed(from.Listed, r.book.Items), nil
+	}
 	return source.Indexes{From: r.shard.From, To: r.shard.To}, nil
 }
 

@@ -991,8 +991,14 @@ type BatchTask struct {
 	// Why it failed, or was cancelled.
 	Info string `protobuf:"bytes,8,opt,name=info,proto3" json:"info,omitempty"`
 	// How often it was tried again by itself since it was created or retried.
-	Retries       int32                  `protobuf:"varint,9,opt,name=retries,proto3" json:"retries,omitempty"`
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Retries   int32                  `protobuf:"varint,9,opt,name=retries,proto3" json:"retries,omitempty"`
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Of its batch, as are the next three.
+	BatchType string `protobuf:"bytes,11,opt,name=batch_type,json=batchType,proto3" json:"batch_type,omitempty"`
+	Creator   string `protobuf:"bytes,12,opt,name=creator,proto3" json:"creator,omitempty"`
+	Env       string `protobuf:"bytes,13,opt,name=env,proto3" json:"env,omitempty"`
+	// The batch's queue.
+	Region        string `protobuf:"bytes,14,opt,name=region,proto3" json:"region,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1097,6 +1103,34 @@ func (x *BatchTask) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *BatchTask) GetBatchType() string {
+	if x != nil {
+		return x.BatchType
+	}
+	return ""
+}
+
+func (x *BatchTask) GetCreator() string {
+	if x != nil {
+		return x.Creator
+	}
+	return ""
+}
+
+func (x *BatchTask) GetEnv() string {
+	if x != nil {
+		return x.Env
+	}
+	return ""
+}
+
+func (x *BatchTask) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
 type GetBatchRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1151,7 +1185,10 @@ type ListBatchesRequest struct {
 	Queue     []string `protobuf:"bytes,5,rep,name=queue,proto3" json:"queue,omitempty"`
 	Tenant    []string `protobuf:"bytes,6,rep,name=tenant,proto3" json:"tenant,omitempty"`
 	// Only those that have not completed.
-	Open          bool `protobuf:"varint,7,opt,name=open,proto3" json:"open,omitempty"`
+	Open          bool     `protobuf:"varint,7,opt,name=open,proto3" json:"open,omitempty"`
+	State         []string `protobuf:"bytes,8,rep,name=state,proto3" json:"state,omitempty"`
+	Creator       []string `protobuf:"bytes,9,rep,name=creator,proto3" json:"creator,omitempty"`
+	Env           []string `protobuf:"bytes,10,rep,name=env,proto3" json:"env,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1233,6 +1270,27 @@ func (x *ListBatchesRequest) GetOpen() bool {
 		return x.Open
 	}
 	return false
+}
+
+func (x *ListBatchesRequest) GetState() []string {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *ListBatchesRequest) GetCreator() []string {
+	if x != nil {
+		return x.Creator
+	}
+	return nil
+}
+
+func (x *ListBatchesRequest) GetEnv() []string {
+	if x != nil {
+		return x.Env
+	}
+	return nil
 }
 
 type ListBatchesResponse struct {
@@ -1830,7 +1888,7 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\x11_rollback_runningB\x13\n" +
 	"\x11_rollback_successB\x10\n" +
 	"\x0e_rollback_failB\t\n" +
-	"\a_cancel\"\xb3\x02\n" +
+	"\a_cancel\"\x96\x03\n" +
 	"\tBatchTask\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x19\n" +
 	"\bbatch_id\x18\x02 \x01(\x03R\abatchId\x12+\n" +
@@ -1843,9 +1901,14 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\aretries\x18\t \x01(\x05R\aretries\x129\n" +
 	"\n" +
 	"updated_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\")\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n" +
+	"\n" +
+	"batch_type\x18\v \x01(\tR\tbatchType\x12\x18\n" +
+	"\acreator\x18\f \x01(\tR\acreator\x12\x10\n" +
+	"\x03env\x18\r \x01(\tR\x03env\x12\x16\n" +
+	"\x06region\x18\x0e \x01(\tR\x06region\")\n" +
 	"\x0fGetBatchRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\xc5\x01\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\x8b\x03\n" +
 	"\x12ListBatchesRequest\x12&\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -1854,7 +1917,11 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\x04type\x18\x04 \x03(\tR\x04type\x12\x14\n" +
 	"\x05queue\x18\x05 \x03(\tR\x05queue\x12\x16\n" +
 	"\x06tenant\x18\x06 \x03(\tR\x06tenant\x12\x12\n" +
-	"\x04open\x18\a \x01(\bR\x04open\"g\n" +
+	"\x04open\x18\a \x01(\bR\x04open\x12\x97\x01\n" +
+	"\x05state\x18\b \x03(\tB\x80\x01\x92\xb5\x18|*\apending*\arunning*\asuccess*\x04fail*\fpartial_fail*\x10rollback_pending*\x10rollback_running*\x10rollback_success*\rrollback_fail*\x06cancelR\x05state\x12\x18\n" +
+	"\acreator\x18\t \x03(\tR\acreator\x12\x10\n" +
+	"\x03env\x18\n" +
+	" \x03(\tR\x03env\"g\n" +
 	"\x13ListBatchesResponse\x12(\n" +
 	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.BatchR\x05items\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8b\x01\n" +

@@ -221,7 +221,13 @@ type BatchJobTask struct {
 	// Set by the server.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Set by the server.
-	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// Set by the server, as are the next four: those of its batch.
+	BatchId       int64  `protobuf:"varint,13,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
+	BatchType     string `protobuf:"bytes,14,opt,name=batch_type,json=batchType,proto3" json:"batch_type,omitempty"`
+	Creator       string `protobuf:"bytes,15,opt,name=creator,proto3" json:"creator,omitempty"`
+	Env           string `protobuf:"bytes,16,opt,name=env,proto3" json:"env,omitempty"`
+	Region        string `protobuf:"bytes,17,opt,name=region,proto3" json:"region,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -338,6 +344,41 @@ func (x *BatchJobTask) GetUpdateTime() *timestamppb.Timestamp {
 		return x.UpdateTime
 	}
 	return nil
+}
+
+func (x *BatchJobTask) GetBatchId() int64 {
+	if x != nil {
+		return x.BatchId
+	}
+	return 0
+}
+
+func (x *BatchJobTask) GetBatchType() string {
+	if x != nil {
+		return x.BatchType
+	}
+	return ""
+}
+
+func (x *BatchJobTask) GetCreator() string {
+	if x != nil {
+		return x.Creator
+	}
+	return ""
+}
+
+func (x *BatchJobTask) GetEnv() string {
+	if x != nil {
+		return x.Env
+	}
+	return ""
+}
+
+func (x *BatchJobTask) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
 }
 
 type CreateBatchJobResponse struct {
@@ -481,7 +522,7 @@ const file_fairlead_v1_batch_job_proto_rawDesc = "" +
 	"updateTime\x127\n" +
 	"\x05tasks\x18\x0e \x03(\v2\x19.fairlead.v1.BatchJobTaskB\x06\x92\xb5\x18\x02\b\x01R\x05tasks\x12&\n" +
 	"\x0fnext_page_token\x18\x0f \x01(\tR\rnextPageToken\x12\x1f\n" +
-	"\x06tenant\x18\x10 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x06tenant\"\xf1\x03\n" +
+	"\x06tenant\x18\x10 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x06tenant\"\xef\x04\n" +
 	"\fBatchJobTask\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\x03R\x06taskId\x12!\n" +
 	"\ttarget_id\x18\x02 \x01(\fB\x04\x88\xb5\x18\x01R\btargetId\x12(\n" +
@@ -501,7 +542,13 @@ const file_fairlead_v1_batch_job_proto_rawDesc = "" +
 	"\vcreate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12;\n" +
 	"\vupdate_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTimeB\a\n" +
+	"updateTime\x12\x19\n" +
+	"\bbatch_id\x18\r \x01(\x03R\abatchId\x12\x1d\n" +
+	"\n" +
+	"batch_type\x18\x0e \x01(\tR\tbatchType\x12\x18\n" +
+	"\acreator\x18\x0f \x01(\tR\acreator\x12\x10\n" +
+	"\x03env\x18\x10 \x01(\tR\x03env\x12\x16\n" +
+	"\x06region\x18\x11 \x01(\tR\x06regionB\a\n" +
 	"\x05_infoB\r\n" +
 	"\v_retry_time\"K\n" +
 	"\x16CreateBatchJobResponse\x12\x19\n" +

@@ -61,7 +61,9 @@ type NewJob struct {
 	// What happens if its node dies: "revive" it, or "cancel".
 	OnCrash string `protobuf:"bytes,15,opt,name=on_crash,json=onCrash,proto3" json:"on_crash,omitempty"`
 	// W3C traceparent of the caller; that of the request if empty.
-	Trace         string `protobuf:"bytes,16,opt,name=trace,proto3" json:"trace,omitempty"`
+	Trace string `protobuf:"bytes,16,opt,name=trace,proto3" json:"trace,omitempty"`
+	// What happens when it has failed for good: "keep" it, or "remove" it a minute later.
+	OnFail        string `protobuf:"bytes,17,opt,name=on_fail,json=onFail,proto3" json:"on_fail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -208,6 +210,13 @@ func (x *NewJob) GetTrace() string {
 	return ""
 }
 
+func (x *NewJob) GetOnFail() string {
+	if x != nil {
+		return x.OnFail
+	}
+	return ""
+}
+
 // Retry is the pause between a failed attempt and the next.
 type Retry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -335,7 +344,9 @@ type Job struct {
 	// What its handler reported, if progress is what its target told.
 	Reported []byte `protobuf:"bytes,35,opt,name=reported,proto3" json:"reported,omitempty"`
 	// Of the batch that it is a task of.
-	BatchId       int64 `protobuf:"varint,36,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
+	BatchId int64 `protobuf:"varint,36,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
+	// What happens when it has failed for good: keep or remove; keep if empty.
+	OnFail        string `protobuf:"bytes,37,opt,name=on_fail,json=onFail,proto3" json:"on_fail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -620,6 +631,13 @@ func (x *Job) GetBatchId() int64 {
 		return x.BatchId
 	}
 	return 0
+}
+
+func (x *Job) GetOnFail() string {
+	if x != nil {
+		return x.OnFail
+	}
+	return ""
 }
 
 type EnqueueJobsRequest struct {
@@ -2023,8 +2041,10 @@ type FailJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Of the run that is answered for; the current one if 0.
-	Fence         int64  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
-	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	Fence int64  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// Ends the job, whatever attempts are left.
+	Final         bool `protobuf:"varint,4,opt,name=final,proto3" json:"final,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2078,6 +2098,13 @@ func (x *FailJobRequest) GetError() string {
 		return x.Error
 	}
 	return ""
+}
+
+func (x *FailJobRequest) GetFinal() bool {
+	if x != nil {
+		return x.Final
+	}
+	return false
 }
 
 type DeleteJobResponse struct {
@@ -2263,7 +2290,7 @@ var File_fairlead_v1_job_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\n" +
-	"\x15fairlead/v1/job.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc0\x05\n" +
+	"\x15fairlead/v1/job.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xed\x05\n" +
 	"\x06NewJob\x12\x1d\n" +
 	"\x04kind\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04kind\x12\x18\n" +
 	"\x04args\x18\x02 \x01(\fB\x04\x88\xb5\x18\x01R\x04args\x12\x1d\n" +
@@ -2283,12 +2310,13 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\fon_duplicate\x18\r \x01(\tB\x1a\x92\xb5\x18\x16*\x05error*\x04keep*\areplaceR\vonDuplicate\x120\n" +
 	"\x0fconcurrency_key\x18\x0e \x01(\tB\a\x92\xb5\x18\x03 \xff\x01R\x0econcurrencyKey\x12/\n" +
 	"\bon_crash\x18\x0f \x01(\tB\x14\x92\xb5\x18\x10*\x06revive*\x06cancelR\aonCrash\x12\x1d\n" +
-	"\x05trace\x18\x10 \x01(\tB\a\x92\xb5\x18\x03 \xff\x01R\x05trace\"\x95\x01\n" +
+	"\x05trace\x18\x10 \x01(\tB\a\x92\xb5\x18\x03 \xff\x01R\x05trace\x12+\n" +
+	"\aon_fail\x18\x11 \x01(\tB\x12\x92\xb5\x18\x0e*\x04keep*\x06removeR\x06onFail\"\x95\x01\n" +
 	"\x05Retry\x12-\n" +
 	"\x04base\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04base\x12\x16\n" +
 	"\x06factor\x18\x02 \x01(\x01R\x06factor\x12+\n" +
 	"\x03max\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03max\x12\x18\n" +
-	"\aprecise\x18\x04 \x01(\bR\aprecise\"\xba\t\n" +
+	"\aprecise\x18\x04 \x01(\bR\aprecise\"\xd3\t\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
@@ -2332,7 +2360,8 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"scheduleId\x12,\n" +
 	"\x03due\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x03due\x12 \n" +
 	"\breported\x18# \x01(\fB\x04\x88\xb5\x18\x01R\breported\x12\x19\n" +
-	"\bbatch_id\x18$ \x01(\x03R\abatchId\"H\n" +
+	"\bbatch_id\x18$ \x01(\x03R\abatchId\x12\x17\n" +
+	"\aon_fail\x18% \x01(\tR\x06onFail\"H\n" +
 	"\x12EnqueueJobsRequest\x122\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"'\n" +
 	"\x13EnqueueJobsResponse\x12\x10\n" +
@@ -2443,11 +2472,12 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x10FinishJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x14\n" +
 	"\x05fence\x18\x02 \x01(\x03R\x05fence\x12\x1c\n" +
-	"\x06output\x18\x03 \x01(\fB\x04\x88\xb5\x18\x01R\x06output\"_\n" +
+	"\x06output\x18\x03 \x01(\fB\x04\x88\xb5\x18\x01R\x06output\"u\n" +
 	"\x0eFailJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x14\n" +
 	"\x05fence\x18\x02 \x01(\x03R\x05fence\x12\x1f\n" +
-	"\x05error\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \x80@R\x05error\"\x13\n" +
+	"\x05error\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \x80@R\x05error\x12\x14\n" +
+	"\x05final\x18\x04 \x01(\bR\x05final\"\x13\n" +
 	"\x11DeleteJobResponse\"\xbf\x01\n" +
 	"\x0fBulkJobsRequest\x12:\n" +
 	"\x06action\x18\x01 \x01(\tB\"\x92\xb5\x18\x1e\b\x01*\x06cancel*\x05retry*\x03run*\x06deleteR\x06action\x126\n" +

@@ -904,6 +904,128 @@ func (x *ListRetriesResponse) GetIndexes() []int64 {
 	return nil
 }
 
+type ListShardItemsRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Session string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	Job     int64                  `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
+	Fence   int64                  `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
+	// The index of the first.
+	From          int64 `protobuf:"varint,5,opt,name=from,proto3" json:"from,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListShardItemsRequest) Reset() {
+	*x = ListShardItemsRequest{}
+	mi := &file_fairlead_v1_shard_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListShardItemsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListShardItemsRequest) ProtoMessage() {}
+
+func (x *ListShardItemsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_shard_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListShardItemsRequest.ProtoReflect.Descriptor instead.
+func (*ListShardItemsRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_shard_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ListShardItemsRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *ListShardItemsRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *ListShardItemsRequest) GetJob() int64 {
+	if x != nil {
+		return x.Job
+	}
+	return 0
+}
+
+func (x *ListShardItemsRequest) GetFence() int64 {
+	if x != nil {
+		return x.Fence
+	}
+	return 0
+}
+
+func (x *ListShardItemsRequest) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+type ListShardItemsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In order; none if the list has ended.
+	Items         []string `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListShardItemsResponse) Reset() {
+	*x = ListShardItemsResponse{}
+	mi := &file_fairlead_v1_shard_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListShardItemsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListShardItemsResponse) ProtoMessage() {}
+
+func (x *ListShardItemsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_shard_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListShardItemsResponse.ProtoReflect.Descriptor instead.
+func (*ListShardItemsResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_shard_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListShardItemsResponse) GetItems() []string {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
 var File_fairlead_v1_shard_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_shard_proto_rawDesc = "" +
@@ -999,7 +1121,15 @@ const file_fairlead_v1_shard_proto_rawDesc = "" +
 	"\x04from\x18\x05 \x01(\x03B\x06\x92\xb5\x18\x02\x10\x00R\x04from\x12\x1f\n" +
 	"\x05limit\x18\x06 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\x05limit\"/\n" +
 	"\x13ListRetriesResponse\x12\x18\n" +
-	"\aindexes\x18\x01 \x03(\x03R\aindexesB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
+	"\aindexes\x18\x01 \x03(\x03R\aindexes\"\xac\x01\n" +
+	"\x15ListShardItemsRequest\x12\x16\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12'\n" +
+	"\asession\x18\x02 \x01(\tB\r\x92\xb5\x18\x05\b\x01 \xc8\x01\x98\xb5\x18\x01R\asession\x12\x18\n" +
+	"\x03job\x18\x03 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x03job\x12\x1c\n" +
+	"\x05fence\x18\x04 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x05fence\x12\x1a\n" +
+	"\x04from\x18\x05 \x01(\x03B\x06\x92\xb5\x18\x02\x10\x00R\x04from\".\n" +
+	"\x16ListShardItemsResponse\x12\x14\n" +
+	"\x05items\x18\x01 \x03(\tR\x05itemsB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
 	file_fairlead_v1_shard_proto_rawDescOnce sync.Once
@@ -1013,22 +1143,24 @@ func file_fairlead_v1_shard_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_shard_proto_rawDescData
 }
 
-var file_fairlead_v1_shard_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_fairlead_v1_shard_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_fairlead_v1_shard_proto_goTypes = []any{
-	(*LoadShardRequest)(nil),    // 0: fairlead.v1.LoadShardRequest
-	(*LoadShardResponse)(nil),   // 1: fairlead.v1.LoadShardResponse
-	(*SaveShardRequest)(nil),    // 2: fairlead.v1.SaveShardRequest
-	(*SaveShardResponse)(nil),   // 3: fairlead.v1.SaveShardResponse
-	(*NoteItemsRequest)(nil),    // 4: fairlead.v1.NoteItemsRequest
-	(*FailedNote)(nil),          // 5: fairlead.v1.FailedNote
-	(*LineNote)(nil),            // 6: fairlead.v1.LineNote
-	(*NoteItemsResponse)(nil),   // 7: fairlead.v1.NoteItemsResponse
-	(*ListRetriesRequest)(nil),  // 8: fairlead.v1.ListRetriesRequest
-	(*ListRetriesResponse)(nil), // 9: fairlead.v1.ListRetriesResponse
-	(*Sweep)(nil),               // 10: fairlead.v1.Sweep
+	(*LoadShardRequest)(nil),       // 0: fairlead.v1.LoadShardRequest
+	(*LoadShardResponse)(nil),      // 1: fairlead.v1.LoadShardResponse
+	(*SaveShardRequest)(nil),       // 2: fairlead.v1.SaveShardRequest
+	(*SaveShardResponse)(nil),      // 3: fairlead.v1.SaveShardResponse
+	(*NoteItemsRequest)(nil),       // 4: fairlead.v1.NoteItemsRequest
+	(*FailedNote)(nil),             // 5: fairlead.v1.FailedNote
+	(*LineNote)(nil),               // 6: fairlead.v1.LineNote
+	(*NoteItemsResponse)(nil),      // 7: fairlead.v1.NoteItemsResponse
+	(*ListRetriesRequest)(nil),     // 8: fairlead.v1.ListRetriesRequest
+	(*ListRetriesResponse)(nil),    // 9: fairlead.v1.ListRetriesResponse
+	(*ListShardItemsRequest)(nil),  // 10: fairlead.v1.ListShardItemsRequest
+	(*ListShardItemsResponse)(nil), // 11: fairlead.v1.ListShardItemsResponse
+	(*Sweep)(nil),                  // 12: fairlead.v1.Sweep
 }
 var file_fairlead_v1_shard_proto_depIdxs = []int32{
-	10, // 0: fairlead.v1.LoadShardResponse.sweep:type_name -> fairlead.v1.Sweep
+	12, // 0: fairlead.v1.LoadShardResponse.sweep:type_name -> fairlead.v1.Sweep
 	5,  // 1: fairlead.v1.SaveShardRequest.failed:type_name -> fairlead.v1.FailedNote
 	6,  // 2: fairlead.v1.NoteItemsRequest.lines:type_name -> fairlead.v1.LineNote
 	3,  // [3:3] is the sub-list for method output_type
@@ -1056,7 +1188,7 @@ func file_fairlead_v1_shard_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_shard_proto_rawDesc), len(file_fairlead_v1_shard_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -375,8 +375,14 @@ type ItemSource struct {
 	// Lines of a file, below a directory that the operator has listed.
 	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
 	// Lines of what is there.
-	Url           string     `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	Table         *ItemTable `protobuf:"bytes,3,opt,name=table,proto3" json:"table,omitempty"`
+	Url   string     `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	Table *ItemTable `protobuf:"bytes,3,opt,name=table,proto3" json:"table,omitempty"`
+	// A list that is stored with the sweep. Answers do not have it.
+	List []string `protobuf:"bytes,4,rep,name=list,proto3" json:"list,omitempty"`
+	// Set by the server: how many items are stored.
+	Listed int64 `protobuf:"varint,5,opt,name=listed,proto3" json:"listed,omitempty"`
+	// Set by the server: another one stands for another list.
+	Digest        string `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -430,6 +436,27 @@ func (x *ItemSource) GetTable() *ItemTable {
 		return x.Table
 	}
 	return nil
+}
+
+func (x *ItemSource) GetList() []string {
+	if x != nil {
+		return x.List
+	}
+	return nil
+}
+
+func (x *ItemSource) GetListed() int64 {
+	if x != nil {
+		return x.Listed
+	}
+	return 0
+}
+
+func (x *ItemSource) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
 }
 
 // ItemTable is rows of a table, by an integer key. The index of an item is its key.
@@ -645,9 +672,9 @@ type SweepProgress struct {
 	Abandoned *int64 `protobuf:"varint,3,opt,name=abandoned,proto3,oneof" json:"abandoned,omitempty"`
 	// Attempts that failed.
 	Errors *int64 `protobuf:"varint,4,opt,name=errors,proto3,oneof" json:"errors,omitempty"`
-	// Items before the marks: all of them are done or abandoned.
+	// Items before the first of each shard that is neither done nor abandoned.
 	Marked *int64 `protobuf:"varint,5,opt,name=marked,proto3,oneof" json:"marked,omitempty"`
-	// Items behind the marks that are done or abandoned.
+	// Items behind that which are done or abandoned.
 	InWindow *int64 `protobuf:"varint,6,opt,name=in_window,json=inWindow,proto3,oneof" json:"in_window,omitempty"`
 	// Items per second of late.
 	Rate *float64 `protobuf:"fixed64,7,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
@@ -2166,12 +2193,15 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\r_on_exhaustedB\b\n" +
 	"\x06_queueB\t\n" +
 	"\a_tenantB\v\n" +
-	"\t_priority\"r\n" +
+	"\t_priority\"\xc9\x01\n" +
 	"\n" +
 	"ItemSource\x12\x1b\n" +
 	"\x04file\x18\x01 \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\x04file\x12\x19\n" +
 	"\x03url\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\x03url\x12,\n" +
-	"\x05table\x18\x03 \x01(\v2\x16.fairlead.v1.ItemTableR\x05table\"\x91\x01\n" +
+	"\x05table\x18\x03 \x01(\v2\x16.fairlead.v1.ItemTableR\x05table\x12\x1c\n" +
+	"\x04list\x18\x04 \x03(\tB\b\x92\xb5\x18\x04\x18\xa0\x8d\x06R\x04list\x12\x16\n" +
+	"\x06listed\x18\x05 \x01(\x03R\x06listed\x12\x1f\n" +
+	"\x06digest\x18\x06 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x06digest\"\x91\x01\n" +
 	"\tItemTable\x12%\n" +
 	"\bdatabase\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\bdatabase\x12\x1d\n" +
 	"\x04name\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12\x1b\n" +

@@ -57,7 +57,8 @@ type Task struct {
 	MaxConcurrency *int32 `protobuf:"varint,13,opt,name=max_concurrency,json=maxConcurrency,proto3,oneof" json:"max_concurrency,omitempty"`
 	// What happens to more of them: "QUEUE", "SKIP" or "PARALLEL". Default QUEUE.
 	ConcurrencyPolicy *string `protobuf:"bytes,14,opt,name=concurrency_policy,json=concurrencyPolicy,proto3,oneof" json:"concurrency_policy,omitempty"`
-	// How callbacks come in: POST.
+	// By which method an ASYNC run is to be called back, "POST" or "PUT", which the target
+	// is told. Default POST. It is not kept with SYNC.
 	CallbackMethod *string `protobuf:"bytes,15,opt,name=callback_method,json=callbackMethod,proto3,oneof" json:"callback_method,omitempty"`
 	// How long an ASYNC run awaits its callback; default 3600. It is not kept with
 	// SYNC.
@@ -944,7 +945,7 @@ var File_fairlead_v1_task_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_task_proto_rawDesc = "" +
 	"\n" +
-	"\x16fairlead/v1/task.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdb\x0e\n" +
+	"\x16fairlead/v1/task.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe0\x0e\n" +
 	"\x04Task\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12 \n" +
 	"\x04name\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01H\x00R\x04name\x88\x01\x01\x12.\n" +
@@ -964,9 +965,8 @@ const file_fairlead_v1_task_proto_rawDesc = "" +
 	"\x11retry_policy_json\x18\f \x01(\fB\x04\x88\xb5\x18\x01R\x0fretryPolicyJson\x124\n" +
 	"\x0fmax_concurrency\x18\r \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00H\tR\x0emaxConcurrency\x88\x01\x01\x12O\n" +
 	"\x12concurrency_policy\x18\x0e \x01(\tB\x1b\x92\xb5\x18\x17*\x05QUEUE*\x04SKIP*\bPARALLELH\n" +
-	"R\x11concurrencyPolicy\x88\x01\x01\x128\n" +
-	"\x0fcallback_method\x18\x0f \x01(\tB\n" +
-	"\x92\xb5\x18\x06*\x04POSTH\vR\x0ecallbackMethod\x88\x01\x01\x12B\n" +
+	"R\x11concurrencyPolicy\x88\x01\x01\x12=\n" +
+	"\x0fcallback_method\x18\x0f \x01(\tB\x0f\x92\xb5\x18\v*\x04POST*\x03PUTH\vR\x0ecallbackMethod\x88\x01\x01\x12B\n" +
 	"\x14callback_timeout_sec\x18\x10 \x01(\x05B\v\x92\xb5\x18\a\x10\x00\x18\x80\xe7\x84\x0fH\fR\x12callbackTimeoutSec\x88\x01\x01\x12T\n" +
 	"\x0eoverlap_action\x18\x11 \x01(\tB(\x92\xb5\x18$*\x05ALLOW*\x04SKIP*\vCANCEL_PREV*\bPARALLELH\rR\roverlapAction\x88\x01\x01\x12F\n" +
 	"\x0efailure_action\x18\x12 \x01(\tB\x1a\x92\xb5\x18\x16*\aRUN_NEW*\x04SKIP*\x05RETRYH\x0eR\rfailureAction\x88\x01\x01\x124\n" +

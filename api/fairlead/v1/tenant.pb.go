@@ -350,15 +350,220 @@ func (x *ListTenantsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// PatchTenantRequest changes what it names.
+type PatchTenantRequest struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Name       string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Parent     *string                `protobuf:"bytes,2,opt,name=parent,proto3,oneof" json:"parent,omitempty"`
+	MaxRunning *int32                 `protobuf:"varint,3,opt,name=max_running,json=maxRunning,proto3,oneof" json:"max_running,omitempty"`
+	MinRunning *int32                 `protobuf:"varint,4,opt,name=min_running,json=minRunning,proto3,oneof" json:"min_running,omitempty"`
+	Weight     *int32                 `protobuf:"varint,5,opt,name=weight,proto3,oneof" json:"weight,omitempty"`
+	Rate       *float64               `protobuf:"fixed64,6,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
+	Burst      *int32                 `protobuf:"varint,7,opt,name=burst,proto3,oneof" json:"burst,omitempty"`
+	MaxPending *int32                 `protobuf:"varint,8,opt,name=max_pending,json=maxPending,proto3,oneof" json:"max_pending,omitempty"`
+	Paused     *bool                  `protobuf:"varint,9,opt,name=paused,proto3,oneof" json:"paused,omitempty"`
+	// These labels; an empty one is removed, and the others stay.
+	Labels        map[string]string `protobuf:"bytes,10,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Version       int64             `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
+	StartUrl      *string           `protobuf:"bytes,14,opt,name=start_url,json=startUrl,proto3,oneof" json:"start_url,omitempty"`
+	FailUrl       *string           `protobuf:"bytes,15,opt,name=fail_url,json=failUrl,proto3,oneof" json:"fail_url,omitempty"`
+	TimeoutUrl    *string           `protobuf:"bytes,16,opt,name=timeout_url,json=timeoutUrl,proto3,oneof" json:"timeout_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PatchTenantRequest) Reset() {
+	*x = PatchTenantRequest{}
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PatchTenantRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PatchTenantRequest) ProtoMessage() {}
+
+func (x *PatchTenantRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PatchTenantRequest.ProtoReflect.Descriptor instead.
+func (*PatchTenantRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PatchTenantRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PatchTenantRequest) GetParent() string {
+	if x != nil && x.Parent != nil {
+		return *x.Parent
+	}
+	return ""
+}
+
+func (x *PatchTenantRequest) GetMaxRunning() int32 {
+	if x != nil && x.MaxRunning != nil {
+		return *x.MaxRunning
+	}
+	return 0
+}
+
+func (x *PatchTenantRequest) GetMinRunning() int32 {
+	if x != nil && x.MinRunning != nil {
+		return *x.MinRunning
+	}
+	return 0
+}
+
+func (x *PatchTenantRequest) GetWeight() int32 {
+	if x != nil && x.Weight != nil {
+		return *x.Weight
+	}
+	return 0
+}
+
+func (x *PatchTenantRequest) GetRate() float64 {
+	if x != nil && x.Rate != nil {
+		return *x.Rate
+	}
+	return 0
+}
+
+func (x *PatchTenantRequest) GetBurst() int32 {
+	if x != nil && x.Burst != nil {
+		return *x.Burst
+	}
+	return 0
+}
+
+func (x *PatchTenantRequest) GetMaxPending() int32 {
+	if x != nil && x.MaxPending != nil {
+		return *x.MaxPending
+	}
+	return 0
+}
+
+func (x *PatchTenantRequest) GetPaused() bool {
+	if x != nil && x.Paused != nil {
+		return *x.Paused
+	}
+	return false
+}
+
+func (x *PatchTenantRequest) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *PatchTenantRequest) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *PatchTenantRequest) GetStartUrl() string {
+	if x != nil && x.StartUrl != nil {
+		return *x.StartUrl
+	}
+	return ""
+}
+
+func (x *PatchTenantRequest) GetFailUrl() string {
+	if x != nil && x.FailUrl != nil {
+		return *x.FailUrl
+	}
+	return ""
+}
+
+func (x *PatchTenantRequest) GetTimeoutUrl() string {
+	if x != nil && x.TimeoutUrl != nil {
+		return *x.TimeoutUrl
+	}
+	return ""
+}
+
+type DeleteTenantRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Cancels its unfinished jobs; those that run are asked to stop.
+	Force         bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteTenantRequest) Reset() {
+	*x = DeleteTenantRequest{}
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteTenantRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteTenantRequest) ProtoMessage() {}
+
+func (x *DeleteTenantRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteTenantRequest.ProtoReflect.Descriptor instead.
+func (*DeleteTenantRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *DeleteTenantRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DeleteTenantRequest) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
 type DeleteTenantResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Jobs that were cancelled or asked to stop.
+	CancelledJobs int32 `protobuf:"varint,1,opt,name=cancelled_jobs,json=cancelledJobs,proto3" json:"cancelled_jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeleteTenantResponse) Reset() {
 	*x = DeleteTenantResponse{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[4]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -370,7 +575,7 @@ func (x *DeleteTenantResponse) String() string {
 func (*DeleteTenantResponse) ProtoMessage() {}
 
 func (x *DeleteTenantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[4]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -383,7 +588,14 @@ func (x *DeleteTenantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTenantResponse.ProtoReflect.Descriptor instead.
 func (*DeleteTenantResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{4}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *DeleteTenantResponse) GetCancelledJobs() int32 {
+	if x != nil {
+		return x.CancelledJobs
+	}
+	return 0
 }
 
 type TenantSigningKey struct {
@@ -397,7 +609,7 @@ type TenantSigningKey struct {
 
 func (x *TenantSigningKey) Reset() {
 	*x = TenantSigningKey{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[5]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -409,7 +621,7 @@ func (x *TenantSigningKey) String() string {
 func (*TenantSigningKey) ProtoMessage() {}
 
 func (x *TenantSigningKey) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[5]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -422,7 +634,7 @@ func (x *TenantSigningKey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TenantSigningKey.ProtoReflect.Descriptor instead.
 func (*TenantSigningKey) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{5}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TenantSigningKey) GetTenant() string {
@@ -447,7 +659,7 @@ type PauseTenantResponse struct {
 
 func (x *PauseTenantResponse) Reset() {
 	*x = PauseTenantResponse{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[6]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -459,7 +671,7 @@ func (x *PauseTenantResponse) String() string {
 func (*PauseTenantResponse) ProtoMessage() {}
 
 func (x *PauseTenantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[6]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -472,7 +684,7 @@ func (x *PauseTenantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseTenantResponse.ProtoReflect.Descriptor instead.
 func (*PauseTenantResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{6}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{8}
 }
 
 // Usage is what the jobs of a tenant, or of all together, have and do.
@@ -493,14 +705,16 @@ type Usage struct {
 	// Jobs of the last minute that started later than their start_by.
 	Missed int32 `protobuf:"varint,11,opt,name=missed,proto3" json:"missed,omitempty"`
 	// How long ago the first acceptable start of all ready jobs was.
-	OldestWait    *durationpb.Duration `protobuf:"bytes,12,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
+	OldestWait *durationpb.Duration `protobuf:"bytes,12,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
+	// Of a parent: it and its children together, whom its cap and rate hold for.
+	Family        *FamilyUsage `protobuf:"bytes,13,opt,name=family,proto3" json:"family,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[7]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -512,7 +726,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[7]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -525,7 +739,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{7}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Usage) GetTenant() string {
@@ -612,6 +826,123 @@ func (x *Usage) GetOldestWait() *durationpb.Duration {
 	return nil
 }
 
+func (x *Usage) GetFamily() *FamilyUsage {
+	if x != nil {
+		return x.Family
+	}
+	return nil
+}
+
+// FamilyUsage is what the jobs of a parent and of its children have and do.
+type FamilyUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By name.
+	Children      []string             `protobuf:"bytes,1,rep,name=children,proto3" json:"children,omitempty"`
+	Scheduled     int32                `protobuf:"varint,2,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
+	Parked        int32                `protobuf:"varint,3,opt,name=parked,proto3" json:"parked,omitempty"`
+	Ready         int32                `protobuf:"varint,4,opt,name=ready,proto3" json:"ready,omitempty"`
+	Running       int32                `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`
+	Waiting       int32                `protobuf:"varint,6,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Started       float64              `protobuf:"fixed64,7,opt,name=started,proto3" json:"started,omitempty"`
+	Missed        int32                `protobuf:"varint,8,opt,name=missed,proto3" json:"missed,omitempty"`
+	OldestWait    *durationpb.Duration `protobuf:"bytes,9,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FamilyUsage) Reset() {
+	*x = FamilyUsage{}
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FamilyUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FamilyUsage) ProtoMessage() {}
+
+func (x *FamilyUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FamilyUsage.ProtoReflect.Descriptor instead.
+func (*FamilyUsage) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *FamilyUsage) GetChildren() []string {
+	if x != nil {
+		return x.Children
+	}
+	return nil
+}
+
+func (x *FamilyUsage) GetScheduled() int32 {
+	if x != nil {
+		return x.Scheduled
+	}
+	return 0
+}
+
+func (x *FamilyUsage) GetParked() int32 {
+	if x != nil {
+		return x.Parked
+	}
+	return 0
+}
+
+func (x *FamilyUsage) GetReady() int32 {
+	if x != nil {
+		return x.Ready
+	}
+	return 0
+}
+
+func (x *FamilyUsage) GetRunning() int32 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
+func (x *FamilyUsage) GetWaiting() int32 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *FamilyUsage) GetStarted() float64 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+func (x *FamilyUsage) GetMissed() int32 {
+	if x != nil {
+		return x.Missed
+	}
+	return 0
+}
+
+func (x *FamilyUsage) GetOldestWait() *durationpb.Duration {
+	if x != nil {
+		return x.OldestWait
+	}
+	return nil
+}
+
 var File_fairlead_v1_tenant_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_tenant_proto_rawDesc = "" +
@@ -652,13 +983,53 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\"h\n" +
 	"\x13ListTenantsResponse\x12)\n" +
 	"\x05items\x18\x01 \x03(\v2\x13.fairlead.v1.TenantR\x05items\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x16\n" +
-	"\x14DeleteTenantResponse\"Q\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8d\x06\n" +
+	"\x12PatchTenantRequest\x12\x1d\n" +
+	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12$\n" +
+	"\x06parent\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01H\x00R\x06parent\x88\x01\x01\x12,\n" +
+	"\vmax_running\x18\x03 \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00H\x01R\n" +
+	"maxRunning\x88\x01\x01\x12,\n" +
+	"\vmin_running\x18\x04 \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00H\x02R\n" +
+	"minRunning\x88\x01\x01\x12#\n" +
+	"\x06weight\x18\x05 \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00H\x03R\x06weight\x88\x01\x01\x12\x17\n" +
+	"\x04rate\x18\x06 \x01(\x01H\x04R\x04rate\x88\x01\x01\x12!\n" +
+	"\x05burst\x18\a \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00H\x05R\x05burst\x88\x01\x01\x12,\n" +
+	"\vmax_pending\x18\b \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00H\x06R\n" +
+	"maxPending\x88\x01\x01\x12\x1b\n" +
+	"\x06paused\x18\t \x01(\bH\aR\x06paused\x88\x01\x01\x12C\n" +
+	"\x06labels\x18\n" +
+	" \x03(\v2+.fairlead.v1.PatchTenantRequest.LabelsEntryR\x06labels\x12\x18\n" +
+	"\aversion\x18\v \x01(\x03R\aversion\x12)\n" +
+	"\tstart_url\x18\x0e \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fH\bR\bstartUrl\x88\x01\x01\x12'\n" +
+	"\bfail_url\x18\x0f \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fH\tR\afailUrl\x88\x01\x01\x12-\n" +
+	"\vtimeout_url\x18\x10 \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fH\n" +
+	"R\n" +
+	"timeoutUrl\x88\x01\x01\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\t\n" +
+	"\a_parentB\x0e\n" +
+	"\f_max_runningB\x0e\n" +
+	"\f_min_runningB\t\n" +
+	"\a_weightB\a\n" +
+	"\x05_rateB\b\n" +
+	"\x06_burstB\x0e\n" +
+	"\f_max_pendingB\t\n" +
+	"\a_pausedB\f\n" +
+	"\n" +
+	"_start_urlB\v\n" +
+	"\t_fail_urlB\x0e\n" +
+	"\f_timeout_url\"J\n" +
+	"\x13DeleteTenantRequest\x12\x1d\n" +
+	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12\x14\n" +
+	"\x05force\x18\x02 \x01(\bR\x05force\"=\n" +
+	"\x14DeleteTenantResponse\x12%\n" +
+	"\x0ecancelled_jobs\x18\x01 \x01(\x05R\rcancelledJobs\"Q\n" +
 	"\x10TenantSigningKey\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12%\n" +
 	"\vsigning_key\x18\x02 \x01(\tB\x04\x98\xb5\x18\x01R\n" +
 	"signingKey\"\x15\n" +
-	"\x13PauseTenantResponse\"\xe3\x02\n" +
+	"\x13PauseTenantResponse\"\x95\x03\n" +
 	"\x05Usage\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x1c\n" +
 	"\tscheduled\x18\x02 \x01(\x05R\tscheduled\x12\x16\n" +
@@ -675,7 +1046,19 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	" \x01(\x01R\astarted\x12\x16\n" +
 	"\x06missed\x18\v \x01(\x05R\x06missed\x12:\n" +
 	"\voldest_wait\x18\f \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"oldestWait2\xd8\b\n" +
+	"oldestWait\x120\n" +
+	"\x06family\x18\r \x01(\v2\x18.fairlead.v1.FamilyUsageR\x06family\"\x97\x02\n" +
+	"\vFamilyUsage\x12\x1a\n" +
+	"\bchildren\x18\x01 \x03(\tR\bchildren\x12\x1c\n" +
+	"\tscheduled\x18\x02 \x01(\x05R\tscheduled\x12\x16\n" +
+	"\x06parked\x18\x03 \x01(\x05R\x06parked\x12\x14\n" +
+	"\x05ready\x18\x04 \x01(\x05R\x05ready\x12\x18\n" +
+	"\arunning\x18\x05 \x01(\x05R\arunning\x12\x18\n" +
+	"\awaiting\x18\x06 \x01(\x05R\awaiting\x12\x18\n" +
+	"\astarted\x18\a \x01(\x01R\astarted\x12\x16\n" +
+	"\x06missed\x18\b \x01(\x05R\x06missed\x12:\n" +
+	"\voldest_wait\x18\t \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"oldestWait2\xd2\t\n" +
 	"\rTenantService\x12b\n" +
 	"\fCreateTenant\x12\x13.fairlead.v1.Tenant\x1a\x13.fairlead.v1.Tenant\"(ڵ\x18\n" +
 	"\n" +
@@ -686,8 +1069,11 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/tenants\x12i\n" +
 	"\fUpdateTenant\x12\x13.fairlead.v1.Tenant\x1a\x13.fairlead.v1.Tenant\"/ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\x1a\x16/api/v1/tenants/{name}\x12~\n" +
-	"\fDeleteTenant\x12\x1d.fairlead.v1.GetTenantRequest\x1a!.fairlead.v1.DeleteTenantResponse\",ڵ\x18\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\x1a\x16/api/v1/tenants/{name}\x12t\n" +
+	"\vPatchTenant\x12\x1f.fairlead.v1.PatchTenantRequest\x1a\x13.fairlead.v1.Tenant\"/ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*2\x16/api/v1/tenants/{name}\x12\x81\x01\n" +
+	"\fDeleteTenant\x12 .fairlead.v1.DeleteTenantRequest\x1a!.fairlead.v1.DeleteTenantResponse\",ڵ\x18\n" +
 	"\n" +
 	"\boperator\x82\xd3\xe4\x93\x02\x18*\x16/api/v1/tenants/{name}\x12\x85\x01\n" +
 	"\vPauseTenant\x12\x1d.fairlead.v1.GetTenantRequest\x1a .fairlead.v1.PauseTenantResponse\"5ڵ\x18\n" +
@@ -713,49 +1099,58 @@ func file_fairlead_v1_tenant_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_tenant_proto_rawDescData
 }
 
-var file_fairlead_v1_tenant_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_fairlead_v1_tenant_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_fairlead_v1_tenant_proto_goTypes = []any{
 	(*Tenant)(nil),                // 0: fairlead.v1.Tenant
 	(*GetTenantRequest)(nil),      // 1: fairlead.v1.GetTenantRequest
 	(*ListTenantsRequest)(nil),    // 2: fairlead.v1.ListTenantsRequest
 	(*ListTenantsResponse)(nil),   // 3: fairlead.v1.ListTenantsResponse
-	(*DeleteTenantResponse)(nil),  // 4: fairlead.v1.DeleteTenantResponse
-	(*TenantSigningKey)(nil),      // 5: fairlead.v1.TenantSigningKey
-	(*PauseTenantResponse)(nil),   // 6: fairlead.v1.PauseTenantResponse
-	(*Usage)(nil),                 // 7: fairlead.v1.Usage
-	nil,                           // 8: fairlead.v1.Tenant.LabelsEntry
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 10: google.protobuf.Duration
+	(*PatchTenantRequest)(nil),    // 4: fairlead.v1.PatchTenantRequest
+	(*DeleteTenantRequest)(nil),   // 5: fairlead.v1.DeleteTenantRequest
+	(*DeleteTenantResponse)(nil),  // 6: fairlead.v1.DeleteTenantResponse
+	(*TenantSigningKey)(nil),      // 7: fairlead.v1.TenantSigningKey
+	(*PauseTenantResponse)(nil),   // 8: fairlead.v1.PauseTenantResponse
+	(*Usage)(nil),                 // 9: fairlead.v1.Usage
+	(*FamilyUsage)(nil),           // 10: fairlead.v1.FamilyUsage
+	nil,                           // 11: fairlead.v1.Tenant.LabelsEntry
+	nil,                           // 12: fairlead.v1.PatchTenantRequest.LabelsEntry
+	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
 }
 var file_fairlead_v1_tenant_proto_depIdxs = []int32{
-	8,  // 0: fairlead.v1.Tenant.labels:type_name -> fairlead.v1.Tenant.LabelsEntry
-	9,  // 1: fairlead.v1.Tenant.created_at:type_name -> google.protobuf.Timestamp
-	9,  // 2: fairlead.v1.Tenant.updated_at:type_name -> google.protobuf.Timestamp
+	11, // 0: fairlead.v1.Tenant.labels:type_name -> fairlead.v1.Tenant.LabelsEntry
+	13, // 1: fairlead.v1.Tenant.created_at:type_name -> google.protobuf.Timestamp
+	13, // 2: fairlead.v1.Tenant.updated_at:type_name -> google.protobuf.Timestamp
 	0,  // 3: fairlead.v1.ListTenantsResponse.items:type_name -> fairlead.v1.Tenant
-	10, // 4: fairlead.v1.Usage.oldest_wait:type_name -> google.protobuf.Duration
-	0,  // 5: fairlead.v1.TenantService.CreateTenant:input_type -> fairlead.v1.Tenant
-	1,  // 6: fairlead.v1.TenantService.GetTenant:input_type -> fairlead.v1.GetTenantRequest
-	2,  // 7: fairlead.v1.TenantService.ListTenants:input_type -> fairlead.v1.ListTenantsRequest
-	0,  // 8: fairlead.v1.TenantService.UpdateTenant:input_type -> fairlead.v1.Tenant
-	1,  // 9: fairlead.v1.TenantService.DeleteTenant:input_type -> fairlead.v1.GetTenantRequest
-	1,  // 10: fairlead.v1.TenantService.PauseTenant:input_type -> fairlead.v1.GetTenantRequest
-	1,  // 11: fairlead.v1.TenantService.ResumeTenant:input_type -> fairlead.v1.GetTenantRequest
-	1,  // 12: fairlead.v1.TenantService.GetTenantStats:input_type -> fairlead.v1.GetTenantRequest
-	1,  // 13: fairlead.v1.TenantService.GetTenantSigningKey:input_type -> fairlead.v1.GetTenantRequest
-	0,  // 14: fairlead.v1.TenantService.CreateTenant:output_type -> fairlead.v1.Tenant
-	0,  // 15: fairlead.v1.TenantService.GetTenant:output_type -> fairlead.v1.Tenant
-	3,  // 16: fairlead.v1.TenantService.ListTenants:output_type -> fairlead.v1.ListTenantsResponse
-	0,  // 17: fairlead.v1.TenantService.UpdateTenant:output_type -> fairlead.v1.Tenant
-	4,  // 18: fairlead.v1.TenantService.DeleteTenant:output_type -> fairlead.v1.DeleteTenantResponse
-	6,  // 19: fairlead.v1.TenantService.PauseTenant:output_type -> fairlead.v1.PauseTenantResponse
-	6,  // 20: fairlead.v1.TenantService.ResumeTenant:output_type -> fairlead.v1.PauseTenantResponse
-	7,  // 21: fairlead.v1.TenantService.GetTenantStats:output_type -> fairlead.v1.Usage
-	5,  // 22: fairlead.v1.TenantService.GetTenantSigningKey:output_type -> fairlead.v1.TenantSigningKey
-	14, // [14:23] is the sub-list for method output_type
-	5,  // [5:14] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	12, // 4: fairlead.v1.PatchTenantRequest.labels:type_name -> fairlead.v1.PatchTenantRequest.LabelsEntry
+	14, // 5: fairlead.v1.Usage.oldest_wait:type_name -> google.protobuf.Duration
+	10, // 6: fairlead.v1.Usage.family:type_name -> fairlead.v1.FamilyUsage
+	14, // 7: fairlead.v1.FamilyUsage.oldest_wait:type_name -> google.protobuf.Duration
+	0,  // 8: fairlead.v1.TenantService.CreateTenant:input_type -> fairlead.v1.Tenant
+	1,  // 9: fairlead.v1.TenantService.GetTenant:input_type -> fairlead.v1.GetTenantRequest
+	2,  // 10: fairlead.v1.TenantService.ListTenants:input_type -> fairlead.v1.ListTenantsRequest
+	0,  // 11: fairlead.v1.TenantService.UpdateTenant:input_type -> fairlead.v1.Tenant
+	4,  // 12: fairlead.v1.TenantService.PatchTenant:input_type -> fairlead.v1.PatchTenantRequest
+	5,  // 13: fairlead.v1.TenantService.DeleteTenant:input_type -> fairlead.v1.DeleteTenantRequest
+	1,  // 14: fairlead.v1.TenantService.PauseTenant:input_type -> fairlead.v1.GetTenantRequest
+	1,  // 15: fairlead.v1.TenantService.ResumeTenant:input_type -> fairlead.v1.GetTenantRequest
+	1,  // 16: fairlead.v1.TenantService.GetTenantStats:input_type -> fairlead.v1.GetTenantRequest
+	1,  // 17: fairlead.v1.TenantService.GetTenantSigningKey:input_type -> fairlead.v1.GetTenantRequest
+	0,  // 18: fairlead.v1.TenantService.CreateTenant:output_type -> fairlead.v1.Tenant
+	0,  // 19: fairlead.v1.TenantService.GetTenant:output_type -> fairlead.v1.Tenant
+	3,  // 20: fairlead.v1.TenantService.ListTenants:output_type -> fairlead.v1.ListTenantsResponse
+	0,  // 21: fairlead.v1.TenantService.UpdateTenant:output_type -> fairlead.v1.Tenant
+	0,  // 22: fairlead.v1.TenantService.PatchTenant:output_type -> fairlead.v1.Tenant
+	6,  // 23: fairlead.v1.TenantService.DeleteTenant:output_type -> fairlead.v1.DeleteTenantResponse
+	8,  // 24: fairlead.v1.TenantService.PauseTenant:output_type -> fairlead.v1.PauseTenantResponse
+	8,  // 25: fairlead.v1.TenantService.ResumeTenant:output_type -> fairlead.v1.PauseTenantResponse
+	9,  // 26: fairlead.v1.TenantService.GetTenantStats:output_type -> fairlead.v1.Usage
+	7,  // 27: fairlead.v1.TenantService.GetTenantSigningKey:output_type -> fairlead.v1.TenantSigningKey
+	18, // [18:28] is the sub-list for method output_type
+	8,  // [8:18] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_tenant_proto_init() }
@@ -764,13 +1159,14 @@ func file_fairlead_v1_tenant_proto_init() {
 		return
 	}
 	file_fairlead_v1_options_proto_init()
+	file_fairlead_v1_tenant_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_tenant_proto_rawDesc), len(file_fairlead_v1_tenant_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

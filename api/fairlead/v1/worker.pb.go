@@ -1203,7 +1203,10 @@ type RunEnd struct {
 	// Kept if set.
 	Progress []byte `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
 	// Of succeed: enqueued in the same transaction.
-	Replace       *NewJob `protobuf:"bytes,11,opt,name=replace,proto3" json:"replace,omitempty"`
+	Replace *NewJob `protobuf:"bytes,11,opt,name=replace,proto3" json:"replace,omitempty"`
+	// Of await: no answer in time, or a failure, is tried again while attempts are left.
+	// Otherwise either ends the job.
+	OrRetry       bool `protobuf:"varint,12,opt,name=or_retry,json=orRetry,proto3" json:"or_retry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1313,6 +1316,13 @@ func (x *RunEnd) GetReplace() *NewJob {
 		return x.Replace
 	}
 	return nil
+}
+
+func (x *RunEnd) GetOrRetry() bool {
+	if x != nil {
+		return x.OrRetry
+	}
+	return false
 }
 
 type SettleJobsResponse struct {
@@ -1596,7 +1606,7 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\x11SettleJobsRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12'\n" +
 	"\asession\x18\x02 \x01(\tB\r\x92\xb5\x18\x05\b\x01 \xc8\x01\x98\xb5\x18\x01R\asession\x12@\n" +
-	"\vsettlements\x18\x03 \x03(\v2\x13.fairlead.v1.RunEndB\t\x92\xb5\x18\x05\b\x01\x18\xe8\aR\vsettlements\"\xc9\x03\n" +
+	"\vsettlements\x18\x03 \x03(\v2\x13.fairlead.v1.RunEndB\t\x92\xb5\x18\x05\b\x01\x18\xe8\aR\vsettlements\"\xe4\x03\n" +
 	"\x06RunEnd\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1c\n" +
 	"\x05fence\x18\x02 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x05fence\x12N\n" +
@@ -1609,7 +1619,8 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\x04memo\x18\t \x01(\fB\x04\x88\xb5\x18\x01R\x04memo\x12 \n" +
 	"\bprogress\x18\n" +
 	" \x01(\fB\x04\x88\xb5\x18\x01R\bprogress\x12-\n" +
-	"\areplace\x18\v \x01(\v2\x13.fairlead.v1.NewJobR\areplace\"E\n" +
+	"\areplace\x18\v \x01(\v2\x13.fairlead.v1.NewJobR\areplace\x12\x19\n" +
+	"\bor_retry\x18\f \x01(\bR\aorRetry\"E\n" +
 	"\x12SettleJobsResponse\x12/\n" +
 	"\aresults\x18\x01 \x03(\v2\x15.fairlead.v1.RunEndedR\aresults\"H\n" +
 	"\bRunEnded\x12\x0e\n" +
@@ -1619,7 +1630,7 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\x12LeaveWorkerRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12'\n" +
 	"\asession\x18\x02 \x01(\tB\r\x92\xb5\x18\x05\b\x01 \xc8\x01\x98\xb5\x18\x01R\asession\"\x15\n" +
-	"\x13LeaveWorkerResponse2\xad\r\n" +
+	"\x13LeaveWorkerResponse2\xbf\x0e\n" +
 	"\rWorkerService\x12u\n" +
 	"\n" +
 	"JoinWorker\x12\x1e.fairlead.v1.JoinWorkerRequest\x1a\x1f.fairlead.v1.JoinWorkerResponse\"&ڵ\x18\b\n" +
@@ -1660,7 +1671,10 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/workers/{id}/items\x12\x87\x01\n" +
 	"\vListRetries\x12\x1f.fairlead.v1.ListRetriesRequest\x1a .fairlead.v1.ListRetriesResponse\"5ڵ\x18\n" +
 	"\n" +
-	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/workers/{id}/retries\x12}\n" +
+	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/workers/{id}/retries\x12\x8f\x01\n" +
+	"\x0eListShardItems\x12\".fairlead.v1.ListShardItemsRequest\x1a#.fairlead.v1.ListShardItemsResponse\"4ڵ\x18\n" +
+	"\n" +
+	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/workers/{id}/listed\x12}\n" +
 	"\vLeaveWorker\x12\x1f.fairlead.v1.LeaveWorkerRequest\x1a .fairlead.v1.LeaveWorkerResponse\"+ڵ\x18\b\n" +
 	"\x06worker\x82\xd3\xe4\x93\x02\x19:\x01**\x14/api/v1/workers/{id}B<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
@@ -1678,42 +1692,44 @@ func file_fairlead_v1_worker_proto_rawDescGZIP() []byte {
 
 var file_fairlead_v1_worker_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_fairlead_v1_worker_proto_goTypes = []any{
-	(*JoinWorkerRequest)(nil),     // 0: fairlead.v1.JoinWorkerRequest
-	(*KindDefaults)(nil),          // 1: fairlead.v1.KindDefaults
-	(*JoinWorkerResponse)(nil),    // 2: fairlead.v1.JoinWorkerResponse
-	(*Lease)(nil),                 // 3: fairlead.v1.Lease
-	(*BeatWorkerRequest)(nil),     // 4: fairlead.v1.BeatWorkerRequest
-	(*BeatWorkerResponse)(nil),    // 5: fairlead.v1.BeatWorkerResponse
-	(*StopJob)(nil),               // 6: fairlead.v1.StopJob
-	(*LeaseJobsRequest)(nil),      // 7: fairlead.v1.LeaseJobsRequest
-	(*KindRoom)(nil),              // 8: fairlead.v1.KindRoom
-	(*LeaseJobsResponse)(nil),     // 9: fairlead.v1.LeaseJobsResponse
-	(*StreamJobsRequest)(nil),     // 10: fairlead.v1.StreamJobsRequest
-	(*ListLeasesRequest)(nil),     // 11: fairlead.v1.ListLeasesRequest
-	(*ListLeasesResponse)(nil),    // 12: fairlead.v1.ListLeasesResponse
-	(*WatchWorkerRequest)(nil),    // 13: fairlead.v1.WatchWorkerRequest
-	(*WorkerNews)(nil),            // 14: fairlead.v1.WorkerNews
-	(*SaveProgressRequest)(nil),   // 15: fairlead.v1.SaveProgressRequest
-	(*SaveProgressResponse)(nil),  // 16: fairlead.v1.SaveProgressResponse
-	(*SettleJobsRequest)(nil),     // 17: fairlead.v1.SettleJobsRequest
-	(*RunEnd)(nil),                // 18: fairlead.v1.RunEnd
-	(*SettleJobsResponse)(nil),    // 19: fairlead.v1.SettleJobsResponse
-	(*RunEnded)(nil),              // 20: fairlead.v1.RunEnded
-	(*LeaveWorkerRequest)(nil),    // 21: fairlead.v1.LeaveWorkerRequest
-	(*LeaveWorkerResponse)(nil),   // 22: fairlead.v1.LeaveWorkerResponse
-	(*durationpb.Duration)(nil),   // 23: google.protobuf.Duration
-	(*Retry)(nil),                 // 24: fairlead.v1.Retry
-	(*Job)(nil),                   // 25: fairlead.v1.Job
-	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
-	(*NewJob)(nil),                // 27: fairlead.v1.NewJob
-	(*LoadShardRequest)(nil),      // 28: fairlead.v1.LoadShardRequest
-	(*SaveShardRequest)(nil),      // 29: fairlead.v1.SaveShardRequest
-	(*NoteItemsRequest)(nil),      // 30: fairlead.v1.NoteItemsRequest
-	(*ListRetriesRequest)(nil),    // 31: fairlead.v1.ListRetriesRequest
-	(*LoadShardResponse)(nil),     // 32: fairlead.v1.LoadShardResponse
-	(*SaveShardResponse)(nil),     // 33: fairlead.v1.SaveShardResponse
-	(*NoteItemsResponse)(nil),     // 34: fairlead.v1.NoteItemsResponse
-	(*ListRetriesResponse)(nil),   // 35: fairlead.v1.ListRetriesResponse
+	(*JoinWorkerRequest)(nil),      // 0: fairlead.v1.JoinWorkerRequest
+	(*KindDefaults)(nil),           // 1: fairlead.v1.KindDefaults
+	(*JoinWorkerResponse)(nil),     // 2: fairlead.v1.JoinWorkerResponse
+	(*Lease)(nil),                  // 3: fairlead.v1.Lease
+	(*BeatWorkerRequest)(nil),      // 4: fairlead.v1.BeatWorkerRequest
+	(*BeatWorkerResponse)(nil),     // 5: fairlead.v1.BeatWorkerResponse
+	(*StopJob)(nil),                // 6: fairlead.v1.StopJob
+	(*LeaseJobsRequest)(nil),       // 7: fairlead.v1.LeaseJobsRequest
+	(*KindRoom)(nil),               // 8: fairlead.v1.KindRoom
+	(*LeaseJobsResponse)(nil),      // 9: fairlead.v1.LeaseJobsResponse
+	(*StreamJobsRequest)(nil),      // 10: fairlead.v1.StreamJobsRequest
+	(*ListLeasesRequest)(nil),      // 11: fairlead.v1.ListLeasesRequest
+	(*ListLeasesResponse)(nil),     // 12: fairlead.v1.ListLeasesResponse
+	(*WatchWorkerRequest)(nil),     // 13: fairlead.v1.WatchWorkerRequest
+	(*WorkerNews)(nil),             // 14: fairlead.v1.WorkerNews
+	(*SaveProgressRequest)(nil),    // 15: fairlead.v1.SaveProgressRequest
+	(*SaveProgressResponse)(nil),   // 16: fairlead.v1.SaveProgressResponse
+	(*SettleJobsRequest)(nil),      // 17: fairlead.v1.SettleJobsRequest
+	(*RunEnd)(nil),                 // 18: fairlead.v1.RunEnd
+	(*SettleJobsResponse)(nil),     // 19: fairlead.v1.SettleJobsResponse
+	(*RunEnded)(nil),               // 20: fairlead.v1.RunEnded
+	(*LeaveWorkerRequest)(nil),     // 21: fairlead.v1.LeaveWorkerRequest
+	(*LeaveWorkerResponse)(nil),    // 22: fairlead.v1.LeaveWorkerResponse
+	(*durationpb.Duration)(nil),    // 23: google.protobuf.Duration
+	(*Retry)(nil),                  // 24: fairlead.v1.Retry
+	(*Job)(nil),                    // 25: fairlead.v1.Job
+	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
+	(*NewJob)(nil),                 // 27: fairlead.v1.NewJob
+	(*LoadShardRequest)(nil),       // 28: fairlead.v1.LoadShardRequest
+	(*SaveShardRequest)(nil),       // 29: fairlead.v1.SaveShardRequest
+	(*NoteItemsRequest)(nil),       // 30: fairlead.v1.NoteItemsRequest
+	(*ListRetriesRequest)(nil),     // 31: fairlead.v1.ListRetriesRequest
+	(*ListShardItemsRequest)(nil),  // 32: fairlead.v1.ListShardItemsRequest
+	(*LoadShardResponse)(nil),      // 33: fairlead.v1.LoadShardResponse
+	(*SaveShardResponse)(nil),      // 34: fairlead.v1.SaveShardResponse
+	(*NoteItemsResponse)(nil),      // 35: fairlead.v1.NoteItemsResponse
+	(*ListRetriesResponse)(nil),    // 36: fairlead.v1.ListRetriesResponse
+	(*ListShardItemsResponse)(nil), // 37: fairlead.v1.ListShardItemsResponse
 }
 var file_fairlead_v1_worker_proto_depIdxs = []int32{
 	23, // 0: fairlead.v1.JoinWorkerRequest.lease:type_name -> google.protobuf.Duration
@@ -1749,22 +1765,24 @@ var file_fairlead_v1_worker_proto_depIdxs = []int32{
 	29, // 30: fairlead.v1.WorkerService.SaveShard:input_type -> fairlead.v1.SaveShardRequest
 	30, // 31: fairlead.v1.WorkerService.NoteItems:input_type -> fairlead.v1.NoteItemsRequest
 	31, // 32: fairlead.v1.WorkerService.ListRetries:input_type -> fairlead.v1.ListRetriesRequest
-	21, // 33: fairlead.v1.WorkerService.LeaveWorker:input_type -> fairlead.v1.LeaveWorkerRequest
-	2,  // 34: fairlead.v1.WorkerService.JoinWorker:output_type -> fairlead.v1.JoinWorkerResponse
-	5,  // 35: fairlead.v1.WorkerService.BeatWorker:output_type -> fairlead.v1.BeatWorkerResponse
-	9,  // 36: fairlead.v1.WorkerService.LeaseJobs:output_type -> fairlead.v1.LeaseJobsResponse
-	25, // 37: fairlead.v1.WorkerService.StreamJobs:output_type -> fairlead.v1.Job
-	12, // 38: fairlead.v1.WorkerService.ListLeases:output_type -> fairlead.v1.ListLeasesResponse
-	14, // 39: fairlead.v1.WorkerService.WatchWorker:output_type -> fairlead.v1.WorkerNews
-	16, // 40: fairlead.v1.WorkerService.SaveProgress:output_type -> fairlead.v1.SaveProgressResponse
-	19, // 41: fairlead.v1.WorkerService.SettleJobs:output_type -> fairlead.v1.SettleJobsResponse
-	32, // 42: fairlead.v1.WorkerService.LoadShard:output_type -> fairlead.v1.LoadShardResponse
-	33, // 43: fairlead.v1.WorkerService.SaveShard:output_type -> fairlead.v1.SaveShardResponse
-	34, // 44: fairlead.v1.WorkerService.NoteItems:output_type -> fairlead.v1.NoteItemsResponse
-	35, // 45: fairlead.v1.WorkerService.ListRetries:output_type -> fairlead.v1.ListRetriesResponse
-	22, // 46: fairlead.v1.WorkerService.LeaveWorker:output_type -> fairlead.v1.LeaveWorkerResponse
-	34, // [34:47] is the sub-list for method output_type
-	21, // [21:34] is the sub-list for method input_type
+	32, // 33: fairlead.v1.WorkerService.ListShardItems:input_type -> fairlead.v1.ListShardItemsRequest
+	21, // 34: fairlead.v1.WorkerService.LeaveWorker:input_type -> fairlead.v1.LeaveWorkerRequest
+	2,  // 35: fairlead.v1.WorkerService.JoinWorker:output_type -> fairlead.v1.JoinWorkerResponse
+	5,  // 36: fairlead.v1.WorkerService.BeatWorker:output_type -> fairlead.v1.BeatWorkerResponse
+	9,  // 37: fairlead.v1.WorkerService.LeaseJobs:output_type -> fairlead.v1.LeaseJobsResponse
+	25, // 38: fairlead.v1.WorkerService.StreamJobs:output_type -> fairlead.v1.Job
+	12, // 39: fairlead.v1.WorkerService.ListLeases:output_type -> fairlead.v1.ListLeasesResponse
+	14, // 40: fairlead.v1.WorkerService.WatchWorker:output_type -> fairlead.v1.WorkerNews
+	16, // 41: fairlead.v1.WorkerService.SaveProgress:output_type -> fairlead.v1.SaveProgressResponse
+	19, // 42: fairlead.v1.WorkerService.SettleJobs:output_type -> fairlead.v1.SettleJobsResponse
+	33, // 43: fairlead.v1.WorkerService.LoadShard:output_type -> fairlead.v1.LoadShardResponse
+	34, // 44: fairlead.v1.WorkerService.SaveShard:output_type -> fairlead.v1.SaveShardResponse
+	35, // 45: fairlead.v1.WorkerService.NoteItems:output_type -> fairlead.v1.NoteItemsResponse
+	36, // 46: fairlead.v1.WorkerService.ListRetries:output_type -> fairlead.v1.ListRetriesResponse
+	37, // 47: fairlead.v1.WorkerService.ListShardItems:output_type -> fairlead.v1.ListShardItemsResponse
+	22, // 48: fairlead.v1.WorkerService.LeaveWorker:output_type -> fairlead.v1.LeaveWorkerResponse
+	35, // [35:49] is the sub-list for method output_type
+	21, // [21:35] is the sub-list for method input_type
 	21, // [21:21] is the sub-list for extension type_name
 	21, // [21:21] is the sub-list for extension extendee
 	0,  // [0:21] is the sub-list for field type_name

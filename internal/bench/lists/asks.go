@@ -83,6 +83,7 @@ func (s *stock) jobFilters() map[string]fairlead.Filter {
 		"second page":                        {Below: int64(s.jobs / 2)},
 		"second page of failed ones":         {Below: int64(s.jobs / 2), States: []fairlead.State{fairlead.Failed}},
 		"failed since":                       {FinishedFrom: end.Add(-time.Hour), States: []fairlead.State{fairlead.Failed}},
+		"failed since, to be removed":        {FinishedFrom: end.Add(-time.Hour), States: []fairlead.State{fairlead.Failed}, OnFail: fairlead.RemoveFailed},
 		"finished since":                     {FinishedFrom: end.Add(-time.Hour)},
 		"failed since, tenant":               {FinishedFrom: middle, States: []fairlead.State{fairlead.Failed}, Tenants: []string{"tenant-7"}},
 	}
@@ -182,6 +183,7 @@ func (s *stock) scheduleAsks() []ask {
 func (s *stock) batchAsks() []ask {
 	var list []ask
 	for name, filter := range map[string]batch.Filter{
+		"creator": {Creators: []string{"ada"}}, "env": {Envs: []string{"live"}}, "state": {States: []batch.State{batch.Fail}},
 		"": {}, "second page": {Below: s.batch.ID + 100}, "id": {IDs: []int64{s.batch.ID}}, "name": {Names: []string{"batch-5"}}, "type": {Types: []string{"common"}},
 		"type of few": {Types: []string{"rare"}}, "queue": {Queues: []string{"queue-1"}}, "tenant": {Tenants: []string{commonTenant}}, "open": {Open: true},
 		"tenant, type of few": {Tenants: []string{"tenant-99"}, Types: []string{"rare"}},

@@ -76,7 +76,7 @@ var listed = map[string]string{
 	"ListNodes": "nodes", "ListLimits": "limits", "ListTokens": "tokens", "ListAudit": "audit: ",
 	"ListBatches": "batches: ", "ListBatchTasks": "tasks of a batch: ", "ListSweeps": "sweeps: ", "ListSweepLogs": "lines: ",
 	"ListFailedItems": "failed items: ", "ListSweepHistory": "events: ", "ListShards": "shards",
-	"ListTasks": "schedules: ", "ListTaskRuns": "runs: schedule", "ListRetries": "failed items: again", "ListLeases": "jobs: id",
+	"ListTasks": "schedules: ", "ListTaskRuns": "runs: schedule", "ListRetries": "failed items: again", "ListShardItems": "sweeps: id", "ListLeases": "jobs: id",
 	"ListBreakers": noDatabase,
 }
 

@@ -62,7 +62,8 @@ type JobServiceClient interface {
 	SetJobPriority(context.Context, *v1.SetJobPriorityRequest) (*v1.Job, error)
 	// Answers for a job that waits: it has succeeded.
 	FinishJob(context.Context, *v1.FinishJobRequest) (*v1.Job, error)
-	// Answers for a job that waits: it has failed.
+	// Answers for a job that waits: its attempt has failed. A job of the kind external is
+	// tried again as its retry and max_attempts say, unless the failure is final.
 	FailJob(context.Context, *v1.FailJobRequest) (*v1.Job, error)
 	// Removes a job that is not running, with its history. A task that its batch has not
 	// counted, and the job of a shard that has not ended, are refused.

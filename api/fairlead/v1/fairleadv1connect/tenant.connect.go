@@ -18,6 +18,7 @@ const (
 	TenantServiceGetTenantProcedure           = "/fairlead.v1.TenantService/GetTenant"
 	TenantServiceListTenantsProcedure         = "/fairlead.v1.TenantService/ListTenants"
 	TenantServiceUpdateTenantProcedure        = "/fairlead.v1.TenantService/UpdateTenant"
+	TenantServicePatchTenantProcedure         = "/fairlead.v1.TenantService/PatchTenant"
 	TenantServiceDeleteTenantProcedure        = "/fairlead.v1.TenantService/DeleteTenant"
 	TenantServicePauseTenantProcedure         = "/fairlead.v1.TenantService/PauseTenant"
 	TenantServiceResumeTenantProcedure        = "/fairlead.v1.TenantService/ResumeTenant"
@@ -34,8 +35,12 @@ type TenantServiceClient interface {
 	// Replaces what is declared of a tenant. A version, or If-Match, must be the
 	// current one.
 	UpdateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
-	// Removes what is declared of a tenant. Its jobs stay.
-	DeleteTenant(context.Context, *v1.GetTenantRequest) (*v1.DeleteTenantResponse, error)
+	// Changes what is given of what is declared of a tenant. A version, or If-Match, must
+	// be the current one.
+	PatchTenant(context.Context, *v1.PatchTenantRequest) (*v1.Tenant, error)
+	// Removes what is declared of a tenant. Its finished jobs stay. While it has
+	// unfinished jobs it is refused, unless force cancels them.
+	DeleteTenant(context.Context, *v1.DeleteTenantRequest) (*v1.DeleteTenantResponse, error)
 	PauseTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
 	ResumeTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
 	// What a tenant's jobs have and do.
@@ -73,7 +78,11 @@ func (c tenantServiceClient) UpdateTenant(ctx context.Context, in *v1.Tenant) (*
 	return rpc.Call[*v1.Tenant](ctx, c.Client, "UpdateTenant", in)
 }
 
-func (c tenantServiceClient) DeleteTenant(ctx context.Context, in *v1.GetTenantRequest) (*v1.DeleteTenantResponse, error) {
+func (c tenantServiceClient) PatchTenant(ctx context.Context, in *v1.PatchTenantRequest) (*v1.Tenant, error) {
+	return rpc.Call[*v1.Tenant](ctx, c.Client, "PatchTenant", in)
+}
+
+func (c tenantServiceClient) DeleteTenant(ctx context.Context, in *v1.DeleteTenantRequest) (*v1.DeleteTenantResponse, error) {
 	return rpc.Call[*v1.DeleteTenantResponse](ctx, c.Client, "DeleteTenant", in)
 }
 

@@ -14,19 +14,20 @@ const WorkerServiceName = "fairlead.v1.WorkerService"
 
 // The paths at which the methods of WorkerService are served.
 const (
-	WorkerServiceJoinWorkerProcedure   = "/fairlead.v1.WorkerService/JoinWorker"
-	WorkerServiceBeatWorkerProcedure   = "/fairlead.v1.WorkerService/BeatWorker"
-	WorkerServiceLeaseJobsProcedure    = "/fairlead.v1.WorkerService/LeaseJobs"
-	WorkerServiceStreamJobsProcedure   = "/fairlead.v1.WorkerService/StreamJobs"
-	WorkerServiceListLeasesProcedure   = "/fairlead.v1.WorkerService/ListLeases"
-	WorkerServiceWatchWorkerProcedure  = "/fairlead.v1.WorkerService/WatchWorker"
-	WorkerServiceSaveProgressProcedure = "/fairlead.v1.WorkerService/SaveProgress"
-	WorkerServiceSettleJobsProcedure   = "/fairlead.v1.WorkerService/SettleJobs"
-	WorkerServiceLoadShardProcedure    = "/fairlead.v1.WorkerService/LoadShard"
-	WorkerServiceSaveShardProcedure    = "/fairlead.v1.WorkerService/SaveShard"
-	WorkerServiceNoteItemsProcedure    = "/fairlead.v1.WorkerService/NoteItems"
-	WorkerServiceListRetriesProcedure  = "/fairlead.v1.WorkerService/ListRetries"
-	WorkerServiceLeaveWorkerProcedure  = "/fairlead.v1.WorkerService/LeaveWorker"
+	WorkerServiceJoinWorkerProcedure     = "/fairlead.v1.WorkerService/JoinWorker"
+	WorkerServiceBeatWorkerProcedure     = "/fairlead.v1.WorkerService/BeatWorker"
+	WorkerServiceLeaseJobsProcedure      = "/fairlead.v1.WorkerService/LeaseJobs"
+	WorkerServiceStreamJobsProcedure     = "/fairlead.v1.WorkerService/StreamJobs"
+	WorkerServiceListLeasesProcedure     = "/fairlead.v1.WorkerService/ListLeases"
+	WorkerServiceWatchWorkerProcedure    = "/fairlead.v1.WorkerService/WatchWorker"
+	WorkerServiceSaveProgressProcedure   = "/fairlead.v1.WorkerService/SaveProgress"
+	WorkerServiceSettleJobsProcedure     = "/fairlead.v1.WorkerService/SettleJobs"
+	WorkerServiceLoadShardProcedure      = "/fairlead.v1.WorkerService/LoadShard"
+	WorkerServiceSaveShardProcedure      = "/fairlead.v1.WorkerService/SaveShard"
+	WorkerServiceNoteItemsProcedure      = "/fairlead.v1.WorkerService/NoteItems"
+	WorkerServiceListRetriesProcedure    = "/fairlead.v1.WorkerService/ListRetries"
+	WorkerServiceListShardItemsProcedure = "/fairlead.v1.WorkerService/ListShardItems"
+	WorkerServiceLeaveWorkerProcedure    = "/fairlead.v1.WorkerService/LeaveWorker"
 )
 
 // WorkerServiceClient calls the methods of WorkerService. Their errors are those of package connect.
@@ -68,6 +69,8 @@ type WorkerServiceClient interface {
 	// Lists the items of a shard that came to nothing and are to be tried again, by
 	// index.
 	ListRetries(context.Context, *v1.ListRetriesRequest) (*v1.ListRetriesResponse, error)
+	// Returns items of the list that is stored with the sweep of a shard, from an index on.
+	ListShardItems(context.Context, *v1.ListShardItemsRequest) (*v1.ListShardItemsResponse, error)
 	// Ends the worker's lease at once. What it still holds is taken back as if it
 	// had crashed: it releases before what it has not begun. Leaving twice is fine.
 	LeaveWorker(context.Context, *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error)
@@ -131,6 +134,10 @@ func (c workerServiceClient) NoteItems(ctx context.Context, in *v1.NoteItemsRequ
 
 func (c workerServiceClient) ListRetries(ctx context.Context, in *v1.ListRetriesRequest) (*v1.ListRetriesResponse, error) {
 	return rpc.Call[*v1.ListRetriesResponse](ctx, c.Client, "ListRetries", in)
+}
+
+func (c workerServiceClient) ListShardItems(ctx context.Context, in *v1.ListShardItemsRequest) (*v1.ListShardItemsResponse, error) {
+	return rpc.Call[*v1.ListShardItemsResponse](ctx, c.Client, "ListShardItems", in)
 }
 
 func (c workerServiceClient) LeaveWorker(ctx context.Context, in *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error) {

@@ -1,0 +1,58 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Listed is a list that is stored elsewhere, and read some items at a time.
+type Listed struct {
+	count int64
+	read  func(ctx context.Context, from int64) ([]string, error)
+
+	first int64 // index of the first of some
+	some  []string
+}
+
+// NewListed makes a source of so many items. read returns those from an index on, at
+// least one of them.
+func NewListed(count int64, read func(ctx context.Context, from int64) ([]string, error)) *Listed {
+	return &Listed{count: count, read: read}
+}
+
+// Bounds are known.
+func (l *Listed) Bounds(context.Context) (from, to int64, err error) { return 0, l.count, nil }
+
+// Read returns items.
+func (l *Listed) Read(ctx context.Context, from, to int64, items []Item) (n int, next int64, err error) {
+	to = min(to, l.count)
+	for next = max(from, 0); next < to && n < len(items); n++ {
+		if next < l.first || next >= l.first+int64(len(l.some)) {
+			if n > 0 {
+				return n, next, nil // the others are read by the next call
+			}
+			if l.some, err = l.read(ctx, next); err != nil {
+				return 0, from, err
+			}
+			if l.first = next; len(l.some) == 0 {
+				return 0, from, fmt.Errorf("the list has no item %d of %d: %w", next, l.count, ErrChanged)
+			}
+		}
+		items[n] = Item{Index: next, Data: []byte(l.some[next-l.first])}
+		next++
+	}
+	return n, next, nil
+}
+
+// State is nothing: all is known.
+func (l *Listed) State() (json.RawMessage, error) { return nil, nil }
+
+// Restore has nothing to do.
+func (l *Listed) Restore(json.RawMessage) error { return nil }
+
+// Close forgets what was read.
+func (l *Listed) Close() error {
+	l.some = nil
+	return nil
+}
