@@ -67,6 +67,10 @@ func TestEveryObstacleIsPutIntoWords(t *testing.T) {
 			t.Errorf("%s is %q, want %q", test.obstacle.GetCode(), got, test.want)
 		}
 	}
+	share := v.share(&fairleadv1.Share{Weight: 3, Entitled: 0.75, Had: 0.7})
+	if want := "Tenants share the starts by weight: with a weight of 3 its own gets 75.0 % of them, and had 70.0 % in the last minute."; share != want || v.share(nil) != "" {
+		t.Errorf("the share is %q", share)
+	}
 	if got := v.goFirst(1); got != "1 job goes first." {
 		t.Error(got)
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"strconv"
 	"time"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -10,6 +11,7 @@ import (
 type why struct {
 	Obstacles []obstacle
 	Start     time.Time // when it will probably start; zero: that is not known
+	Share     string    // what its tenant gets of the starts, where tenants share them
 }
 
 // obstacle is one thing that keeps a job from starting, and what helps.
@@ -38,11 +40,21 @@ func (v *visit) whyNot(job *fairleadv1.Job) (*why, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &why{Start: moment(answer.GetStart())}
+	out := &why{Start: moment(answer.GetStart()), Share: v.share(answer.GetShare())}
 	for _, o := range answer.GetObstacles() {
 		out.Obstacles = append(out.Obstacles, v.explain(job, o, int64(answer.GetAhead())))
 	}
 	return out, nil
+}
+
+// share tells what a tenant gets of the starts, or nothing if tenants do not share them.
+func (v *visit) share(s *fairleadv1.Share) string {
+	if s == nil {
+		return ""
+	}
+	percent := func(part float64) string { return strconv.FormatFloat(100*part, 'f', 1, 64) + " %" }
+	return v.T("Tenants share the starts by weight: with a weight of %s its own gets %s of them, and had %s in the last minute.",
+		v.Num(s.GetWeight()), percent(s.GetEntitled()), percent(s.GetHad()))
 }
 
 // explain puts an obstacle into words.

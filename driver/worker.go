@@ -23,7 +23,10 @@ type Worker interface {
 	// Claim leases ready jobs to a live node: the first by priority, StartBy and ID of
 	// those that are committed, unlocked, served by the scope, not paused and within
 	// their limits (see Governor). Tenants with fewer jobs than their MinRunning go
-	// first, up to that number. A claim does not take what limits leave to an earlier
+	// first, up to that number. Where Limit.Order is OrderFair, tenants with jobs of the
+	// same priority share starts by Weight, the children of a parent what the parent
+	// gets; only the jobs of one tenant go by StartBy and ID. A share that is not used
+	// goes to the others, and is not saved up. A claim does not take what limits leave to an earlier
 	// job, or to a tenant below its minimum, if only other live nodes with free slots
 	// that do not drain can run that job. Each claimed job gets the next attempt number
 	// and a fence larger than any it had before. Crash suspects (see SoloAfter) are

@@ -11,9 +11,10 @@ import (
 // candidates; a claim considers the first few.
 type candidate struct {
 	open     *openLane
-	from     dispatch.Key // none of its jobs comes before this key
-	touches  uint32       // of the lane's head when the claim began
-	promised bool         // its tenant has a minimum
+	from     dispatch.Key    // none of its jobs comes before this key
+	touches  uint32          // of the lane's head when the claim began
+	promised bool            // its tenant has a minimum
+	share    *dispatch.Share // of its tenant, if tenants share the starts of its queue
 }
 
 // compare orders candidates: lanes of tenants with a minimum first, then by first job.

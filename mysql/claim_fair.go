@@ -6,24 +6,55 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// weigh takes the lanes that tenants share by weight out of the line: the claim considers
-// all of them, because which of them is first does not follow from their jobs.
-func (c *claimer) weigh() (views []*laneView) {
+// weigh takes the lanes that tenants share by weight out of the line: which of them is
+// first does not follow from their jobs. The claim considers all of them, or if there are
+// very many first those whose tenants have had least.
+func (c *claimer) weigh(n int) []*laneView {
 	if c.fair == nil {
 		return nil
 	}
-	c.line.busy = slices.DeleteFunc(c.line.busy, func(next candidate) bool {
-		if !next.open.fair {
-			return false
+	line := c.line
+	line.busy = slices.DeleteFunc(line.busy, func(next candidate) bool {
+		if next.open.fair {
+			next.share = c.fair.Share(next.open.LaneKey)
+			line.unweighed = append(line.unweighed, next)
 		}
+		return next.open.fair
+	})
+	heap.Init(&line.busy)
+	most := max(2*n, manyLanes)
+	if line.shared != nil { // a choice has asked for the rest
+		most = len(line.unweighed)
+	}
+	if len(line.unweighed) > most {
+		slices.SortFunc(line.unweighed, byShare)
+	}
+	return c.weighFirst(min(most, len(line.unweighed)))
+}
+
+// byShare orders candidates: lanes of tenants with a minimum first, then by share.
+func byShare(a, b candidate) int {
+	if a.promised != b.promised {
+		return a.compare(&b)
+	}
+	return dispatch.ByShare(a.share, a.from, b.share, b.from)
+}
+
+// weighFirst prepares the first of the lanes that tenants share for reading.
+func (c *claimer) weighFirst(n int) (views []*laneView) {
+	line := c.line
+	for _, next := range line.unweighed[:n] {
 		if view := c.viewNext(next); view != nil {
 			views = append(views, view)
 		}
-		return true
-	})
-	heap.Init(&c.line.busy)
+	}
+	line.unweighed, line.shared = line.unweighed[n:], dispatch.Rests{}
+	for _, next := range line.unweighed {
+		line.shared.Add(next.share, next.from)
+	}
 	return views
 }
 

@@ -23,10 +23,13 @@ type laneLine struct {
 	most       int        // how many jobs can be taken in all
 	considered int        // how many lanes were taken out of the line
 	aside      candidates // lanes of kinds without room, given what was chosen
+
+	unweighed candidates     // lanes that tenants share by weight and that were not considered yet
+	shared    dispatch.Rests // that stand for them
 }
 
 // none reports whether the line is empty.
-func (l *laneLine) none() bool { return l == nil || len(l.busy) == 0 }
+func (l *laneLine) none() bool { return l == nil || len(l.busy)+len(l.unweighed) == 0 }
 
 // takeLinedUp takes jobs from many lanes. It finds the lanes that probably have jobs,
 // most of them from memory, and considers the first of them.
@@ -131,7 +134,7 @@ func (c *claimer) resolveUncertain(ctx context.Context) error {
 // consider takes the next lanes out of the line and reads them, except those that are
 // known to be full.
 func (c *claimer) consider(ctx context.Context, n int) error {
-	lot := c.weigh()
+	lot := c.weigh(n)
 	for n += len(lot); len(lot) < n && len(c.line.busy) > 0; {
 		if view := c.viewNext(c.line.busy.first()); view != nil {
 			lot = append(lot, view)
@@ -175,6 +178,9 @@ func (c *claimer) rests() []*dispatch.Lane {
 	if c.line.none() {
 		return nil
 	}
+	if len(c.line.busy) == 0 {
+		return c.line.shared.Append(nil)
+	}
 	var limits []*dispatch.Limit
 	for _, id := range c.line.open.common {
 		limits = append(limits, &c.quotas[id].Limit)
@@ -187,7 +193,7 @@ func (c *claimer) rests() []*dispatch.Lane {
 	for i, kind := range kinds {
 		rests[i] = &dispatch.Lane{Kind: kind, From: c.line.busy[0].from, Limits: limits}
 	}
-	return rests
+	return c.line.shared.Append(rests)
 }
 
 // setAside removes the lanes that none of the rests stands for.
@@ -220,7 +226,7 @@ func (l *laneLine) lineUpAgain() {
 func (c *claimer) leaveRests() {
 	if !c.line.none() {
 		c.missed = true
-		c.line.busy = c.line.busy[:0]
+		c.line.busy, c.line.unweighed, c.line.shared = c.line.busy[:0], nil, nil
 	}
 }
 

@@ -17,6 +17,7 @@ type candidate struct {
 	view     laneView         // what is known about its jobs
 	from     dispatch.Key     // none of its jobs comes before this key
 	promised bool             // its tenant has a minimum
+	share    *dispatch.Share  // of its tenant, if tenants share the starts of its queue
 	others   *dispatch.Others // the nodes that run its jobs, if this claim does not serve the lane
 }
 
@@ -97,7 +98,6 @@ func (l *limitedClaim) resume(c candidate, now time.Time) *busyLane {
 	}
 	lane.version = c.version
 	lane.From, lane.others, lane.Others = c.from, c.others, c.others
-	lane.share = l.fair.Share(c.open.LaneKey)
-	lane.Share = lane.share
+	lane.share, lane.Share = c.share, c.share
 	return lane
 }

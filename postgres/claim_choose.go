@@ -33,6 +33,8 @@ type limitedClaim struct {
 	line       candidates           // lanes with jobs that have not been considered yet
 	busy       []*busyLane          // lanes that have been considered, in order: first all that tenants share by weight
 	weighed    int                  // how many those are
+	unweighed  []candidate          // further lanes that tenants share by weight
+	rests      dispatch.Rests       // that stand for them
 	shared     []int32              // all quotas of these lanes that are not of tenants, in order
 	guaranteed int                  // how many lanes belong to a tenant with a minimum
 	cost       time.Duration        // how long it took to look for lanes with jobs
@@ -250,15 +252,16 @@ func (l *limitedClaim) ask() dispatch.Ask {
 // lanes that have not been considered yet: none of their jobs comes before its own.
 func (l *limitedClaim) choices() []*dispatch.Lane {
 	rest := &dispatch.Lane{}
+	lanes := l.rests.Append(l.lanes[:len(l.lanes):len(l.lanes)])
 	switch {
 	case l.considered < len(l.busy):
 		rest.From = l.busy[l.considered].From
 	case len(l.line) > 0:
 		rest.From = l.line[0].from
 	default:
-		return l.lanes
+		return lanes
 	}
-	return append(l.lanes[:len(l.lanes):len(l.lanes)], rest)
+	return append(lanes, rest)
 }
 
 // enter begins the transaction. It locks the quotas that the claim waits for, all at
@@ -289,10 +292,12 @@ func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 func (l *limitedClaim) readOn(ctx context.Context, t *roundTrips, hungry []*dispatch.Lane) error {
 	var lot, known []*busyLane
 	for _, lane := range hungry {
-		if i := slices.IndexFunc(l.busy[:l.considered], func(b *busyLane) bool { return &b.Lane == lane }); i >= 0 {
+		if l.rests.Has(lane) {
+			lot = append(lot, l.weighRest()...)
+		} else if i := slices.IndexFunc(l.busy[:l.considered], func(b *busyLane) bool { return &b.Lane == lane }); i >= 0 {
 			known = append(known, l.busy[i])
 		} else {
-			lot = l.nextLot(l.considered)
+			lot = append(lot, l.nextLot(l.considered)...)
 		}
 	}
 	return l.consider(ctx, lot, known, l.tenants(lot), t.run)

@@ -3,22 +3,57 @@ package postgres
 import (
 	"slices"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// weigh takes the lanes that tenants share by weight out of the line: the claim considers
-// all of them, because which of them is first does not follow from their jobs.
+// weigh takes the lanes that tenants share by weight out of the line: which of them is
+// first does not follow from their jobs. The claim considers all of them, or if there are
+// very many those whose tenants have had least.
 func (l *limitedClaim) weigh() {
 	if l.fair == nil {
 		return
 	}
-	now := time.Now()
 	l.line = slices.DeleteFunc(l.line, func(c candidate) bool {
 		if c.open.fair {
-			l.busy = append(l.busy, l.resume(c, now))
+			c.share = l.fair.Share(c.open.LaneKey)
+			l.unweighed = append(l.unweighed, c)
 		}
 		return c.open.fair
 	})
-	l.weighed = len(l.busy)
+	if most := max(2*(l.left+l.guaranteed), manyLanes); len(l.unweighed) > most {
+		slices.SortFunc(l.unweighed, byShare)
+		l.weighFirst(most)
+		return
+	}
+	l.weighFirst(len(l.unweighed))
+}
+
+// byShare orders candidates: lanes of tenants with a minimum first, then by share.
+func byShare(a, b candidate) int {
+	if a.promised != b.promised {
+		return a.compare(&b)
+	}
+	return dispatch.ByShare(a.share, a.from, b.share, b.from)
+}
+
+// weighFirst considers the first of the lanes that tenants share.
+func (l *limitedClaim) weighFirst(n int) {
+	now := time.Now()
+	for _, c := range l.unweighed[:n] {
+		l.busy = append(l.busy, l.resume(c, now))
+	}
+	l.weighed, l.unweighed, l.rests = len(l.busy), l.unweighed[n:], dispatch.Rests{}
+	for _, c := range l.unweighed {
+		l.rests.Add(c.share, c.from)
+	}
+}
+
+// weighRest considers the rest of them, after all lanes that were considered before. If
+// the transaction begins anew, it considers all of these at once.
+func (l *limitedClaim) weighRest() []*busyLane {
+	l.weighFirst(len(l.unweighed))
+	return l.nextLot(len(l.busy) - l.considered)
 }
 
 // noteShares records what tenants got of the starts that they share.

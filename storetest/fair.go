@@ -154,9 +154,32 @@ func testFair(c *chapter) {
 			jobs = append(jobs, with(forTenant(fmt.Sprint("tenant ", i))))
 		}
 		f.enqueue(jobs...)
-		starts := f.startsOf(1, 40, f.join())
-		f.equal("starts of the first", starts["first"], 1)
-		f.equal("tenants that had a start", len(starts), 40)
+		node, seen := f.join(), map[string]bool{}
+		for i := range 3 {
+			starts := f.startsOf(1, 40, node)
+			f.equal("starts of the first", starts["first"], 1-min(i, 1))
+			for tenant := range starts {
+				seen[tenant] = true
+			}
+		}
+		f.equal("tenants that had a start", len(seen), 120)
+	})
+	c.test("very many tenants of a parent share what the parent gets", func(f *fixture) {
+		f.order("", fairlead.OrderFair)
+		f.declare(fairlead.Tenant{Name: "top", Weight: 3})
+		jobs := many(60, forTenant("solo"))
+		for i := range 290 {
+			name := fmt.Sprint("child ", i)
+			f.declare(fairlead.Tenant{Name: name, Parent: "top"})
+			jobs = append(jobs, many(2, forTenant(name))...)
+		}
+		f.enqueue(jobs...)
+		node := f.join()
+		for range 2 {
+			starts := f.startsOf(1, 40, node)
+			f.equal("starts of the other tenant", starts["solo"], 10)
+			f.equal("tenants that had a start", len(starts), 31)
+		}
 	})
 	c.test("what other nodes have started counts for the shares of a node", func(f *fixture) {
 		f.order("", fairlead.OrderFair)

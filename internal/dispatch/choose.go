@@ -186,13 +186,15 @@ func (c *choice) take(lane *Lane, key Key) {
 	c.picks = append(c.picks, Pick{lane, key})
 }
 
-// hungry lists the lanes, from the first on, that have to be known better.
+// hungry lists the lanes, from the first on, that have to be known better. Lanes that stand
+// for many others are among them only if the choice cannot go on without.
 func (c *choice) hungry(rest line, wanted func(*Lane) bool) []*Lane {
+	first := rest[0].lane
 	rest = rest.each()
 	slices.SortFunc(rest, func(a, b place) int { return a.key.Compare(b.key) })
 	var hungry []*Lane
 	for _, p := range rest {
-		if !p.known && wanted(p.lane) && c.open(p.lane) && len(hungry) < mostHungry {
+		if !p.known && (!p.lane.rest || p.lane == first) && wanted(p.lane) && c.open(p.lane) && len(hungry) < mostHungry {
 			hungry = append(hungry, p.lane)
 		}
 	}

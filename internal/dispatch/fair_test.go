@@ -220,3 +220,80 @@ func TestWhatIsLeftToOtherNodesCountsForTheShare(t *testing.T) {
 		}
 	}
 }
+
+func TestRestsChangeNothingAboutWhatIsChosen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shares := NewLedger().Open()
+		var lanes []*Lane
+		id := int64(0)
+		for i := range rapid.IntRange(1, 12).Draw(t, "tenants") {
+			p := alone(fmt.Sprint("tenant ", i), rapid.IntRange(1, 4).Draw(t, "weight"))
+			if parent := rapid.IntRange(0, 3).Draw(t, "parent"); parent > 0 {
+				p.Family, p.FamilyWeight = fmt.Sprint("parent ", parent), parent
+			}
+			p.Scope = rapid.SampledFrom([]string{"", "queue"}).Draw(t, "scope")
+			share := shares.Of(p)
+			share.Had = float64(rapid.IntRange(0, 3).Draw(t, "had"))
+			share.Of.Had = float64(rapid.IntRange(0, 3).Draw(t, "family had"))
+			lane := &Lane{ID: int32(i + 1), All: true, Share: share}
+			for range rapid.IntRange(1, 4).Draw(t, "jobs") {
+				id++
+				lane.Keys = append(lane.Keys, Key{Turn: int16(rapid.IntRange(0, 1).Draw(t, "turn")), StartBy: rapid.Int64Range(0, 3).Draw(t, "start by"), ID: id})
+			}
+			slices.SortFunc(lane.Keys, Key.Compare)
+			lanes = append(lanes, lane)
+		}
+		ask := Ask{Max: rapid.IntRange(1, 12).Draw(t, "max")}
+		want, _ := Choose(lanes, ask)
+		slices.SortStableFunc(lanes, func(a, b *Lane) int { return ByShare(a.Share, a.Keys[0], b.Share, b.Keys[0]) })
+		read, rests := rapid.IntRange(0, len(lanes)).Draw(t, "read"), Rests{}
+		for _, lane := range lanes[read:] {
+			rests.Add(lane.Share, lane.Keys[0])
+		}
+		got, hungry := Choose(rests.Append(lanes[:read:read]), ask)
+		if len(hungry) == 0 && !slices.Equal(got, want) {
+			t.Fatalf("chose %v, want %v", got, want)
+		}
+		if len(hungry) > 0 && read == len(lanes) {
+			t.Fatalf("asked for %v, and all is known", hungry)
+		}
+	})
+}
+
+func TestARestIsAskedForWhenTheChoiceReachesIt(t *testing.T) {
+	shares := NewLedger().Open()
+	lane := func(id int32, tenant string) *Lane {
+		return &Lane{ID: id, All: true, Share: shares.Of(alone(tenant, 1)), Keys: []Key{{StartBy: 1, ID: int64(id)}, {StartBy: 2, ID: int64(id) + 100}}}
+	}
+	first, second, third := lane(1, "a"), lane(2, "b"), lane(3, "c")
+	rests := Rests{}
+	rests.Add(second.Share, second.Keys[0])
+	rests.Add(third.Share, third.Keys[0])
+	if picks, hungry := Choose(rests.Append([]*Lane{first}), Ask{Max: 1}); len(picks) != 1 || len(hungry) != 0 {
+		t.Errorf("picked %v and asked for %v", picks, hungry)
+	}
+	_, hungry := Choose(rests.Append([]*Lane{first}), Ask{Max: 2})
+	if len(hungry) != 1 || !rests.Has(hungry[0]) || rests.Has(first) {
+		t.Fatalf("asked for %v", hungry)
+	}
+	picks, _ := Choose([]*Lane{first, second, third}, Ask{Max: 4})
+	var ids []int64
+	for _, pick := range picks {
+		ids = append(ids, pick.ID)
+	}
+	if !slices.Equal(ids, []int64{1, 2, 3, 101}) {
+		t.Errorf("chose %v", ids)
+	}
+}
+
+func TestALaneThatIsReadOnDoesNotAskForTheRest(t *testing.T) {
+	shares := NewLedger().Open()
+	short := &Lane{ID: 1, Share: shares.Of(alone("a", 9)), Keys: []Key{{ID: 1}}}
+	rests := Rests{}
+	b := shares.Of(alone("b", 1))
+	b.Of.Had = 5
+	rests.Add(b, Key{ID: 2})
+	if _, hungry := Choose(rests.Append([]*Lane{short}), Ask{Max: 2}); len(hungry) != 1 || hungry[0] != short {
+		t.Errorf("asked for %v", hungry)
+	}
+}

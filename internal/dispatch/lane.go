@@ -43,6 +43,8 @@ type Lane struct {
 	Keys []Key // the first jobs, in order
 	All  bool  // there are no others
 
+	rest bool // it stands for others, see Rests
+
 	// Others are the nodes that run the lane's jobs if this one does not. The
 	// jobs are then not picked, but what they are entitled to is left to them.
 	Others *Others
