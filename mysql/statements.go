@@ -77,6 +77,7 @@ type statements struct {
 	MemberTaken string `sql:"member_taken"`
 
 	LockMigrations    string `sql:"lock_migrations"`
+	MigrationsHolder  string `sql:"migrations_holder"`
 	UnlockMigrations  string `sql:"unlock_migrations"`
 	ScriptSession     string `sql:"script_session"`
 	CreateMigrations  string `sql:"create_migrations"`

@@ -51,6 +51,7 @@ type statements struct {
 	MigrationsApplied string `sql:"migrations_applied"`
 	RecordMigration   string `sql:"record_migration"`
 	LockMigrations    string `sql:"lock_migrations"`
+	MigrationsHolder  string `sql:"migrations_holder"`
 	FindIndex         string `sql:"find_index"`
 	DropIndex         string `sql:"drop_index"`
 	BuildsIndex       string `sql:"builds_index"`

@@ -26,6 +26,7 @@ import (
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/cli"
+	"github.com/fairlead-io/fairlead/internal/outage"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -37,6 +38,7 @@ type serveOptions struct {
 	queues              []string
 	node                engine.Options
 	wakeAddr, listenURL string
+	dbWait              time.Duration
 	publicURL           string
 	logFormat, logLevel string
 	calls               callOptions
@@ -86,6 +88,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:7717", "address to serve on")
 	databaseFlags(f, &o.db, defaultDatabase)
 	f.StringVar(&o.listenURL, dbListenFlag, "", listenUsage)
+	f.DurationVar(&o.dbWait, "db-wait", 10*time.Minute, "how long a start waits for a database that does not answer; 0 to fail at once")
 	f.StringVar(&o.config, "config", "", "YAML file with these settings")
 	f.BoolVar(&o.demo, "demo", false, demoUsage)
 	f.StringVar(&o.cdc, "cdc", "", "YAML file with the Kafka Connect clusters on whose connectors batches may work")
@@ -114,9 +117,13 @@ func newServeCommand() *cobra.Command {
 }
 
 func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
-	log, err := newLogger(stderr, o.logFormat, o.logLevel)
+	all, err := newLogger(stderr, o.logFormat, o.logLevel)
 	if err != nil {
 		return err
+	}
+	log, _ := outage.Logger(all) // what the node knows of its database is for all
+	if o.dbWait < 0 {
+		return usagef("--db-wait %v: give a time to wait, or 0 to fail at once", o.dbWait)
 	}
 	local, err := onLoopback(o.addr)
 	if err != nil {
@@ -134,9 +141,11 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return err
 	}
 	defer databases.Close()
+	waiting := &lobby{addr: o.addr, secure: secure}
+	defer waiting.close()
 	// Half a lease: rows that a stopped process holds locked must be free again
 	// by the time its jobs are to be taken back.
-	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr, listenURL: o.listenURL})
+	store, err := o.awaitDatabase(ctx, log, waiting, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr, listenURL: o.listenURL})
 	if err != nil {
 		return err
 	}
@@ -188,9 +197,12 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return err
 	}
 	defer admin.stop()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
+	listener, err := waiting.leave()
+	if err == nil && listener == nil {
+		listener, err = listen(ctx, o.addr)
+	}
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", o.addr, err)
+		return err
 	}
 	scheme := "http://"
 	if secure != nil {
