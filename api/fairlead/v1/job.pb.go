@@ -1515,7 +1515,7 @@ func (x *ListAttemptsResponse) GetItems() []*Attempt {
 	return nil
 }
 
-// Explanation says why a job does not run, as of one moment.
+// Explanation says why a job does not run, or how it runs, as of one moment.
 type Explanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1527,7 +1527,9 @@ type Explanation struct {
 	// Jobs that go before it.
 	Ahead int32 `protobuf:"varint,5,opt,name=ahead,proto3" json:"ahead,omitempty"`
 	// When it will probably start; not set if that cannot be told.
-	Start         *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start,proto3" json:"start,omitempty"`
+	Start *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start,proto3" json:"start,omitempty"`
+	// How its run stands; not set unless it runs.
+	Run           *CurrentRun `protobuf:"bytes,7,opt,name=run,proto3" json:"run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1604,11 +1606,269 @@ func (x *Explanation) GetStart() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Explanation) GetRun() *CurrentRun {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+// CurrentRun says how the run of a job stands.
+type CurrentRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Node  int64                  `protobuf:"varint,1,opt,name=node,proto3" json:"node,omitempty"`
+	// Of the node; not shown to callers who are bound to tenants.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// When the node claimed the job.
+	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	// Of the attempt; not set: there is none, or only its handler knows it.
+	Timeout *durationpb.Duration `protobuf:"bytes,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Node deaths that the job was in since its last progress.
+	Crashes int32 `protobuf:"varint,5,opt,name=crashes,proto3" json:"crashes,omitempty"`
+	// Of the node; not set: the node is not known any more.
+	LastBeat *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_beat,json=lastBeat,proto3" json:"last_beat,omitempty"`
+	// The lease of the node is over: the job is about to be taken back.
+	Lost bool `protobuf:"varint,7,opt,name=lost,proto3" json:"lost,omitempty"`
+	// The job was asked to stop.
+	Stopping      bool `protobuf:"varint,8,opt,name=stopping,proto3" json:"stopping,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CurrentRun) Reset() {
+	*x = CurrentRun{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CurrentRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CurrentRun) ProtoMessage() {}
+
+func (x *CurrentRun) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CurrentRun.ProtoReflect.Descriptor instead.
+func (*CurrentRun) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CurrentRun) GetNode() int64 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *CurrentRun) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CurrentRun) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *CurrentRun) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *CurrentRun) GetCrashes() int32 {
+	if x != nil {
+		return x.Crashes
+	}
+	return 0
+}
+
+func (x *CurrentRun) GetLastBeat() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastBeat
+	}
+	return nil
+}
+
+func (x *CurrentRun) GetLost() bool {
+	if x != nil {
+		return x.Lost
+	}
+	return false
+}
+
+func (x *CurrentRun) GetStopping() bool {
+	if x != nil {
+		return x.Stopping
+	}
+	return false
+}
+
+// Situation says how a schedule, a batch or a sweep stands, as of one moment.
+type Situation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	State string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	// What keeps it from going on, or from going faster.
+	Reasons []*Obstacle `protobuf:"bytes,5,rep,name=reasons,proto3" json:"reasons,omitempty"`
+	// Of a few of its jobs, at first of those that do not run.
+	Jobs          []*Explanation `protobuf:"bytes,6,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Situation) Reset() {
+	*x = Situation{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Situation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Situation) ProtoMessage() {}
+
+func (x *Situation) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Situation.ProtoReflect.Descriptor instead.
+func (*Situation) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Situation) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Situation) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Situation) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Situation) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Situation) GetReasons() []*Obstacle {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+func (x *Situation) GetJobs() []*Explanation {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+// KindCount is a kind and how many jobs of it there are.
+type KindCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// 0: it is only known.
+	Jobs          int32 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KindCount) Reset() {
+	*x = KindCount{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KindCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KindCount) ProtoMessage() {}
+
+func (x *KindCount) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KindCount.ProtoReflect.Descriptor instead.
+func (*KindCount) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *KindCount) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *KindCount) GetJobs() int32 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
 // Obstacle is one thing that keeps a job from starting.
 type Obstacle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// not_due, queued, at_gate, paused, no_node, at_cap, over_rate, no_slot,
-	// suspect or in_line.
+	// Of a job: not_due, queued, at_gate, paused, no_node, at_cap, over_rate, no_slot,
+	// suspect or in_line. Of a schedule, a batch or a sweep also not_started,
+	// at_business, stopped, ended, at_approval, preparing, silent, disabled, broken,
+	// will_skip or will_queue.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Of a pause, cap or rate: global, queue, kind or tenant.
 	Scope string `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`
@@ -1620,14 +1880,17 @@ type Obstacle struct {
 	// At a gate: some of the jobs that have a place.
 	By []int64 `protobuf:"varint,7,rep,packed,name=by,proto3" json:"by,omitempty"`
 	// All of that for people.
-	Text          string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
+	// For want of a node: kinds that live nodes know. For want of a slot: the kinds whose
+	// jobs take the slots; not shown to callers who are bound to tenants.
+	Kinds         []*KindCount `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Obstacle) Reset() {
 	*x = Obstacle{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1639,7 +1902,7 @@ func (x *Obstacle) String() string {
 func (*Obstacle) ProtoMessage() {}
 
 func (x *Obstacle) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1652,7 +1915,7 @@ func (x *Obstacle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Obstacle.ProtoReflect.Descriptor instead.
 func (*Obstacle) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Obstacle) GetCode() string {
@@ -1711,6 +1974,13 @@ func (x *Obstacle) GetText() string {
 	return ""
 }
 
+func (x *Obstacle) GetKinds() []*KindCount {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
 type CancelJobRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1721,7 +1991,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1733,7 +2003,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1746,7 +2016,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CancelJobRequest) GetId() int64 {
@@ -1773,7 +2043,7 @@ type RescheduleJobRequest struct {
 
 func (x *RescheduleJobRequest) Reset() {
 	*x = RescheduleJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1785,7 +2055,7 @@ func (x *RescheduleJobRequest) String() string {
 func (*RescheduleJobRequest) ProtoMessage() {}
 
 func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1798,7 +2068,7 @@ func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescheduleJobRequest.ProtoReflect.Descriptor instead.
 func (*RescheduleJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RescheduleJobRequest) GetId() int64 {
@@ -1825,7 +2095,7 @@ type SetJobPriorityRequest struct {
 
 func (x *SetJobPriorityRequest) Reset() {
 	*x = SetJobPriorityRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1837,7 +2107,7 @@ func (x *SetJobPriorityRequest) String() string {
 func (*SetJobPriorityRequest) ProtoMessage() {}
 
 func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1850,7 +2120,7 @@ func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetJobPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SetJobPriorityRequest) GetId() int64 {
@@ -1879,7 +2149,7 @@ type FinishJobRequest struct {
 
 func (x *FinishJobRequest) Reset() {
 	*x = FinishJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1891,7 +2161,7 @@ func (x *FinishJobRequest) String() string {
 func (*FinishJobRequest) ProtoMessage() {}
 
 func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1904,7 +2174,7 @@ func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishJobRequest.ProtoReflect.Descriptor instead.
 func (*FinishJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *FinishJobRequest) GetId() int64 {
@@ -1940,7 +2210,7 @@ type FailJobRequest struct {
 
 func (x *FailJobRequest) Reset() {
 	*x = FailJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2222,7 @@ func (x *FailJobRequest) String() string {
 func (*FailJobRequest) ProtoMessage() {}
 
 func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2235,7 @@ func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJobRequest.ProtoReflect.Descriptor instead.
 func (*FailJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FailJobRequest) GetId() int64 {
@@ -1997,7 +2267,7 @@ type DeleteJobResponse struct {
 
 func (x *DeleteJobResponse) Reset() {
 	*x = DeleteJobResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2279,7 @@ func (x *DeleteJobResponse) String() string {
 func (*DeleteJobResponse) ProtoMessage() {}
 
 func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2292,7 @@ func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobResponse.ProtoReflect.Descriptor instead.
 func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
 }
 
 type BulkJobsRequest struct {
@@ -2039,7 +2309,7 @@ type BulkJobsRequest struct {
 
 func (x *BulkJobsRequest) Reset() {
 	*x = BulkJobsRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2321,7 @@ func (x *BulkJobsRequest) String() string {
 func (*BulkJobsRequest) ProtoMessage() {}
 
 func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2334,7 @@ func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsRequest.ProtoReflect.Descriptor instead.
 func (*BulkJobsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BulkJobsRequest) GetAction() string {
@@ -2112,7 +2382,7 @@ type BulkJobsResponse struct {
 
 func (x *BulkJobsResponse) Reset() {
 	*x = BulkJobsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2124,7 +2394,7 @@ func (x *BulkJobsResponse) String() string {
 func (*BulkJobsResponse) ProtoMessage() {}
 
 func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2137,7 +2407,7 @@ func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsResponse.ProtoReflect.Descriptor instead.
 func (*BulkJobsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BulkJobsResponse) GetMatched() int64 {
@@ -2315,14 +2585,35 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05error\x18\a \x01(\tR\x05error\"B\n" +
 	"\x14ListAttemptsResponse\x12*\n" +
-	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.AttemptR\x05items\"\xdc\x01\n" +
+	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.AttemptR\x05items\"\x87\x02\n" +
 	"\vExplanation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12*\n" +
 	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x123\n" +
 	"\tobstacles\x18\x04 \x03(\v2\x15.fairlead.v1.ObstacleR\tobstacles\x12\x14\n" +
 	"\x05ahead\x18\x05 \x01(\x05R\x05ahead\x120\n" +
-	"\x05start\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\"\xc4\x01\n" +
+	"\x05start\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\x12)\n" +
+	"\x03run\x18\a \x01(\v2\x17.fairlead.v1.CurrentRunR\x03run\"\x9e\x02\n" +
+	"\n" +
+	"CurrentRun\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\x03R\x04node\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x120\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x123\n" +
+	"\atimeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x18\n" +
+	"\acrashes\x18\x05 \x01(\x05R\acrashes\x127\n" +
+	"\tlast_beat\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\blastBeat\x12\x12\n" +
+	"\x04lost\x18\a \x01(\bR\x04lost\x12\x1a\n" +
+	"\bstopping\x18\b \x01(\bR\bstopping\"\xd0\x01\n" +
+	"\tSituation\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12*\n" +
+	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12/\n" +
+	"\areasons\x18\x05 \x03(\v2\x15.fairlead.v1.ObstacleR\areasons\x12,\n" +
+	"\x04jobs\x18\x06 \x03(\v2\x18.fairlead.v1.ExplanationR\x04jobs\"3\n" +
+	"\tKindCount\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04jobs\x18\x02 \x01(\x05R\x04jobs\"\xf2\x01\n" +
 	"\bObstacle\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x12\n" +
@@ -2331,7 +2622,8 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x03cap\x18\x05 \x01(\x05R\x03cap\x120\n" +
 	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
 	"\x02by\x18\a \x03(\x03R\x02by\x12\x12\n" +
-	"\x04text\x18\b \x01(\tR\x04text\"K\n" +
+	"\x04text\x18\b \x01(\tR\x04text\x12,\n" +
+	"\x05kinds\x18\t \x03(\v2\x16.fairlead.v1.KindCountR\x05kinds\"K\n" +
 	"\x10CancelJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1f\n" +
 	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"q\n" +
@@ -2415,7 +2707,7 @@ func file_fairlead_v1_job_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_job_proto_rawDescData
 }
 
-var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_fairlead_v1_job_proto_goTypes = []any{
 	(*NewJob)(nil),                // 0: fairlead.v1.NewJob
 	(*Retry)(nil),                 // 1: fairlead.v1.Retry
@@ -2433,97 +2725,108 @@ var file_fairlead_v1_job_proto_goTypes = []any{
 	(*Attempt)(nil),               // 13: fairlead.v1.Attempt
 	(*ListAttemptsResponse)(nil),  // 14: fairlead.v1.ListAttemptsResponse
 	(*Explanation)(nil),           // 15: fairlead.v1.Explanation
-	(*Obstacle)(nil),              // 16: fairlead.v1.Obstacle
-	(*CancelJobRequest)(nil),      // 17: fairlead.v1.CancelJobRequest
-	(*RescheduleJobRequest)(nil),  // 18: fairlead.v1.RescheduleJobRequest
-	(*SetJobPriorityRequest)(nil), // 19: fairlead.v1.SetJobPriorityRequest
-	(*FinishJobRequest)(nil),      // 20: fairlead.v1.FinishJobRequest
-	(*FailJobRequest)(nil),        // 21: fairlead.v1.FailJobRequest
-	(*DeleteJobResponse)(nil),     // 22: fairlead.v1.DeleteJobResponse
-	(*BulkJobsRequest)(nil),       // 23: fairlead.v1.BulkJobsRequest
-	(*BulkJobsResponse)(nil),      // 24: fairlead.v1.BulkJobsResponse
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
+	(*CurrentRun)(nil),            // 16: fairlead.v1.CurrentRun
+	(*Situation)(nil),             // 17: fairlead.v1.Situation
+	(*KindCount)(nil),             // 18: fairlead.v1.KindCount
+	(*Obstacle)(nil),              // 19: fairlead.v1.Obstacle
+	(*CancelJobRequest)(nil),      // 20: fairlead.v1.CancelJobRequest
+	(*RescheduleJobRequest)(nil),  // 21: fairlead.v1.RescheduleJobRequest
+	(*SetJobPriorityRequest)(nil), // 22: fairlead.v1.SetJobPriorityRequest
+	(*FinishJobRequest)(nil),      // 23: fairlead.v1.FinishJobRequest
+	(*FailJobRequest)(nil),        // 24: fairlead.v1.FailJobRequest
+	(*DeleteJobResponse)(nil),     // 25: fairlead.v1.DeleteJobResponse
+	(*BulkJobsRequest)(nil),       // 26: fairlead.v1.BulkJobsRequest
+	(*BulkJobsResponse)(nil),      // 27: fairlead.v1.BulkJobsResponse
+	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 29: google.protobuf.Duration
 }
 var file_fairlead_v1_job_proto_depIdxs = []int32{
-	25, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
-	25, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
-	26, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
+	28, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
+	28, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
+	29, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
 	1,  // 3: fairlead.v1.NewJob.retry:type_name -> fairlead.v1.Retry
-	26, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
-	26, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
-	25, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
-	25, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
-	26, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
+	29, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
+	29, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
+	28, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
+	28, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
+	29, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
 	1,  // 9: fairlead.v1.Job.retry:type_name -> fairlead.v1.Retry
-	25, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
-	25, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	25, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
-	25, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	25, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	28, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
+	28, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	28, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
+	28, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
+	28, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
 	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	25, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	25, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	28, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	28, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	25, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	25, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	25, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
-	25, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	25, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	25, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	28, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	28, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	28, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
+	28, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	28, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	28, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	2,  // 25: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	25, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
-	25, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
-	25, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	28, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
+	28, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
+	28, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	11, // 29: fairlead.v1.CountJobsResponse.states:type_name -> fairlead.v1.StateCount
-	25, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	25, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	28, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	28, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
 	13, // 32: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	25, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	16, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	25, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
-	25, // 36: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
-	25, // 37: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
-	7,  // 38: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
-	3,  // 39: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
-	5,  // 40: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
-	6,  // 41: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
-	8,  // 42: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
-	10, // 43: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
-	6,  // 44: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
-	6,  // 45: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 46: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
-	17, // 47: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
-	6,  // 48: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 49: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
-	18, // 50: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
-	19, // 51: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	20, // 52: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	21, // 53: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 54: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	23, // 55: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 56: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 57: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 58: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 59: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	12, // 60: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
-	14, // 61: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	15, // 62: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	2,  // 63: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 64: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 65: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 66: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 67: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 68: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 69: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 70: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	22, // 71: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	24, // 72: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	56, // [56:73] is the sub-list for method output_type
-	39, // [39:56] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	28, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	19, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
+	28, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	16, // 36: fairlead.v1.Explanation.run:type_name -> fairlead.v1.CurrentRun
+	28, // 37: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
+	29, // 38: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
+	28, // 39: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
+	28, // 40: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
+	19, // 41: fairlead.v1.Situation.reasons:type_name -> fairlead.v1.Obstacle
+	15, // 42: fairlead.v1.Situation.jobs:type_name -> fairlead.v1.Explanation
+	28, // 43: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	18, // 44: fairlead.v1.Obstacle.kinds:type_name -> fairlead.v1.KindCount
+	28, // 45: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	7,  // 46: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
+	3,  // 47: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
+	5,  // 48: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
+	6,  // 49: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
+	8,  // 50: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
+	10, // 51: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
+	6,  // 52: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
+	6,  // 53: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 54: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
+	20, // 55: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
+	6,  // 56: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 57: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
+	21, // 58: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
+	22, // 59: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
+	23, // 60: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	24, // 61: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 62: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	26, // 63: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 64: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 65: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 66: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 67: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	12, // 68: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
+	14, // 69: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	15, // 70: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	2,  // 71: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 72: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 73: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 74: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 75: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 76: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 77: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 78: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	25, // 79: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	27, // 80: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	64, // [64:81] is the sub-list for method output_type
+	47, // [47:64] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_job_proto_init() }
@@ -2540,7 +2843,7 @@ func file_fairlead_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_job_proto_rawDesc), len(file_fairlead_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
