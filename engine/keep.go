@@ -2,14 +2,32 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 )
 
 // keepChunk is how many jobs one housekeeping statement moves, so that none
 // takes long.
 const keepChunk = 1000
+
+// sayRetention is how often a node repeats how long jobs of kinds are kept. It is stored:
+// no node knows which one prunes, and one that does not know the kind has to keep to it.
+const sayRetention = time.Hour
+
+// kindRetention is how long jobs of kinds are kept that say so.
+func (o Options) kindRetention(mux *fairlead.Mux) map[string]fairlead.Retention {
+	kinds := map[string]fairlead.Retention{}
+	for _, kind := range mux.Kinds() {
+		if keep := mux.Entry(kind).Options.Retention; keep != (fairlead.Retention{}) {
+			kinds[kind] = keep
+		}
+	}
+	maps.Copy(kinds, o.KindRetention)
+	return kinds
+}
 
 // keepPromoting makes scheduled jobs ready when they are due.
 func (l *life) keepPromoting(ctx context.Context) {
@@ -66,7 +84,15 @@ func (l *life) keepExpiring(ctx context.Context) {
 // keepPruning forgets finished jobs whose retention is over.
 func (l *life) keepPruning(ctx context.Context) {
 	pruner := newLoop("prune", time.Minute, l.log)
+	kinds := l.options.kindRetention(l.engine.mux)
+	var said time.Time
 	pruner.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		if len(kinds) > 0 && time.Since(said) >= sayRetention { // before anything is removed
+			if err := l.keeper.KeepKinds(ctx, kinds); err != nil {
+				return 0, err
+			}
+			said = time.Now()
+		}
 		for {
 			n, err := l.keeper.Prune(ctx, l.options.Retention, keepChunk)
 			if err != nil || n < keepChunk {

@@ -37,6 +37,7 @@ type statements struct {
 	LockOrphans  string `sql:"lock_orphans"`
 	LockExpired  string `sql:"lock_expired"`
 	LockOutdated string `sql:"lock_outdated"`
+	Removable    string `sql:"removable"`
 	RunningSweep string `sql:"running_sweep"`
 	SweepOf      string `sql:"sweep_of"`
 	OutChunks    string `sql:"out_chunks"`
@@ -298,7 +299,7 @@ type statements struct {
 
 // fillIn completes the statements that ask which sweep has still to see how a job ends.
 func (s *statements) fillIn() {
-	for _, text := range []*string{&s.LockOutdated, &s.SweepOf} {
+	for _, text := range []*string{&s.LockOutdated, &s.Removable, &s.SweepOf} {
 		*text = fill(*text, "running_sweep", s.RunningSweep)
 	}
 }

@@ -58,6 +58,8 @@ type statements struct {
 	StayIdle          string `sql:"stay_idle"`
 	TakeYourTime      string `sql:"take_your_time"`
 
+	Removable string `sql:"removable"`
+
 	KnownServer  string `sql:"known_server"`
 	ServerNumber string `sql:"server_number"`
 	LockServer   string `sql:"lock_server"`
@@ -316,7 +318,7 @@ func (s *statements) fillIn() {
 	for _, text := range []*string{&s.OpenFires, &s.Fires, &s.ShardsAndStates} {
 		*text = strings.ReplaceAll(*text, whereabouts, s.Whereabouts)
 	}
-	for _, text := range []*string{&s.PruneSuccesses, &s.PruneOthers, &s.NeededBy} {
+	for _, text := range []*string{&s.PruneSuccesses, &s.PruneOthers, &s.Removable, &s.NeededBy} {
 		*text = strings.ReplaceAll(*text, unneeded, s.Unneeded)
 		*text = strings.ReplaceAll(*text, countingBatch, s.CountingBatch)
 		*text = strings.ReplaceAll(*text, runningSweep, s.RunningSweep)

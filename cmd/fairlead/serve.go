@@ -39,6 +39,7 @@ type serveOptions struct {
 	node                engine.Options
 	wakeAddr, listenURL string
 	dbWait              time.Duration
+	retention           retentionOptions
 	publicURL           string
 	logFormat, logLevel string
 	calls               callOptions
@@ -107,6 +108,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
 	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
 	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants and targets reach this service (default that of --addr)")
+	o.retention.flags(f)
 	o.calls.flags(f)
 	o.auth.flags(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -124,6 +126,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	log, _ := outage.Logger(all) // what the node knows of its database is for all
 	if o.dbWait < 0 {
 		return usagef("--db-wait %v: give a time to wait, or 0 to fail at once", o.dbWait)
+	}
+	if err := o.retention.set(&o.node); err != nil {
+		return err
 	}
 	local, err := onLoopback(o.addr)
 	if err != nil {
