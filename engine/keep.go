@@ -45,7 +45,7 @@ func (l *life) keepPromoting(ctx context.Context) {
 // the lease of a node ends that has fallen silent, so that its jobs run again then.
 func (l *life) keepReaping(ctx context.Context) {
 	reaper := newLoop("reap", l.options.Lease/4, l.log)
-	known := deaths{life: l}
+	known := newDeaths(l)
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for l.mayReap() {
 			reaped, err := l.keeper.Reap(ctx, driver.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk, Patience: unsteadyLeases * l.options.Lease})

@@ -78,12 +78,24 @@ func TestAnErrorThatIsNoOutageIsLogged(t *testing.T) {
 }
 
 func TestANodeThatIsDeclaredDeadIsNamed(t *testing.T) {
+	for name, age := range map[string]time.Duration{"by one that lives for long": time.Minute, "by one that has just joined": 0} {
+		t.Run(name, func(t *testing.T) { declaredDead(t, age) })
+	}
+}
+
+func declaredDead(t *testing.T, age time.Duration) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
 		log := &lines{}
-		w.run(engine.Options{Logger: slog.New(slog.NewJSONHandler(log, nil))}, func() {
-			pass(time.Minute)
+		if age == 0 {
 			w.deadNode(10 * time.Second)
+			pass(11 * time.Second)
+		}
+		w.run(engine.Options{Logger: slog.New(slog.NewJSONHandler(log, nil))}, func() {
+			pass(age)
+			if age > 0 {
+				w.deadNode(10 * time.Second)
+			}
 			left, err := w.store.Join(w.t.Context(), fairlead.Node{Name: "leaver"}, 10*time.Second)
 			if err != nil {
 				t.Fatal(err)
@@ -98,7 +110,7 @@ func TestANodeThatIsDeclaredDeadIsNamed(t *testing.T) {
 		if len(found) != 1 || found[0]["name"] != "doomed" || found[0]["dead_node"] == nil {
 			t.Fatalf("got %v", found)
 		}
-		if silence := time.Duration(found[0]["silence"].(float64)); silence < 10*time.Second || silence > 20*time.Second {
+		if silence := time.Duration(found[0]["silence"].(float64)); silence < 10*time.Second || silence > 30*time.Second {
 			t.Errorf("it was silent for %v", silence)
 		}
 	})
