@@ -76,10 +76,10 @@ func (l *life) missed(ctx context.Context, quiet *silence, err error) {
 	case ctx.Err() != nil, errors.Is(err, fairlead.ErrLeaseLost):
 	case outage.Passes(err):
 		quiet.fails++
-		l.engine.outages.Failed(err, "node", int64(l.id), "lease_left", l.lease.left())
+		l.engine.outages.Failed(err, "node", int64(l.id), "lease_left", l.lease.left().Round(time.Millisecond))
 	default:
 		quiet.fails++
-		l.log.Warn("beat failed", "error", err, "lease_left", l.lease.left())
+		l.log.Warn("beat failed", "error", err, "lease_left", l.lease.left().Round(time.Millisecond))
 	}
 }
 

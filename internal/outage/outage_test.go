@@ -74,6 +74,7 @@ func TestTheNextBeatDecidesWhetherAFirstErrorIsAnOutage(t *testing.T) {
 				watch.Of("service")
 				watch.Ask(func() { time.AfterFunc(time.Second, func() { c.beat(watch) }) })
 				log.Warn("loop failed", "error", errAway)
+				synctest.Wait() // the beat may still be writing its line
 				says(c.want...)
 			})
 		})
