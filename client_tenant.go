@@ -162,7 +162,7 @@ func (c *Client) Limits(ctx context.Context) ([]LimitUse, error) { return c.stor
 // of each queue.
 func (c *Client) Usage(ctx context.Context) (UsageReport, error) { return c.store.Usage(ctx) }
 
-// Explain says why a job does not run, or fails with ErrNotFound.
+// Explain says why a job does not run, or how it runs, or fails with ErrNotFound.
 func (c *Client) Explain(ctx context.Context, id int64) (Explanation, error) {
 	return c.store.Explain(ctx, id)
 }

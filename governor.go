@@ -44,6 +44,6 @@ type Governor interface {
 	// of them.
 	Usage(ctx context.Context) (UsageReport, error)
 	// Explain says why a job does not run, from the same facts that a claim
-	// decides by. It fails with ErrNotFound.
+	// decides by, or how it runs. It fails with ErrNotFound.
 	Explain(ctx context.Context, id int64) (Explanation, error)
 }

@@ -50,6 +50,11 @@ type HandlerOptions struct {
 	// Zero means as many as there are slots.
 	MaxRunning int
 
+	// Retention is how long finished jobs of this kind are kept. Zero fields leave it to
+	// the nodes, Forever keeps them. It is stored when a node with the handler starts,
+	// and holds on all nodes, also on those that do not know the kind.
+	Retention Retention
+
 	// OnFailed is called once a job of this kind has failed for good and the
 	// store has it so. It runs on the node that ran the last attempt, and may
 	// be missed if that node dies at this instant.

@@ -29,8 +29,9 @@ var imports = []struct {
 	{"batch", []string{".", "internal/await", "internal/check", "internal/reserved"}, "as schedule"},
 	{"sweep", []string{".", "access", "internal/await", "internal/check", "internal/ensure", "internal/reserved"}, "as schedule"},
 	{"access", []string{".", "internal/check"}, "who may use the service is nothing that jobs or nodes know of"},
-	{"engine", []string{".", "batch", "driver", "schedule", "sweep", "internal/starts", "internal/verdict"}, "a node works on any store: it must not know SQL or a database"},
+	{"engine", []string{".", "batch", "driver", "schedule", "sweep", "internal/outage", "internal/starts", "internal/verdict"}, "a node works on any store: it must not know SQL or a database"},
 	{"internal/verdict", []string{".", "driver"}, "what becomes of a job is decided without a database: nodes, stores and the model of the suite all ask here"},
+	{"internal/outage", []string{"."}, "whether the database is away is what a node says of its beats; of the root only its errors are known"},
 	{"internal/starts", []string{".", "driver"}, "what was started is counted without a database"},
 	{"worker", []string{".", "driver", "engine", "sweep", "sweep/items", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/message"}, "a remote worker is a node that knows the service and no store"},
 	{"postgres", []string{".", "access", "batch", "driver", "schedule", "sweep", "internal/dispatch", "internal/pgurl", "internal/reads", "internal/sqlstore", "internal/verdict"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
@@ -91,7 +92,7 @@ var imports = []struct {
 	{"internal/bench/pages", []string{".", "console", "engine", "internal/bench/lists", "internal/reads", "server"}, "pages of the console are asked for before a whole service, on what lists are measured with"},
 	{"examples/...", []string{".", "batch", "engine", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "postgres", "mysql", "sqlite", "sim", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/outage", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

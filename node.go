@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"slices"
 	"time"
 )
 
@@ -26,10 +27,15 @@ type Node struct {
 	LastBeat time.Time
 	Until    time.Time      // end of its lease
 	Remote   bool           // it is a remote worker, whose beats a server relays
-	Defaults []KindDefaults // of a remote worker
+	Defaults []KindDefaults // of a remote worker; of other nodes the timeouts of kinds
 	Draining bool           // it was asked to start nothing more
 	NoToken  bool           // it joined without a token, as programs older than AsNode do
 	Dead     bool           // its lease has run out or it has left; its jobs are taken back
+}
+
+// Serves reports whether the node may run jobs of a kind in a queue.
+func (n *Node) Serves(queue, kind string) bool {
+	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue))
 }
 
 // KindDefaults are what a remote worker wants for the jobs of a kind that do not

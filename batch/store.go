@@ -52,6 +52,10 @@ type Store interface {
 	Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error)
 	// Nodes lists the nodes that are alive and those not yet forgotten.
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
+	// Explain says why a job does not run, or how it runs. It fails with ErrNotFound.
+	Explain(ctx context.Context, id int64) (fairlead.Explanation, error)
+	// Now is the database's clock.
+	Now(ctx context.Context) (time.Time, error)
 }
 
 // Tx is what can be done with a batch under its lock.

@@ -38,8 +38,8 @@ type Keeper interface {
 	// keeps its key and its place at its gate; any other fails. It returns how many waits
 	// it has ended, and passes over jobs that others are moving.
 	Expire(ctx context.Context, overdue []Held) (int, error)
-	// Prune removes at most limit finished jobs that are older than their outcome's
-	// retention, with their records as runs of schedules. It also removes long dead
+	// Prune removes at most limit finished jobs that are older than the retention of their
+	// outcome, or of their kind (see KeepKinds), with their records as runs of schedules. It also removes long dead
 	// nodes, deleted schedules without runs, and what Once and the audit log need not
 	// keep any more, at most limit of each. It also removes batches, with their chunks,
 	// that ended longer ago than Succeeded if they are in success or rollback_success,
@@ -58,6 +58,11 @@ type Keeper interface {
 	// It also retires lanes that had no job for 30 days, and removes what remains of
 	// deleted limits. That is not counted: a call does a bounded part of it.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
+	// KeepKinds stores how long finished jobs of kinds are kept. Every Prune then goes
+	// by that instead of by its own Retention; zero fields leave it to the
+	// latter. It holds until another call names the kind, and for KindRetentionMemory
+	// after the last that did.
+	KeepKinds(ctx context.Context, kinds map[string]Retention) error
 	// Verify counts the jobs of each limit and the tasks of each open batch again,
 	// corrects what differs and reports it. There should never be anything to report.
 	Verify(ctx context.Context) ([]Drift, error)
@@ -87,14 +92,12 @@ type Reaped struct {
 	Cancelled int
 }
 
-// Retention is how long finished jobs are kept, per outcome. Zero keeps them
-// forever.
-type Retention struct {
-	Succeeded time.Duration
-	Failed    time.Duration
-	Cancelled time.Duration
-	Skipped   time.Duration
-}
+// Retention is how long finished jobs are kept, per outcome. Here zero keeps them forever,
+// as fairlead.Forever does.
+type Retention = fairlead.Retention
+
+// KindRetentionMemory is how long KeepKinds holds after it was last called for a kind.
+const KindRetentionMemory = 30 * 24 * time.Hour
 
 // DriftBatch is the scope of a Drift of a batch instead of a limit. Its name is the ID
 // of the batch and the state of the miscounted tasks.

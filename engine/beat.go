@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/outage"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -15,29 +15,36 @@ import (
 // it cannot: because the store says so, or because no beat was acknowledged in
 // time.
 func (l *life) keepBeating(ctx context.Context, lost chan<- error) {
+	l.engine.outages.Ask(l.beats.poke)
+	defer l.engine.outages.Ask(nil)
+	quiet := newSilence(time.Now())
 	for ctx.Err() == nil {
 		pause := l.options.Beat
-		if err := l.beat(ctx); err != nil && ctx.Err() == nil {
+		if err := l.beat(ctx, quiet); err != nil && ctx.Err() == nil {
 			l.steadySince.Store(nil)
 			if errors.Is(err, fairlead.ErrLeaseLost) || !l.lease.valid() {
 				l.fence() // at once, whatever the rest of the node is waiting for
 				l.survived()
 				l.options.Observer.LeaseLost()
-				lost <- fmt.Errorf("node %d: %w", l.id, fairlead.ErrLeaseLost)
+				lost <- quiet.lost(l.id, l.keeper == nil)
 				return
 			}
-			l.log.Warn("beat failed", "error", err, "lease_left", l.lease.left())
 			pause = min(pause, l.options.Beat/4)
 		}
 		// Wake in time to see the lease end, however long the pause.
-		l.beats.idle(ctx, max(time.Millisecond, min(pause, l.lease.left())))
+		rest := max(time.Millisecond, min(pause, l.lease.left()))
+		begin := time.Now()
+		l.beats.idle(ctx, rest)
+		quiet.stoodStill(time.Since(begin) - rest)
 	}
 }
 
 // beat sends one sign of life. It does not wait for the answer until the lease
 // is over: on another connection the next one may get through.
-func (l *life) beat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, max(time.Millisecond, min(l.lease.left(), l.options.Lease/4)))
+func (l *life) beat(ctx context.Context, quiet *silence) error {
+	limit := max(time.Millisecond, min(l.lease.left(), l.options.Lease/4))
+	outer := ctx
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	beat := driver.Beat{Node: l.id, Lease: l.options.Lease}
 	for _, g := range l.groups {
@@ -48,8 +55,12 @@ func (l *life) beat(ctx context.Context) error {
 	answer, err := l.store.Beat(ctx, beat)
 	l.options.Observer.Beaten(time.Since(sent), err)
 	if err != nil {
+		quiet.stoodStill(time.Since(sent) - limit)
+		l.missed(outer, quiet, err)
 		return err
 	}
+	quiet.end(sent)
+	l.engine.outages.Worked("node", int64(l.id))
 	l.lease.extend(sent)
 	l.steadySince.CompareAndSwap(nil, &sent)
 	for _, held := range answer.Cancel {
@@ -57,6 +68,19 @@ func (l *life) beat(ctx context.Context) error {
 	}
 	l.heed(answer.Drain)
 	return nil
+}
+
+// missed says of a beat that failed why it did.
+func (l *life) missed(ctx context.Context, quiet *silence, err error) {
+	switch {
+	case ctx.Err() != nil, errors.Is(err, fairlead.ErrLeaseLost):
+	case outage.Passes(err):
+		quiet.fails++
+		l.engine.outages.Failed(err, "node", int64(l.id), "lease_left", l.lease.left().Round(time.Millisecond))
+	default:
+		quiet.fails++
+		l.log.Warn("beat failed", "error", err, "lease_left", l.lease.left().Round(time.Millisecond))
+	}
 }
 
 // trusted reports whether the node's own beats have succeeded for a whole

@@ -15,8 +15,11 @@
 //	audit.go    finds leases that the node does not know of, and releases them
 //	conduct.go  counts the tasks of batches and releases more
 //	steer.go    ends sweeps and shares their rate among their shards
+//	silence.go  finds out whose silence a lost lease is due to
+//	failures.go logs attempts that failed, a few of each kind
 //	survive.go  says of lives that lost their lease that it was no crash
 //	keep.go     promote, reap, expire, prune
+//	deaths.go   names nodes that died, and knows when the next one may be dead
 //	unreaped.go finds out that jobs of dead nodes are not taken back
 //
 // A node has lives. It starts over with a new id when it lost its lease, or
@@ -33,6 +36,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/outage"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Engine is one node.
@@ -41,6 +47,7 @@ type Engine struct {
 	mux     *fairlead.Mux
 	options Options
 	log     *slog.Logger
+	outages *outage.Watch
 	paused  atomic.Bool // by its own process
 	drained atomic.Bool // by an operator, through the store
 	current atomic.Pointer[life]
@@ -68,7 +75,12 @@ func New(store Source, mux *fairlead.Mux, options Options) (*Engine, error) {
 	if err := options.validate(mux); err != nil {
 		return nil, err
 	}
-	return &Engine{store: store, mux: mux, options: options, log: options.Logger}, nil
+	e := &Engine{store: store, mux: mux, options: options}
+	e.log, e.outages = outage.Logger(options.Logger)
+	if _, keeps := store.(driver.Keeper); !keeps {
+		e.outages.Of("service") // a database is behind it
+	}
+	return e, nil
 }
 
 // Run is the function Run for a node made by New. It may be called once at a
@@ -78,9 +90,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		err := e.live(ctx)
 		switch {
 		case errors.Is(err, fairlead.ErrLeaseLost) && ctx.Err() == nil:
-			e.log.Warn("lease lost: starting over as a new node")
+			e.log.Warn("lease lost: starting over as a new node", silenceOf(err)...)
 		case errors.Is(err, fairlead.ErrLeaseLost): // while draining: others take its jobs
-			e.log.Warn("lease lost while shutting down")
+			e.log.Warn("lease lost while shutting down", silenceOf(err)...)
 			return nil
 		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 			return nil
@@ -108,10 +120,14 @@ func (e *Engine) join(ctx context.Context) (*life, error) {
 		sent := time.Now()
 		id, err := e.store.Join(ctx, e.description(), e.options.Lease)
 		if err == nil {
+			e.outages.Worked("node", int64(id))
 			return newLife(e, id, sent), nil
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if outage.Passes(err) {
+			e.outages.Failed(err)
 		}
 		e.log.Warn("cannot join the cluster yet", "error", err, "retry_in", pause)
 		if err := sleep(ctx, pause); err != nil {
@@ -126,6 +142,12 @@ func (e *Engine) description() fairlead.Node {
 	node.Draining = e.drained.Load() // it starts over, and was not asked to go on
 	for _, q := range o.Queues {
 		node.Queues = append(node.Queues, q.Name)
+	}
+	for _, kind := range node.Kinds {
+		// For those who ask how a job runs. What a handler chooses by the job is not known before.
+		if entry := e.mux.Entry(kind); entry.Options.TimeoutOf == nil {
+			node.Defaults = append(node.Defaults, fairlead.KindDefaults{Kind: kind, Timeout: verdict.Timeout(&fairlead.Job{}, entry, o.Timeout)})
+		}
 	}
 	return node
 }
@@ -147,6 +169,10 @@ func (e *Engine) Ready() bool {
 	l := e.current.Load()
 	return l != nil && l.lease.valid() && !l.draining.Load()
 }
+
+// Outage returns since when the node's beats have failed because the database is away,
+// also while it has no lease and tries to join; zero if they do not.
+func (e *Engine) Outage() time.Time { return e.outages.Since() }
 
 // Stats is what a node is doing right now.
 type Stats struct {

@@ -22,7 +22,11 @@ func (l *life) keepExpiring(ctx context.Context) {
 			if err := l.tellOverdue(ctx, overdue); err != nil {
 				return 0, err
 			}
-			if n, err := l.keeper.Expire(ctx, overdue); err != nil || n < keepChunk {
+			n, err := l.keeper.Expire(ctx, overdue)
+			if n > 0 {
+				l.log.Warn("no answer came before the deadline of jobs", "jobs", n)
+			}
+			if err != nil || n < keepChunk {
 				return 0, err
 			}
 		}

@@ -2,14 +2,32 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 )
 
 // keepChunk is how many jobs one housekeeping statement moves, so that none
 // takes long.
 const keepChunk = 1000
+
+// sayRetention is how often a node repeats how long jobs of kinds are kept. It is stored:
+// no node knows which one prunes, and one that does not know the kind has to keep to it.
+const sayRetention = time.Hour
+
+// kindRetention is how long jobs of kinds are kept that say so.
+func (o Options) kindRetention(mux *fairlead.Mux) map[string]fairlead.Retention {
+	kinds := map[string]fairlead.Retention{}
+	for _, kind := range mux.Kinds() {
+		if keep := mux.Entry(kind).Options.Retention; keep != (fairlead.Retention{}) {
+			kinds[kind] = keep
+		}
+	}
+	maps.Copy(kinds, o.KindRetention)
+	return kinds
+}
 
 // keepPromoting makes scheduled jobs ready when they are due.
 func (l *life) keepPromoting(ctx context.Context) {
@@ -27,11 +45,13 @@ func (l *life) keepPromoting(ctx context.Context) {
 // the lease of a node ends that has fallen silent, so that its jobs run again then.
 func (l *life) keepReaping(ctx context.Context) {
 	reaper := newLoop("reap", l.options.Lease/4, l.log)
+	known := newDeaths(l)
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for l.mayReap() {
 			reaped, err := l.keeper.Reap(ctx, driver.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk, Patience: unsteadyLeases * l.options.Lease})
 			if reaped != (driver.Reaped{}) { // which may be before it failed
 				l.options.Observer.Reaped(reaped)
+				known.declared += reaped.Nodes
 				l.log.Warn("took jobs back from dead nodes", "dead_nodes", reaped.Nodes, "jobs", reaped.Jobs, "poisoned", reaped.Poisoned, "cancelled", reaped.Cancelled)
 			}
 			if err != nil {
@@ -41,42 +61,22 @@ func (l *life) keepReaping(ctx context.Context) {
 				break
 			}
 		}
-		return l.nextDeath(ctx)
+		return known.next(ctx)
 	})
-}
-
-// nextDeath is how long it takes until another node is dead if it does not beat before;
-// zero: there is none. Leases are judged by the store's clock, of which is known when
-// it ends the lease of this node.
-func (l *life) nextDeath(ctx context.Context) (time.Duration, error) {
-	store, ok := l.keeper.(listsNodes)
-	if !ok {
-		return 0, nil
-	}
-	left := l.lease.left() + l.options.Lease - l.lease.length
-	nodes, err := store.Nodes(ctx)
-	if err != nil {
-		return 0, err
-	}
-	var own, first time.Time
-	for i := range nodes {
-		switch n := &nodes[i]; {
-		case n.ID == l.id:
-			own = n.Until
-		case !n.Dead && (first.IsZero() || n.Until.Before(first)):
-			first = n.Until
-		}
-	}
-	if own.IsZero() || first.IsZero() {
-		return 0, nil
-	}
-	return max(left+first.Sub(own), l.options.Lease/20), nil // it may have happened, and no node can be trusted to say so
 }
 
 // keepPruning forgets finished jobs whose retention is over.
 func (l *life) keepPruning(ctx context.Context) {
 	pruner := newLoop("prune", time.Minute, l.log)
+	kinds := l.options.kindRetention(l.engine.mux)
+	var said time.Time
 	pruner.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		if len(kinds) > 0 && time.Since(said) >= sayRetention { // before anything is removed
+			if err := l.keeper.KeepKinds(ctx, kinds); err != nil {
+				return 0, err
+			}
+			said = time.Now()
+		}
 		for {
 			n, err := l.keeper.Prune(ctx, l.options.Retention, keepChunk)
 			if err != nil || n < keepChunk {

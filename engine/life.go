@@ -36,6 +36,7 @@ type life struct {
 	lease    *lease
 	registry *registry
 	settler  *settler
+	failures *failures
 	replacer *replacer // of runs whose successor has a key, for which the store may have to wait
 	starts   *starts.Counter
 	tellers  []*teller
@@ -81,6 +82,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 		l.steerer = newSteerer(l, store)
 	}
 	l.settler, l.replacer = newSettler(l), newReplacer(l)
+	l.failures = newFailures(l.log)
 	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
 	l.promoter = newLoop("promote", o.Poll, l.log)
@@ -117,6 +119,7 @@ func (l *life) run(ctx context.Context) error {
 	core.Go(func() { l.keepBeating(base, lost) })
 	core.Go(func() { l.watchHandlers(base) })
 	core.Go(func() { l.keepTelling(base) })
+	core.Go(func() { l.failures.run(base) })
 	saving, endSaving := context.WithCancel(base)
 	defer endSaving()
 	settling.Go(func() { l.settler.run(saving) })
@@ -153,8 +156,8 @@ func (l *life) run(ctx context.Context) error {
 		endWork()
 		work.Wait()
 		l.releaseStraysOnce(base)
-		if !l.drain(lost) {
-			result = fairlead.ErrLeaseLost
+		if err := l.drain(lost); err != nil {
+			result = err
 		}
 	case result = <-lost:
 		endWork()
@@ -179,9 +182,9 @@ func (l *life) run(ctx context.Context) error {
 	return result
 }
 
-// drain lets running handlers end, gives back what has not started, and
-// reports whether the lease held.
-func (l *life) drain(lost <-chan error) bool {
+// drain lets running handlers end and gives back what has not started. It returns
+// ErrLeaseLost if the lease did not hold.
+func (l *life) drain(lost <-chan error) error {
 	l.log.Info("draining", "running", l.registry.size())
 	for _, g := range l.groups {
 		g.giveBackQueued()
@@ -190,13 +193,21 @@ func (l *life) drain(lost <-chan error) bool {
 	defer timer.Stop()
 	select {
 	case <-l.registry.whenIdle():
-		return l.lease.valid() // handlers also end because it was lost
+		if l.lease.valid() {
+			return nil
+		}
+		select { // handlers also end because it was lost
+		case err := <-lost:
+			return err
+		default:
+			return fairlead.ErrLeaseLost
+		}
 	case <-timer.C:
 		l.registry.endAll(verdict.ErrDraining)
-		return true
-	case <-lost:
+		return nil
+	case err := <-lost:
 		l.fence()
-		return false
+		return err
 	}
 }
 

@@ -46,6 +46,11 @@ type Options struct {
 	// ones for a day and failed ones for a week.
 	Retention driver.Retention
 
+	// KindRetention is that of finished jobs of kinds, whether or not the node handles
+	// them; it goes before what their handlers say. Zero fields leave it to Retention. See
+	// fairlead.HandlerOptions.
+	KindRetention map[string]fairlead.Retention
+
 	// StuckLimit is after how long the slot of a handler that ignores the end
 	// of its context is given to others; default 10m.
 	StuckLimit time.Duration
@@ -97,8 +102,7 @@ func (o Options) withDefaults() Options {
 	orTime(&o.Timeout, time.Hour)
 	orTime(&o.StuckLimit, 10*time.Minute)
 	if (o.Retention == driver.Retention{}) {
-		const day = 24 * time.Hour
-		o.Retention = driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}
+		o.Retention = DefaultRetention()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -110,6 +114,12 @@ func (o Options) withDefaults() Options {
 		o.Base = context.Background
 	}
 	return o
+}
+
+// DefaultRetention is that of a node that is not told otherwise.
+func DefaultRetention() driver.Retention {
+	const day = 24 * time.Hour
+	return driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}
 }
 
 func (o Options) validate(mux *fairlead.Mux) error {
@@ -141,6 +151,14 @@ func (o Options) validate(mux *fairlead.Mux) error {
 	}
 	if o.Lease < 3*o.Beat {
 		refuse("lease", "is %v with a beat of %v; it must be at least three beats, so that one lost beat is no death", o.Lease, o.Beat)
+	}
+	for kind, keep := range o.kindRetention(mux) {
+		if keep.Succeeded < 0 || keep.Failed < 0 || keep.Cancelled < 0 || keep.Skipped < 0 {
+			refuse("kind_retention", "of kind %q is negative; use zero for the node's, or Forever", kind)
+		}
+		if kind == "" {
+			refuse("kind_retention", "names no kind")
+		}
 	}
 	if len(mux.Kinds()) == 0 {
 		refuse("mux", "has no handlers; register at least one kind")

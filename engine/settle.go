@@ -247,8 +247,10 @@ func (l *life) acknowledge(batch []ending, settled []fairlead.Settled) {
 		switch {
 		case settled[i] == fairlead.SettledLost:
 			l.logOf(e.run.job).Warn("late result refused: the job had been taken away or had succeeded", "fence", e.run.job.Fence)
+		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Again:
+			l.logFailure(e)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:
-			l.logOf(e.run.job).Error("job failed", "reason", string(e.settlement.Reason), "error", e.settlement.Error)
+			l.logFailure(e)
 			l.tellFailed(e.run.job, e.err)
 			if e.run.entry.Options.OnFailed != nil {
 				failures = append(failures, e)

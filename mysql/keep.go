@@ -184,8 +184,12 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	total := 0
-	for _, kept := range sqlstore.KeptFor(keep) {
-		removed, err := inChunks(limit-total, func(limit int) (int, error) { return s.prune(ctx, kept.Outcome, kept.For, limit) })
+	keeping, err := s.Keeping(ctx, keep)
+	if err != nil {
+		return 0, err
+	}
+	for _, kept := range keeping.Outcomes() {
+		removed, err := s.pruneOutcome(ctx, keeping, kept, limit-total)
 		total += removed
 		if err != nil {
 			return total, err
@@ -222,9 +226,15 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	return total + lines, err
 }
 
-// prune removes what it has locked, the place and the job. A job that another
-// transaction reopens at the same instant is either not found here, or gone for that
-// transaction.
+// pruneOutcome removes finished jobs of one outcome.
+func (s *Store) pruneOutcome(ctx context.Context, keeping *sqlstore.Keeping, kept sqlstore.Kept, limit int) (int, error) {
+	if kept.Varies {
+		return s.PruneVaried(ctx, keeping, kept, limit)
+	}
+	return inChunks(limit, func(limit int) (int, error) { return s.prune(ctx, kept.Outcome, kept.For, limit) })
+}
+
+// prune removes jobs of an outcome that are older than they have to be kept.
 func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit int) (removed int, err error) {
 	var next outdatedCursor
 	err = s.inTx(ctx, "prune", func(ctx context.Context, t *txn) error {
@@ -232,39 +242,69 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 		if err != nil {
 			return err
 		}
-		var locked, fires []int64
 		var outdated []int64
 		outdated, next, err = t.lockOutdated(ctx, outcome, now-age.Microseconds(), limit, s.outdated.get(outcome))
 		if err != nil {
 			return err
 		}
-		err = t.eachOf(ctx, func(row *sql.Rows) error {
-			var id int64
-			var flags int16
-			err := row.Scan(&id, &flags)
-			locked = append(locked, id)
-			if flags&sqlstore.FlagFire != 0 {
-				fires = append(fires, id)
-			}
-			return err
-		}, t.sql.LockJobs, outdated)
-		if err != nil {
-			return err
-		}
-		removed = len(locked)
-		left, err := t.execIDs(ctx, t.sql.LeaveDone, locked)
-		if err := checkHits(removed, left, err); err != nil {
-			return err
-		}
-		if _, err := t.execIDs(ctx, t.sql.DropFires, fires); err != nil {
-			return err
-		}
-		return t.forget(ctx, locked)
+		removed, err = t.remove(ctx, outdated)
+		return err
 	})
 	if err == nil {
 		s.outdated.set(outcome, next)
 	}
 	return removed, err
+}
+
+// RemoveFinished implements the source of features.
+func (d database) RemoveFinished(ctx context.Context, outcome int, ids []int64, last int64) (removed int, err error) {
+	err = d.Store.inTx(ctx, "prune", func(ctx context.Context, t *txn) error {
+		var locked, removable []int64
+		if err := t.each(ctx, collect(&locked), naming(t.sql.Removable, ids), outcome, last); err != nil {
+			return err
+		}
+		uncounted, err := t.uncounted(ctx, locked)
+		if err != nil {
+			return err
+		}
+		for _, id := range locked {
+			if uncounted[id] == 0 {
+				removable = append(removable, id)
+			}
+		}
+		removed, err = t.remove(ctx, removable)
+		return err
+	})
+	return removed, err
+}
+
+// remove removes finished jobs whose places it has locked, the place and the job. A job
+// that another transaction reopens at the same instant is either not found here, or gone
+// for that transaction.
+func (t *txn) remove(ctx context.Context, outdated []int64) (removed int, err error) {
+	var locked, fires []int64
+	err = t.eachOf(ctx, func(row *sql.Rows) error {
+		var id int64
+		var flags int16
+		err := row.Scan(&id, &flags)
+		locked = append(locked, id)
+		if flags&sqlstore.FlagFire != 0 {
+			fires = append(fires, id)
+		}
+		return err
+	}, t.sql.LockJobs, outdated)
+	if err != nil {
+		return 0, err
+	}
+	removed = len(locked)
+	left, err := t.execIDs(ctx, t.sql.LeaveDone, locked)
+	if err := checkHits(removed, left, err); err != nil {
+		return 0, err
+	}
+	if _, err := t.execIDs(ctx, t.sql.DropFires, fires); err != nil {
+		return 0, err
+	}
+	return removed, t.forget(ctx, locked)
 }
 
 // collect reads answers that are lists of ids.

@@ -139,9 +139,10 @@ func (m migrationTarget) lockName() string {
 }
 
 func (m migrationTarget) lock(ctx context.Context) error {
-	for {
+	wait := sqlstore.NewWait(m.options.Waiting)
+	for patience := 1; ; patience = lockPatience { // the first time it is soon known who has it
 		var got sql.NullInt64
-		if err := m.conn.QueryRowContext(ctx, m.sql.LockMigrations, m.lockName(), lockPatience).Scan(&got); err != nil {
+		if err := m.conn.QueryRowContext(ctx, m.sql.LockMigrations, m.lockName(), patience).Scan(&got); err != nil {
 			return fmt.Errorf("wait for others to migrate: %w", err)
 		}
 		if got.Int64 == 1 {
@@ -150,7 +151,22 @@ func (m migrationTarget) lock(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("wait for others to migrate: %w", err)
 		}
+		wait.For(func() string { return m.holder(ctx) })
 	}
+}
+
+// holder says who holds the lock.
+func (m migrationTarget) holder(ctx context.Context) string {
+	var id sql.NullInt64
+	var user, host sql.NullString
+	const other = "another process that migrates"
+	if err := m.conn.QueryRowContext(ctx, m.sql.MigrationsHolder, m.lockName()).Scan(&id, &user, &host); err != nil || !id.Valid {
+		return other
+	}
+	if !user.Valid {
+		return fmt.Sprintf("%s: connection %d", other, id.Int64)
+	}
+	return fmt.Sprintf("%s: connection %d of user %q from %s", other, id.Int64, user.String, host.String)
 }
 
 // unlock gives the lock back, even if the context has ended: the connection returns to
@@ -192,6 +208,7 @@ const (
 // define changes a definition, and pauses while the table is in use. A column or a key
 // that exists already was added by a statement that ran but was not recorded.
 func (m migrationTarget) define(ctx context.Context, statement string) error {
+	wait := sqlstore.NewWait(m.options.Waiting)
 	for {
 		_, err := m.conn.ExecContext(ctx, statement)
 		var answer *mysql.MySQLError
@@ -203,6 +220,7 @@ func (m migrationTarget) define(ctx context.Context, statement string) error {
 		case answer.Number != errLockWaitTimeout:
 			return err
 		}
+		wait.For(func() string { return "transactions that use a table which a migration changes (see show processlist)" })
 		select {
 		case <-ctx.Done():
 			return err

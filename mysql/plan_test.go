@@ -155,6 +155,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lock_due":         marks(s.sql.LockDue, "1", "10"),
 		"lock_overdue":     fill(s.sql.LockOverdue, "ids", list),
 		"lock_outdated":    marks(s.sql.LockOutdated, "1", "9", "1", "1", "1", "10"),
+		"removable":        marks(fill(s.sql.Removable, "ids", list), "1", "9"),
 		"lock_jobs":        fill(s.sql.LockJobs, "ids", list),
 		"drop_attempts":    fill(s.sql.DropAttempts, "ids", list),
 		"drop_memos":       fill(s.sql.DropMemos, "ids", list),

@@ -38,6 +38,7 @@ type statements struct {
 	Overdue      string `sql:"overdue"`
 	LockOverdue  string `sql:"lock_overdue"`
 	LockOutdated string `sql:"lock_outdated"`
+	Removable    string `sql:"removable"`
 	RunningSweep string `sql:"running_sweep"`
 	SweepOf      string `sql:"sweep_of"`
 	OutChunks    string `sql:"out_chunks"`
@@ -78,6 +79,7 @@ type statements struct {
 	MemberTaken string `sql:"member_taken"`
 
 	LockMigrations    string `sql:"lock_migrations"`
+	MigrationsHolder  string `sql:"migrations_holder"`
 	UnlockMigrations  string `sql:"unlock_migrations"`
 	ScriptSession     string `sql:"script_session"`
 	CreateMigrations  string `sql:"create_migrations"`
@@ -298,7 +300,7 @@ type statements struct {
 
 // fillIn completes the statements that ask which sweep has still to see how a job ends.
 func (s *statements) fillIn() {
-	for _, text := range []*string{&s.LockOutdated, &s.SweepOf} {
+	for _, text := range []*string{&s.LockOutdated, &s.Removable, &s.SweepOf} {
 		*text = fill(*text, "running_sweep", s.RunningSweep)
 	}
 }

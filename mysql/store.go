@@ -125,6 +125,9 @@ type Options struct {
 	// default, 127.0.0.1:0, receives those of processes on this machine; polling finds
 	// the jobs of others. "-" turns wakes between processes off.
 	WakeAddr string
+	// Waiting is called when Open or Migrate has to wait for others for longer than a
+	// second: with whom it waits for, again if that changes. Default: nothing is called.
+	Waiting func(whom string)
 	// Now is for tests: an SQL expression, in microseconds, that replaces the
 	// database's clock.
 	Now string

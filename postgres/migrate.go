@@ -54,6 +54,7 @@ func (s *Store) applied(ctx context.Context, r runner) (map[int]int, error) {
 // that may be large: each of these is built separately, for as long as it takes. It
 // fails if it cannot lock a table for a minute.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
+	wait := sqlstore.NewWait(s.options.Waiting)
 	for begun := time.Now(); ; {
 		status, err := s.migrateOnce(ctx)
 		passes := transient(err) || errors.Is(err, errBuilding)
@@ -69,6 +70,7 @@ func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 		default:
 			return status, fmt.Errorf("migrate: %w", unavailable(ctx, err))
 		}
+		wait.For(func() string { return s.migrationsHolder(ctx) })
 		select {
 		case <-ctx.Done():
 			return status, fmt.Errorf("migrate: %w", errors.Join(ctx.Err(), err))
@@ -76,6 +78,28 @@ func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 		}
 	}
 }
+
+// migrationsHolder says for whom a migration waits: the session that holds the lock of
+// the migrations, or else those that use a table.
+func (s *Store) migrationsHolder(ctx context.Context) string {
+	holder := "transactions that use a table which a migration changes (see pg_stat_activity)"
+	err := s.runPlain(ctx, call{sql: s.sql.MigrationsHolder, args: []any{s.migrationsLock()}, each: func(row sqlstore.Scanner) error {
+		var pid int
+		var user, application, address string
+		if err := row.Scan(&pid, &user, &application, &address); err != nil {
+			return err
+		}
+		holder = fmt.Sprintf("another process that migrates: session %d of user %q, application %q, from %s", pid, user, application, address)
+		return nil
+	}})
+	if err != nil {
+		return "another process that migrates, or transactions that use a table which a migration changes"
+	}
+	return holder
+}
+
+// migrationsLock is the key of the lock of the migrations.
+func (s *Store) migrationsLock() int64 { return lockKey(s.schema, "", "migrate") }
 
 // migrateOnce is one transaction of Migrate. It returns errMore if it committed and
 // another transaction is needed.
@@ -126,7 +150,7 @@ type migrationTarget struct {
 func (t *migrationTarget) open(ctx context.Context) error {
 	exists := false
 	err := t.in.run(ctx,
-		call{sql: t.sql.LockMigrations, args: []any{lockKey(t.schema, "", "migrate")}},
+		call{sql: t.sql.LockMigrations, args: []any{t.migrationsLock()}},
 		call{sql: t.sql.SchemaExists, args: []any{t.schema}, each: hits(&exists)})
 	if err == nil && !exists {
 		err = t.in.run(ctx, call{sql: t.sql.CreateSchema})

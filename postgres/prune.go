@@ -20,11 +20,15 @@ const (
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	pruned := 0
-	for _, kept := range sqlstore.KeptFor(keep) {
+	keeping, err := s.Keeping(ctx, keep)
+	if err != nil {
+		return 0, fmt.Errorf("prune: %w", err)
+	}
+	for _, kept := range keeping.Outcomes() {
 		if pruned >= limit {
 			continue
 		}
-		n, err := s.pruneJobs(ctx, kept, limit-pruned)
+		n, err := s.pruneJobs(ctx, keeping, kept, limit-pruned)
 		pruned += n
 		if err != nil {
 			return pruned, fmt.Errorf("prune: %w", err)
@@ -80,11 +84,20 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 }
 
 // pruneJobs removes jobs of an outcome that are older than they have to be kept.
-func (s *Store) pruneJobs(ctx context.Context, kept sqlstore.Kept, limit int) (int, error) {
+func (s *Store) pruneJobs(ctx context.Context, keeping *sqlstore.Keeping, kept sqlstore.Kept, limit int) (int, error) {
+	if kept.Varies {
+		return s.PruneVaried(ctx, keeping, kept, limit)
+	}
 	if kept.Outcome == sqlstore.OutcomeSucceeded { // they are many, and have an index of their own
 		return s.pruneSuccesses(ctx, kept.For, limit)
 	}
 	n, _, err := s.remove(ctx, call{sql: s.sql.PruneOthers, args: []any{limit, kept.For.Microseconds(), kept.Outcome}})
+	return n, err
+}
+
+// RemoveFinished implements the source of features.
+func (d database) RemoveFinished(ctx context.Context, outcome int, ids []int64, last int64) (int, error) {
+	n, _, err := d.remove(ctx, call{sql: d.sql.Removable, args: []any{ids, outcome, last}})
 	return n, err
 }
 

@@ -51,11 +51,14 @@ type statements struct {
 	MigrationsApplied string `sql:"migrations_applied"`
 	RecordMigration   string `sql:"record_migration"`
 	LockMigrations    string `sql:"lock_migrations"`
+	MigrationsHolder  string `sql:"migrations_holder"`
 	FindIndex         string `sql:"find_index"`
 	DropIndex         string `sql:"drop_index"`
 	BuildsIndex       string `sql:"builds_index"`
 	StayIdle          string `sql:"stay_idle"`
 	TakeYourTime      string `sql:"take_your_time"`
+
+	Removable string `sql:"removable"`
 
 	KnownServer  string `sql:"known_server"`
 	ServerNumber string `sql:"server_number"`
@@ -316,7 +319,7 @@ func (s *statements) fillIn() {
 	for _, text := range []*string{&s.OpenFires, &s.Fires, &s.ShardsAndStates} {
 		*text = strings.ReplaceAll(*text, whereabouts, s.Whereabouts)
 	}
-	for _, text := range []*string{&s.PruneSuccesses, &s.PruneOthers, &s.NeededBy} {
+	for _, text := range []*string{&s.PruneSuccesses, &s.PruneOthers, &s.Removable, &s.NeededBy} {
 		*text = strings.ReplaceAll(*text, unneeded, s.Unneeded)
 		*text = strings.ReplaceAll(*text, countingBatch, s.CountingBatch)
 		*text = strings.ReplaceAll(*text, runningSweep, s.RunningSweep)

@@ -51,6 +51,9 @@ type Options struct {
 	// turns listening off, and so does a pooler at the store's URL if this is empty;
 	// nodes then find work of other processes by polling.
 	ListenURL string
+	// Waiting is called when Open or Migrate has to wait for others for longer than a
+	// second: with whom it waits for, again if that changes. Default: nothing is called.
+	Waiting func(whom string)
 	// Now is an SQL expression, in microseconds since 1970, that stands for the
 	// database's clock in tests.
 	Now string

@@ -3,6 +3,8 @@ package schedule
 import (
 	"context"
 	"time"
+
+	"github.com/fairlead-io/fairlead"
 )
 
 // Store keeps schedules and makes their runs.
@@ -69,6 +71,8 @@ type Store interface {
 
 	// Now is the database's clock.
 	Now(ctx context.Context) (time.Time, error)
+	// Explain says why a job does not run, or how it runs. It fails with ErrNotFound.
+	Explain(ctx context.Context, id int64) (fairlead.Explanation, error)
 }
 
 // CallerTx is the caller's own transaction, made by the Tx method of a store. What it does

@@ -107,6 +107,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"PreviewTiming":    {access.RoleViewer, nothing, `{"cron":"@daily"}`},
 	"ListRuns":         {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
 	"GetScheduleStats": {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"ExplainSchedule":  {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
 
 	"CreateCalendar": {access.RoleOperator, cluster, `{"name":"NEW","weekdays":["sunday"]}`},
 	"GetCalendar":    {access.RoleViewer, nothing, `{"name":"CALENDAR"}`},
@@ -129,6 +130,7 @@ var everyMethod = map[protoreflect.Name]struct {
 
 	"CreateBatch":    {access.RoleSubmitter, jobsOf, `{"name":"NEW","type":"paint","tenant":"acme","tasks":[{"target":{"id":"1","type":"wall"}}]}`},
 	"GetBatch":       {access.RoleViewer, aJob, `{"id":BATCH}`},
+	"ExplainBatch":   {access.RoleViewer, aJob, `{"id":BATCH}`},
 	"ListBatches":    {access.RoleViewer, many, `{}`},
 	"PatchBatch":     {access.RoleSubmitter, aJob, `{"id":BATCH,"max_running":3}`},
 	"ListBatchTasks": {access.RoleViewer, aJob, `{"id":BATCH}`},
@@ -145,6 +147,7 @@ var everyMethod = map[protoreflect.Name]struct {
 
 	"CreateSweep":      {access.RoleOperator, jobsOf, `{"name":"NEW","kind":"count","to":9,"tenant":"acme"}`},
 	"GetSweep":         {access.RoleViewer, aJob, `{"id":"SWEEP"}`},
+	"ExplainSweep":     {access.RoleViewer, aJob, `{"id":"SWEEP"}`},
 	"ListSweeps":       {access.RoleViewer, many, `{}`},
 	"PatchSweep":       {access.RoleOperator, aJob, `{"ref":"SWEEP","rate":5}`},
 	"DeleteSweep":      {access.RoleOperator, aJob, `{"id":"SWEEP"}`},

@@ -33,7 +33,7 @@ type Service struct {
 // New makes the service of a node and its store.
 func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
-	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
+	services.jobs.enqueuer, services.jobs.args, services.jobs.kinds = tracing.NewEnqueuer(options.Traces), options.Args, options.Kinds
 	services.schedules.args = options.Args
 	services.system.breakers = options.Breakers
 	services.sweeps.business = newBusiness(options.Guard, store)
@@ -150,7 +150,7 @@ func newServices(store Store, options Options) *services {
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewKinds(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own),
-		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(own, stopping),
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping),
 	}
 }
 

@@ -82,8 +82,8 @@ func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
 	defer cancel()
 	if err := a.registrar.Audit(ctx, entries); err != nil {
-		for _, e := range entries {
-			a.log.Error("the audit log could not be written", "actor", e.Actor, "action", e.Action, "subject", e.Subject, "error", err)
+		for _, e := range entries { // not as its "error": no outage is to withhold what is written nowhere else
+			a.log.Error("the audit log could not be written", "actor", e.Actor, "action", e.Action, "subject", e.Subject, "cause", err)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -11,6 +13,9 @@ import (
 type Node interface {
 	// Ready reports whether the node has a confirmed lease and takes new jobs.
 	Ready() bool
+	// Outage returns since when the database has been away by what the node knows;
+	// zero if it is not.
+	Outage() time.Time
 }
 
 // Health answers /livez and /readyz. A process is live while it answers at
@@ -27,18 +32,32 @@ func registerHealth(mux *http.ServeMux, node Node, store Store) {
 		answer(w, http.StatusOK, "ok")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if !node.Ready() {
-			answer(w, http.StatusServiceUnavailable, "the node has no confirmed lease, or is shutting down")
-			return
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-		defer cancel()
-		if _, err := store.Now(ctx); err != nil {
-			answer(w, http.StatusServiceUnavailable, "the database does not answer")
+		if reasons := notReady(r.Context(), node, store); len(reasons) > 0 {
+			answer(w, http.StatusServiceUnavailable, strings.Join(reasons, "; "))
 			return
 		}
 		answer(w, http.StatusOK, "ok")
 	})
+}
+
+// notReady lists all that keeps the process from being ready: a node that lost its lease
+// in an outage has to show the outage too.
+func notReady(ctx context.Context, node Node, store Store) (reasons []string) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	since := node.Outage()
+	switch _, err := store.Now(ctx); {
+	case !since.IsZero() && err == nil: // it is back just now, or takes no writes
+		reasons = append(reasons, fmt.Sprintf("the node's beats have failed since %s, though the database answers", since.UTC().Format(time.RFC3339)))
+	case !since.IsZero():
+		reasons = append(reasons, fmt.Sprintf("the database has not answered since %s", since.UTC().Format(time.RFC3339)))
+	case err != nil:
+		reasons = append(reasons, "the database does not answer")
+	}
+	if !node.Ready() {
+		reasons = append(reasons, "the node has no confirmed lease, or is shutting down")
+	}
+	return reasons
 }
 
 func answer(w http.ResponseWriter, status int, text string) {

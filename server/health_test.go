@@ -15,6 +15,29 @@ type node bool
 
 func (n node) Ready() bool { return bool(n) }
 
+func (n node) Outage() time.Time { return time.Time{} }
+
+// cutOff is a node that lost its lease because the database has been away since then.
+type cutOff struct{ since time.Time }
+
+func (c cutOff) Ready() bool { return false }
+
+func (c cutOff) Outage() time.Time { return c.since }
+
+func TestANodeThatLostItsLeaseInAnOutageShowsTheOutage(t *testing.T) {
+	since := time.Date(2026, 11, 17, 3, 14, 15, 0, time.UTC)
+	for err, want := range map[error]string{
+		errors.New("gone"): "the database has not answered since 2026-11-17T03:14:15Z; the node has no confirmed lease, or is shutting down\n",
+		nil:                "the node's beats have failed since 2026-11-17T03:14:15Z, though the database answers; the node has no confirmed lease, or is shutting down\n",
+	} {
+		answer := httptest.NewRecorder()
+		server.Health(cutOff{since}, clock{err: err}).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+		if answer.Code != http.StatusServiceUnavailable || answer.Body.String() != want {
+			t.Errorf("%d %s", answer.Code, answer.Body)
+		}
+	}
+}
+
 // clock is a store of which only the clock is asked.
 type clock struct {
 	server.Store

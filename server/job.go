@@ -35,6 +35,7 @@ type Jobs struct {
 	batches   *batch.Client
 	enqueuer  *tracing.Enqueuer
 	args      ArgsChecks
+	kinds     *fairlead.Mux // that are handled here too; nil: unknown
 	stopping  <-chan struct{}
 }
 
@@ -153,22 +154,4 @@ func attemptTo(a fairlead.Attempt) *fairleadv1.Attempt {
 		Run: int32(a.Run), Fence: a.Fence, Node: int64(a.Node), StartedAt: message.Time(a.StartedAt), FinishedAt: message.Time(a.FinishedAt),
 		Reason: string(a.Reason), Error: a.Error,
 	}
-}
-
-// ExplainJob says why a job does not run.
-func (s *Jobs) ExplainJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Explanation, error) {
-	why, err := s.client.Explain(ctx, in.GetId())
-	if err != nil {
-		return nil, err
-	}
-	out := &fairleadv1.Explanation{Id: why.ID, State: string(why.State), At: message.Time(why.At), Ahead: int32(why.Ahead), Start: message.Time(why.Start)}
-	for _, o := range why.Obstacles {
-		out.Obstacles = append(out.Obstacles, &fairleadv1.Obstacle{
-			Code: string(o.Code), Scope: string(o.Scope), Name: o.Name, Used: int32(o.Used), Cap: int32(o.Cap), Until: message.Time(o.Until), By: o.By, Text: o.Text,
-		})
-	}
-	if share := why.Share; share != nil {
-		out.Share = &fairleadv1.Share{Queue: share.Queue, Weight: int32(share.Weight), Entitled: share.Entitled, Had: share.Had, Text: share.Text}
-	}
-	return out, nil
 }

@@ -257,10 +257,27 @@ func (s scoped) Extend(ctx context.Context, extension fairlead.Extension) (time.
 	return s.store.Extend(ctx, extension)
 }
 
-// Explain says why a job of the caller's does not run.
+// Explain says why a job of the caller's does not run, or how it runs.
 func (s scoped) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
 	if err := s.job(ctx, id); err != nil {
 		return fairlead.Explanation{}, err
 	}
-	return s.store.Explain(ctx, id)
+	why, err := s.store.Explain(ctx, id)
+	if err == nil && callerOf(ctx).identity.bound() {
+		ownPart(&why)
+	}
+	return why, err
+}
+
+// ownPart leaves out of an explanation what callers who are bound to tenants do not get to
+// know: how nodes are called, and what others run.
+func ownPart(why *fairlead.Explanation) {
+	if why.Run != nil {
+		why.Run.Name = ""
+	}
+	for i := range why.Obstacles {
+		if why.Obstacles[i].Code == fairlead.NoSlot {
+			why.Obstacles[i].Kinds = nil
+		}
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -63,7 +65,35 @@ func (s *Sweeps) shown(ctx context.Context, record sweep.Record) (*fairleadv1.Sw
 	if err != nil {
 		return nil, err
 	}
-	return sweepTo(&record, now), nil
+	nodes, err := s.store.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return warned(&record, nodes, now), nil
+}
+
+// warned is a sweep as an answer has it, with what is amiss.
+func warned(record *sweep.Record, nodes []fairlead.Node, now time.Time) *fairleadv1.Sweep {
+	out := sweepTo(record, now)
+	if record.State == sweep.Finished {
+		return out
+	}
+	if o := record.Unhandled(nodes, now); o != nil {
+		out.Warning = o.Text + "; " + handled(o.Kinds)
+	}
+	return out
+}
+
+// handled lists the kinds of items that live nodes handle.
+func handled(kinds []fairlead.KindCount) string {
+	if len(kinds) == 0 {
+		return "start one that does: none handles items of any kind"
+	}
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = strconv.Quote(kind.Kind)
+	}
+	return "start one that does, or mend the kind: live nodes handle " + strings.Join(names, ", ")
 }
 
 // after shows a sweep as an action left it.
@@ -138,7 +168,11 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 		return nil, err
 	}
 	sweeps, next := page(sweeps, size, func(record sweep.Record) int64 { return record.ID })
-	shown := func(record sweep.Record) *fairleadv1.Sweep { return sweepTo(&record, now) }
+	nodes, err := s.store.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := func(record sweep.Record) *fairleadv1.Sweep { return warned(&record, nodes, now) }
 	return &fairleadv1.ListSweepsResponse{Items: items(sweeps, shown), NextPageToken: pageToken(next)}, nil
 }
 

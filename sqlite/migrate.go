@@ -15,7 +15,7 @@ func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var schema driver.Schema
-	err := patiently(ctx, func() error {
+	err := s.awaitFile(ctx, func() error {
 		tx, err := s.main.BeginTx(ctx, nil)
 		if err != nil {
 			return err

@@ -45,7 +45,8 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
 	if err := s.start(ctx); err != nil {
-		return nil, fmt.Errorf("open %s: %w", url, errors.Join(whyNot(path, err), s.disconnect()))
+		err = sqlstore.MarkUnavailable(ctx, whyNot(path, err), busy) // what else passes later does not without help
+		return nil, fmt.Errorf("open %s: %w", url, errors.Join(err, s.disconnect()))
 	}
 	return s, nil
 }
@@ -199,7 +200,7 @@ func (s *Store) start(ctx context.Context) error {
 	defer cancel()
 	// If many processes open a new file at once, one turns its log on and the others
 	// find the file busy.
-	if err := patiently(ctx, func() error { return s.main.PingContext(ctx) }); err != nil {
+	if err := s.awaitFile(ctx, func() error { return s.main.PingContext(ctx) }); err != nil {
 		return err
 	}
 	if s.options.SchemaOnly {
@@ -216,6 +217,18 @@ func (s *Store) start(ctx context.Context) error {
 	s.listener = newListener(s)
 	s.close = sync.OnceValue(s.closeAll)
 	return nil
+}
+
+// awaitFile is patiently for a store that starts: it says that it waits.
+func (s *Store) awaitFile(ctx context.Context, f func() error) error {
+	wait := sqlstore.NewWait(s.options.Waiting)
+	return patiently(ctx, func() error {
+		err := f()
+		if busy(err) {
+			wait.For(func() string { return "another process that has the file locked" })
+		}
+		return err
+	})
 }
 
 // none is the result of functions without a result.

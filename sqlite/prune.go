@@ -82,10 +82,12 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 // pruneJobs removes finished jobs that are older than their retention.
 func (s *Store) pruneJobs(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	total := 0
-	for _, kept := range sqlstore.KeptFor(keep) {
-		removed, err := inChunks(limit-total, keepChunk, func(limit int) (int, error) {
-			return inTx(ctx, s, "prune", func(t *txn) (int, error) { return t.prune(kept.Outcome, kept.For, limit) })
-		})
+	keeping, err := s.Keeping(ctx, keep)
+	if err != nil {
+		return 0, err
+	}
+	for _, kept := range keeping.Outcomes() {
+		removed, err := s.pruneOutcome(ctx, keeping, kept, limit-total)
 		total += removed
 		if err != nil {
 			return total, err
@@ -94,10 +96,39 @@ func (s *Store) pruneJobs(ctx context.Context, keep driver.Retention, limit int)
 	return total, nil
 }
 
+// pruneOutcome removes finished jobs of one outcome.
+func (s *Store) pruneOutcome(ctx context.Context, keeping *sqlstore.Keeping, kept sqlstore.Kept, limit int) (int, error) {
+	if kept.Varies {
+		return s.PruneVaried(ctx, keeping, kept, limit)
+	}
+	return inChunks(limit, keepChunk, func(limit int) (int, error) {
+		return inTx(ctx, s, "prune", func(t *txn) (int, error) { return t.prune(kept.Outcome, kept.For, limit) })
+	})
+}
+
+// RemoveFinished implements the source of features.
+func (d database) RemoveFinished(ctx context.Context, outcome int, ids []int64, last int64) (int, error) {
+	return inTx(ctx, d.Store, "prune", func(t *txn) (int, error) {
+		removable, err := t.list(t.sql.Removable, idList(ids), outcome, last)
+		if err != nil {
+			return 0, err
+		}
+		return t.remove(removable)
+	})
+}
+
 func (t *txn) prune(outcome int, age time.Duration, limit int) (int, error) {
 	ids, err := t.list(t.sql.Outdated, outcome, t.now-age.Microseconds(), limit)
-	if err != nil || len(ids) == 0 {
+	if err != nil {
 		return 0, err
+	}
+	return t.remove(ids)
+}
+
+// remove removes finished jobs with everything stored about them.
+func (t *txn) remove(ids []int64) (int, error) {
+	if len(ids) == 0 {
+		return 0, nil
 	}
 	if err := t.must(int64(len(ids)), t.sql.LeaveDoneMany, idList(ids)); err != nil {
 		return 0, err

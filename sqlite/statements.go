@@ -177,6 +177,7 @@ type statements struct {
 	Orphans        string `sql:"orphans"`
 	Overdue        string `sql:"overdue"`
 	Outdated       string `sql:"outdated"`
+	Removable      string `sql:"removable"`
 	CountingBatch  string `sql:"counting_batch"`
 	RunningSweep   string `sql:"running_sweep"`
 	NeededBy       string `sql:"needed_by"`
@@ -214,7 +215,7 @@ const (
 // fillIn completes the statements that ask which feature has still to see how a job
 // ends.
 func (s *statements) fillIn() {
-	for _, text := range []*string{&s.Outdated, &s.NeededBy} {
+	for _, text := range []*string{&s.Outdated, &s.Removable, &s.NeededBy} {
 		*text = strings.NewReplacer(slot(countingBatch), s.CountingBatch, slot(runningSweep), s.RunningSweep).Replace(*text)
 	}
 }

@@ -48,6 +48,9 @@ type Options struct {
 	// this process has listeners; the pause is 2 ms while the file changes. Default:
 	// 150 ms; negative: no looks at all, for a file that only this process uses.
 	Poll time.Duration
+	// Waiting is called when Open or Migrate has to wait for others for longer than a
+	// second: with whom it waits for, again if that changes. Default: nothing is called.
+	Waiting func(whom string)
 	// Clock is the database's clock. Default: time.Now.
 	Clock func() time.Time
 }

@@ -92,6 +92,7 @@ func chapters() []titled {
 		{"Leases", Claiming, testLeases},
 		{"Expire", Claiming, testExpire},
 		{"Prune", Administering, testPrune},
+		{"Retention of kinds", Administering, testKindRetention},
 		{"Schedules", Scheduling, testSchedules},
 		{"Soonest schedules", Scheduling, testSoonest},
 		{"DeleteSchedule", Scheduling, testDeleteSchedule},

@@ -69,6 +69,14 @@ type Store interface {
 
 	// Cancel ends a job that has not started, or asks a running one to stop.
 	Cancel(ctx context.Context, id int64, reason string) error
+	// Find returns the jobs that match, newest (largest ID) first.
+	Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error)
+	// Nodes lists the nodes that are alive and those not yet forgotten.
+	Nodes(ctx context.Context) ([]fairlead.Node, error)
+	// Explain says why a job does not run, or how it runs. It fails with ErrNotFound.
+	Explain(ctx context.Context, id int64) (fairlead.Explanation, error)
+	// Now is the database's clock.
+	Now(ctx context.Context) (time.Time, error)
 }
 
 // Tx is what can be done with a sweep under its lock.

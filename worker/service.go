@@ -65,6 +65,8 @@ func (s *service) Join(ctx context.Context, node fairlead.Node, lease time.Durat
 		case connect.CodeUnauthenticated, connect.CodePermissionDenied:
 			err = fmt.Errorf("the service refuses this worker; give it a token of the role worker: %w", err)
 			s.giveUp(&refusedError{err})
+		case connect.CodeUnavailable:
+			err = lostOr(err)
 		}
 		return 0, err
 	}

@@ -20,7 +20,7 @@ var aliases = map[string]string{
 
 // named are flags whose values are NAME=VALUE. In a file they are a list of these, or
 // the names with their values.
-var named = map[string]bool{"sweep-database": true}
+var named = map[string]bool{"sweep-database": true, retentionFlag: true, kindRetentionFlag: true}
 
 // configure gives every flag that the command line left alone its value from
 // the environment (FAIRLEAD_QUEUE_SIZE for --queue-size) or else from the YAML

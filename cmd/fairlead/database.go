@@ -54,6 +54,8 @@ type databaseOptions struct {
 	// listenURL is where a process on PostgreSQL hears from others, if not at the
 	// database's own URL; empty is FAIRLEAD_DB_LISTEN, if that is set.
 	listenURL string
+	// waiting is called with whom opening waits for, if it has to wait; nil: nothing is.
+	waiting func(whom string)
 }
 
 const listenUsage = "on PostgreSQL behind PgBouncer: URL of the server itself, where to hear of jobs that other nodes store; - to poll (default: that of --db, unless a pooler answers there)"
@@ -65,11 +67,11 @@ func openDatabase(ctx context.Context, location string, o databaseOptions) (stor
 	switch scheme {
 	case "postgres", "postgresql":
 		listenURL := cmp.Or(o.listenURL, os.Getenv(variableOf(dbListenFlag)))
-		store, err = postgres.OpenWith(ctx, location, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, ListenURL: listenURL})
+		store, err = postgres.OpenWith(ctx, location, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, ListenURL: listenURL, Waiting: o.waiting})
 	case "mysql":
-		store, err = mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, WakeAddr: o.wakeAddr})
+		store, err = mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, WakeAddr: o.wakeAddr, Waiting: o.waiting})
 	case "sqlite":
-		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly}) // it names the file itself
+		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly, Waiting: o.waiting}) // it names the file itself
 	default:
 		return nil, usagef("--db (or FAIRLEAD_DB) must begin with sqlite://, postgres:// or mysql://%s", instead(location, scheme))
 	}

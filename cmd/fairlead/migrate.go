@@ -26,7 +26,9 @@ func newMigrateCommand() *cobra.Command {
 		cmd.AddCommand(&cobra.Command{
 			Use: use, Short: short, Args: noArguments,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				store, err := openDatabase(cmd.Context(), db, databaseOptions{schemaOnly: true})
+				store, err := openDatabase(cmd.Context(), db, databaseOptions{schemaOnly: true, waiting: func(whom string) {
+					fmt.Fprintln(cmd.ErrOrStderr(), "waiting for", whom)
+				}})
 				if err != nil {
 					return err
 				}

@@ -26,6 +26,7 @@ import (
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/cli"
+	"github.com/fairlead-io/fairlead/internal/outage"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -37,6 +38,8 @@ type serveOptions struct {
 	queues              []string
 	node                engine.Options
 	wakeAddr, listenURL string
+	dbWait              time.Duration
+	retention           retentionOptions
 	publicURL           string
 	sealKeys            string // a file
 	logFormat, logLevel string
@@ -87,6 +90,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:7717", "address to serve on")
 	databaseFlags(f, &o.db, defaultDatabase)
 	f.StringVar(&o.listenURL, dbListenFlag, "", listenUsage)
+	f.DurationVar(&o.dbWait, "db-wait", 10*time.Minute, "how long a start waits for a database that does not answer; 0 to fail at once")
 	f.StringVar(&o.config, "config", "", "YAML file with these settings")
 	f.BoolVar(&o.demo, "demo", false, demoUsage)
 	f.StringVar(&o.cdc, "cdc", "", "YAML file with the Kafka Connect clusters on whose connectors batches may work")
@@ -108,6 +112,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
 	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants and targets reach this service (default that of --addr)")
 	f.StringVar(&o.sealKeys, "seal-keys", "", sealKeysUsage)
+	o.retention.flags(f)
 	o.calls.flags(f)
 	o.auth.flags(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -118,8 +123,15 @@ func newServeCommand() *cobra.Command {
 }
 
 func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
-	log, err := newLogger(stderr, o.logFormat, o.logLevel)
+	all, err := newLogger(stderr, o.logFormat, o.logLevel)
 	if err != nil {
+		return err
+	}
+	log, _ := outage.Logger(all) // what the node knows of its database is for all
+	if o.dbWait < 0 {
+		return usagef("--db-wait %v: give a time to wait, or 0 to fail at once", o.dbWait)
+	}
+	if err := o.retention.set(&o.node); err != nil {
 		return err
 	}
 	local, err := onLoopback(o.addr)
@@ -138,9 +150,11 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return err
 	}
 	defer databases.Close()
+	waiting := &lobby{addr: o.addr, secure: secure}
+	defer waiting.close()
 	// Half a lease: rows that a stopped process holds locked must be free again
 	// by the time its jobs are to be taken back.
-	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr, listenURL: o.listenURL})
+	store, err := o.awaitDatabase(ctx, log, waiting, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr, listenURL: o.listenURL})
 	if err != nil {
 		return err
 	}
@@ -196,9 +210,12 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return err
 	}
 	defer admin.stop()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
+	listener, err := waiting.leave()
+	if err == nil && listener == nil {
+		listener, err = listen(ctx, o.addr)
+	}
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", o.addr, err)
+		return err
 	}
 	scheme := "http://"
 	if secure != nil {

@@ -18,7 +18,7 @@ var taskStates = []string{
 
 func (s *session) batchCommand() *cobra.Command {
 	return s.prints(s.connects(noun("batch", "One operation on many targets",
-		s.batchCreateCommand(), s.batchGetCommand(), s.batchListCommand(), s.batchTasksCommand(), s.batchWatchCommand(),
+		s.batchCreateCommand(), s.batchGetCommand(), s.batchListCommand(), s.batchExplainCommand(), s.batchTasksCommand(), s.batchWatchCommand(),
 		s.batchCancelCommand(), s.batchRetryCommand(), s.batchRollbackCommand(),
 		s.batchApproveCommand(), s.batchPauseCommand(), s.batchResumeCommand(), s.batchSetCommand(),
 	)))

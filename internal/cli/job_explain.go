@@ -12,7 +12,7 @@ import (
 )
 
 func (s *session) jobExplainCommand() *cobra.Command {
-	return verb("explain ID", "Say why a job does not run", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("explain ID", "Say why a job does not run, or how it runs", s.withID(func(ctx context.Context, c *call, id int64) error {
 		why, err := c.jobs.ExplainJob(ctx, &fairleadv1.GetJobRequest{Id: id})
 		if err != nil {
 			return err
@@ -55,12 +55,11 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	default:
 		out.WriteString("\n")
 	}
+	if run := why.GetRun(); run != nil {
+		out.WriteString(currentRun(p, run))
+	}
 	for _, o := range obstacles {
-		out.WriteString("  - " + screen.Clean(o.GetText()))
-		if o.GetUntil() != nil && p.Terminal {
-			out.WriteString(" (" + p.When(o.GetUntil().AsTime()) + ")")
-		}
-		out.WriteString("\n")
+		out.WriteString(obstacleLine(p, o))
 	}
 	if share := why.GetShare(); share != nil {
 		out.WriteString(screen.Clean(share.GetText()) + "\n")
@@ -78,4 +77,54 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 		out.WriteString("it is not known when it will start\n")
 	}
 	return out.String()
+}
+
+// obstacleLine is a line about one obstacle.
+func obstacleLine(p *printer, o *fairleadv1.Obstacle) string {
+	line := "  - " + screen.Clean(o.GetText())
+	if o.GetUntil() != nil && p.Terminal {
+		line += " (" + p.When(o.GetUntil().AsTime()) + ")"
+	}
+	if kinds := o.GetKinds(); len(kinds) > 0 {
+		names, taken := make([]string, len(kinds)), false
+		for i, kind := range kinds {
+			names[i] = screen.Clean(kind.GetKind())
+			if kind.GetJobs() > 0 {
+				names[i], taken = fmt.Sprintf("%d of kind %s", kind.GetJobs(), names[i]), true
+			}
+		}
+		if taken {
+			line += ": " + strings.Join(names, ", ")
+		} else {
+			line += "; live nodes know " + strings.Join(names, ", ")
+		}
+	}
+	return line + "\n"
+}
+
+// currentRun tells in sentences how a run stands.
+func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
+	node := fmt.Sprintf("node %d", run.GetNode())
+	if run.GetName() != "" {
+		node += " (" + screen.Clean(run.GetName()) + ")"
+	}
+	lines := []string{fmt.Sprintf("it runs on %s since %s", node, p.moment(run.GetSince().AsTime()))}
+	if run.GetTimeout() != nil {
+		lines = append(lines, "its attempt may take "+screen.Span(run.GetTimeout().AsDuration())+", until "+p.moment(run.GetSince().AsTime().Add(run.GetTimeout().AsDuration())))
+	}
+	switch {
+	case run.GetLastBeat() == nil:
+		lines = append(lines, "its node is not known any more: the job is about to be taken back")
+	case run.GetLost():
+		lines = append(lines, "its node was last heard of "+p.moment(run.GetLastBeat().AsTime())+" and has lost its lease: the job is about to be taken back")
+	default:
+		lines = append(lines, "its node was last heard of "+p.moment(run.GetLastBeat().AsTime()))
+	}
+	if run.GetCrashes() > 0 {
+		lines = append(lines, fmt.Sprintf("%d nodes have died while it ran, since it last reported progress", run.GetCrashes()))
+	}
+	if run.GetStopping() {
+		lines = append(lines, "it was asked to stop")
+	}
+	return "  - " + strings.Join(lines, "\n  - ") + "\n"
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
@@ -138,8 +137,12 @@ func (s *session) scheduleStatsCommand() *cobra.Command {
 }
 
 func (s *session) scheduleExplainCommand() *cobra.Command {
-	return verb("explain NAME", "Say when a schedule is due, and what keeps it from making runs", s.runs(func(ctx context.Context, c *call) error {
+	return verb("explain NAME", "Say when a schedule is due, what keeps it from making runs, and why these do not run", s.runs(func(ctx context.Context, c *call) error {
 		schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
+		if err != nil {
+			return err
+		}
+		why, err := c.schedules.ExplainSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: schedule.GetId()})
 		if err != nil {
 			return err
 		}
@@ -147,52 +150,18 @@ func (s *session) scheduleExplainCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		runs, err := c.schedules.ListRuns(ctx, &fairleadv1.ListRunsRequest{Id: schedule.GetId(), PageSize: largestPage})
-		if err != nil {
-			return err
-		}
-		return c.print(schedule, func() error {
-			_, err := fmt.Fprint(c.Out, scheduleStory(c.printer, schedule, preview, runs.GetItems()))
+		return c.print(why, func() error {
+			_, err := fmt.Fprint(c.Out, scheduleStory(schedule, preview), situation(c.printer, "schedule", why))
 			return err
 		})
 	}))
 }
 
-// scheduleStory tells in sentences how a schedule stands.
-func scheduleStory(p *printer, schedule *fairleadv1.Schedule, preview *fairleadv1.PreviewScheduleResponse, runs []*fairleadv1.Run) string {
-	lines := []string{fmt.Sprintf("schedule %s is due %s", schedule.GetName(), preview.GetWords())}
+// scheduleStory tells in sentences when a schedule is due.
+func scheduleStory(schedule *fairleadv1.Schedule, preview *fairleadv1.PreviewScheduleResponse) string {
+	text := fmt.Sprintf("schedule %s is due %s\n", screen.Clean(schedule.GetName()), screen.Clean(preview.GetWords()))
 	if calendar := schedule.GetCalendar(); calendar != "" {
-		lines = append(lines, "days of the calendar "+calendar+" are left out")
+		text += "days of the calendar " + screen.Clean(calendar) + " are left out\n"
 	}
-	switch {
-	case !schedule.GetEnabled() && schedule.GetReason() != "":
-		lines = append(lines, "it is disabled: "+schedule.GetReason())
-	case !schedule.GetEnabled():
-		lines = append(lines, "it is disabled")
-	case schedule.GetNextDue() == nil && schedule.GetDelay() != nil:
-		lines = append(lines, "it is due when its run has ended")
-	case schedule.GetNextDue() == nil:
-		lines = append(lines, "no instant is to come")
-	default:
-		lines = append(lines, "the next instant is "+p.moment(schedule.GetNextDue().AsTime()))
-	}
-	active, queued := 0, 0
-	for _, run := range runs {
-		switch {
-		case run.GetQueued():
-			queued++
-		case run.GetFinishedAt() == nil && run.GetSkipReason() == "":
-			active++
-		}
-	}
-	if active+queued > 0 {
-		lines = append(lines, fmt.Sprintf("%s active, %d queued", runCount(active), queued))
-	}
-	if most := int(schedule.GetMaxConcurrency()); most > 0 && active >= most {
-		lines = append(lines, fmt.Sprintf("that is as many as may be at once: what happens to more is %q", schedule.GetConcurrencyPolicy()))
-	}
-	for i := range lines {
-		lines[i] = screen.Clean(lines[i])
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return text
 }

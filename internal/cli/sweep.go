@@ -16,7 +16,7 @@ var sweepStates = []string{"created", "waiting", "running", "stopping", "stopped
 
 func (s *session) sweepCommand() *cobra.Command {
 	cmd := noun("sweep", "Very many items, at a set rate",
-		s.sweepCreateCommand(), s.sweepGetCommand(), s.sweepListCommand(), s.sweepSetCommand(), s.sweepDeleteCommand(),
+		s.sweepCreateCommand(), s.sweepGetCommand(), s.sweepListCommand(), s.sweepExplainCommand(), s.sweepSetCommand(), s.sweepDeleteCommand(),
 		s.sweepStartCommand(), s.sweepStopCommand(), s.sweepRetryCommand(), s.sweepOpenCommand(), s.sweepWatchCommand(),
 		s.sweepLogsCommand(), s.sweepFailedCommand(), s.sweepHistoryCommand(), s.sweepShardsCommand(),
 	)
@@ -58,7 +58,7 @@ func (s *session) sweepListCommand() *cobra.Command {
 		for _, sweep := range items {
 			p := sweep.GetProgress()
 			table.Add(sweep.GetId(), screen.State(sweep.GetState()), sweep.GetName(), sweep.GetKind(), sweep.GetTenant(),
-				p.GetDone(), p.GetTotal(), p.GetAbandoned(), perSecond(p.GetRate()), p.GetEta(), sweep.GetReason())
+				p.GetDone(), p.GetTotal(), p.GetAbandoned(), perSecond(p.GetRate()), p.GetEta(), sweepNote(sweep))
 		}
 		return c.printTable(&fairleadv1.ListSweepsResponse{Items: items, NextPageToken: next}, table)
 	}))
@@ -69,6 +69,14 @@ func (s *session) sweepListCommand() *cobra.Command {
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
 	return cmd
+}
+
+// sweepNote is what people should know of a sweep.
+func sweepNote(sweep *fairleadv1.Sweep) string {
+	if sweep.GetReason() != "" {
+		return sweep.GetReason()
+	}
+	return sweep.GetWarning()
 }
 
 // perSecond is a rate in words; nothing if there is none.

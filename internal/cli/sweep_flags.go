@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
 // sweepFlags are what can be said of a sweep.
@@ -164,6 +166,9 @@ func (s *session) sweepCreateCommand() *cobra.Command {
 		sweep, err := c.sweeps.CreateSweep(ctx, wanted)
 		if err != nil {
 			return err
+		}
+		if sweep.GetWarning() != "" {
+			fmt.Fprintln(c.errors.Out, "warning:", screen.Clean(sweep.GetWarning()))
 		}
 		if start || wait.asked(cmd) {
 			if sweep, err = c.sweeps.StartSweep(ctx, &fairleadv1.StartSweepRequest{Id: sweep.GetId()}); err != nil {

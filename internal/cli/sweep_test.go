@@ -38,6 +38,14 @@ func TestASweepIsCreatedAndAwaited(t *testing.T) {
 	r.says([]string{"sweep more  finished"}, "sweep", "create", "more", "--kind", "count", "--to", "10", "--wait=20s")
 }
 
+func TestASweepThatDoesNotGoOnIsExplained(t *testing.T) {
+	r := newRig(t)
+	r.says([]string{"sweep odd is running"}, "sweep", "create", "odd", "--kind", "cuont", "--to", "10", "--start")
+	r.says([]string{"odd", `no live node handles items of kind "cuont"`}, "sweep", "list")
+	r.says([]string{"sweep odd is running:\n", `no live node handles items of kind "cuont" in queue "default"; live nodes know count`, "is ready and cannot start yet:"}, "sweep", "explain", "odd")
+	r.fails(ExitNotFound, "none", "sweep", "explain", "none")
+}
+
 func TestASweepIsSteeredFromTheCommandLine(t *testing.T) {
 	r := newRig(t)
 	r.says([]string{"sweep gated is waiting"}, "sweep", "create", "gated", "--kind", "count", "--to", "1000", "--before-run", "http://127.0.0.1:1/", "--start")

@@ -22,6 +22,14 @@ type Facts struct {
 	Ahead  int             // ready jobs that go before it, if it is ready
 	Starts []driver.Starts // within the last UsageWindow
 	Shared map[string]int  // starts by tenant of the scope in which the job's tenant shares them, within the last UsageWindow
+	Held   []HeldKind      // jobs that nodes hold, if no slot is free
+}
+
+// HeldKind is how many jobs of a kind a node holds.
+type HeldKind struct {
+	Node fairlead.NodeID
+	Kind string
+	Jobs int
 }
 
 // standing is every limit as it stands, by id.
@@ -61,11 +69,20 @@ func (f *Facts) able() []fairlead.Node { return f.fit(false) }
 func (f *Facts) fit(draining bool) []fairlead.Node {
 	var able []fairlead.Node
 	for _, node := range f.Nodes {
-		if !node.Dead && node.Draining == draining && node.Until.After(f.Now) && Serves(driver.ScopeOf(&node), KeyOf(f.Job)) {
+		if f.alive(&node) && node.Draining == draining && node.Serves(f.Job.Queue, f.Job.Kind) {
 			able = append(able, node)
 		}
 	}
 	return able
+}
+
+// alive reports whether a node has a lease.
+func (f *Facts) alive(node *fairlead.Node) bool { return !node.Dead && node.Until.After(f.Now) }
+
+// busy reports whether nodes could run the job and none of them has a free slot.
+func (f *Facts) busy() bool {
+	able := f.able()
+	return len(able) > 0 && !slices.ContainsFunc(able, func(node fairlead.Node) bool { return node.Idle > 0 })
 }
 
 // open reports whether limits let a job of a lane start.
@@ -79,10 +96,10 @@ func (f *Facts) open(lane LaneKey) bool {
 }
 
 func servedByAny(nodes []fairlead.Node, lane LaneKey) bool {
-	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return Serves(driver.ScopeOf(&node), lane) })
+	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return node.Serves(lane.Queue, lane.Kind) })
 }
 
-// Explain says what keeps a job from starting.
+// Explain says what keeps a job from starting, or how it runs.
 func Explain(f Facts) fairlead.Explanation {
 	e := explaining{Facts: f, lane: KeyOf(f.Job)}
 	e.ID, e.State, e.At = f.Job.ID, f.Job.State, f.Now
@@ -95,6 +112,9 @@ func Explain(f Facts) fairlead.Explanation {
 	case fairlead.Parked:
 		e.Explanation.Ahead = f.Gate.Ahead
 		e.gated()
+	case fairlead.Running:
+		e.Run = f.run()
+		return e.Explanation
 	default:
 		return e.Explanation
 	}
@@ -164,17 +184,14 @@ func (e *explaining) limited() {
 
 // crowded looks for a node with a free slot.
 func (e *explaining) crowded() {
-	able, idle := e.able(), 0
-	for _, node := range able {
-		idle += node.Idle
-	}
+	able := e.able()
 	switch {
 	case len(able) == 0 && len(e.fit(true)) > 0:
 		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it were asked to start nothing more", len(e.fit(true)))
 	case len(able) == 0:
-		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "no live node serves queue %q and knows kind %q", e.lane.Queue, e.lane.Kind)
-	case idle == 0:
-		e.add(fairlead.Obstacle{Code: fairlead.NoSlot}, "all slots of the %d nodes that could run it are taken", len(able))
+		e.add(fairlead.Obstacle{Code: fairlead.NoNode, Kinds: e.known()}, "no live node serves queue %q and knows kind %q", e.lane.Queue, e.lane.Kind)
+	case e.busy():
+		e.add(fairlead.Obstacle{Code: fairlead.NoSlot, Kinds: e.takers(able)}, "all slots of the %d nodes that could run it are taken", len(able))
 	}
 	if e.Job.Crashes >= driver.SoloAfter {
 		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running in %d crashes, so that it runs beside no other such job", e.Job.Crashes)

@@ -64,6 +64,11 @@ func (s *explainStore) collect(ctx context.Context, facts *Facts) (err error) {
 			return err
 		}
 	}
+	if state := facts.Job.State; (state == fairlead.Scheduled || state == fairlead.Ready || state == fairlead.Parked) && facts.busy() {
+		if facts.Held, err = s.readHeld(ctx); err != nil {
+			return err
+		}
+	}
 	switch facts.Job.State {
 	case fairlead.Ready:
 		facts.Ahead, err = s.of.Ahead(ctx, facts)
@@ -71,6 +76,14 @@ func (s *explainStore) collect(ctx context.Context, facts *Facts) (err error) {
 		facts.Gate, err = s.of.GateOf(ctx, facts)
 	}
 	return err
+}
+
+// readHeld reads what nodes hold.
+func (s *explainStore) readHeld(ctx context.Context) ([]HeldKind, error) {
+	return readList(ctx, s.db.ReadAll, "read what nodes hold", func(row Scanner) (h HeldKind, err error) {
+		err = row.Scan(&h.Node, &h.Kind, &h.Jobs)
+		return h, err
+	}, s.usage.HeldKinds)
 }
 
 // readStarts reads the clock and what was started of late.

@@ -14,6 +14,7 @@ type Features struct {
 	tenantStore
 	usageStore
 	explainStore
+	retentionStore
 }
 
 // FeatureStatements are the statements of Features, and others that have the same names in
@@ -33,6 +34,7 @@ type FeatureStatements struct {
 	TenantStatements
 	UsageStatements
 	FairStatements
+	RetentionStatements
 }
 
 // FeatureDatabase is what Features need of a store.
@@ -44,6 +46,7 @@ type FeatureDatabase interface {
 	SweepDialect
 	usageSource
 	explainSource
+	retentionSource
 }
 
 // NewFeatures makes the features of a store. Its statements are loaded by then.
@@ -62,5 +65,9 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		tenantStore:   tenantStore{db: database, rules: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
 		usageStore:    usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
 		explainStore:  explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
+
+		retentionStore: retentionStore{
+			db: database, of: database, sql: &statements.RetentionStatements, clock: clock, walks: &retentionWalks{of: map[int]*retentionWalk{}},
+		},
 	}
 }

@@ -38,6 +38,7 @@ type usageSource interface {
 // UsageStatements are those of a usageStore.
 type UsageStatements struct {
 	Census       string `sql:"census"`
+	HeldKinds    string `sql:"held_kinds"`
 	RecentStarts string `sql:"recent_starts"`
 	AddStarts    string `sql:"add_starts"`
 	ForgetStarts string `sql:"forget_starts"`

@@ -7,6 +7,16 @@
 -- Locks: the named lock, until the connection ends or gives it back.
 select get_lock(?, ?);
 
+-- name: migrations_holder
+-- Finds the connection that holds the lock of the migrations.
+-- Inputs: name of the lock.
+-- Output: its id, or null if the lock is free; its user and host, or null if this user
+-- may not see them.
+-- Locks: none.
+select u.id, p.user, p.host
+from (select is_used_lock(?) as id) u
+left join information_schema.processlist p on p.id = u.id;
+
 -- name: unlock_migrations
 -- Gives back the right to migrate.
 -- Inputs: name of the lock.

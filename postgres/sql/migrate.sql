@@ -47,6 +47,20 @@ values ($1::int, $2::int, $3::text, (extract(epoch from clock_timestamp()) * 100
 -- Locks: the migrations.
 select pg_advisory_xact_lock($1::bigint);
 
+-- name: migrations_holder
+-- Finds the session that holds the lock of the migrations.
+-- Inputs: $1 key of the lock.
+-- Output: process id, user, application and address of the client; no row if the lock
+-- is free.
+-- Locks: none.
+select a.pid, coalesce(a.usename, '')::text, coalesce(a.application_name, ''), coalesce(host(a.client_addr), 'this machine')
+from pg_locks l
+join pg_stat_activity a on a.pid = l.pid
+where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+  and l.database = (select oid from pg_database where datname = current_database())
+  and (l.classid::bigint << 32 | l.objid::bigint) = $1::bigint
+limit 1;
+
 -- name: find_index
 -- Looks up an index.
 -- Inputs: $1 schema, $2 name.

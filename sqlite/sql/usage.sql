@@ -15,6 +15,14 @@ select lane, 'running', count(*), 0 from {{running}} group by lane
 union all
 select lane, 'waiting', count(*), 0 from {{waiting}} group by lane;
 
+-- name: held_kinds
+-- Counts the jobs that nodes hold, by their kinds. It reads the whole table, which has a
+-- row for each taken slot.
+-- Inputs: none.
+-- Output: node, kind, how many.
+-- Locks: none.
+select r.node, l.kind, count(*) from {{running}} r join {{lane}} l on l.id = r.lane group by r.node, l.kind;
+
 -- name: recent_starts
 -- Adds up what was started since a bucket.
 -- Inputs: bucket.  Output: tenant, how many, how many of them too late.

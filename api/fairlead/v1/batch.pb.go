@@ -1955,12 +1955,14 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\x05tasks\x18\x02 \x03(\x03B\a\x92\xb5\x18\x03\x18\x90NR\x05tasks\x12%\n" +
 	"\x0einclude_failed\x18\x03 \x01(\bR\rincludeFailed\x12\x16\n" +
 	"\x06serial\x18\x04 \x01(\bR\x06serial\x12\x17\n" +
-	"\adry_run\x18\x05 \x01(\bR\x06dryRun2\xa0\v\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRun2\x98\f\n" +
 	"\fBatchService\x12c\n" +
 	"\vCreateBatch\x12\x15.fairlead.v1.NewBatch\x1a\x12.fairlead.v1.Batch\")ڵ\x18\v\n" +
 	"\tsubmitter\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/batches\x12f\n" +
 	"\bGetBatch\x12\x1c.fairlead.v1.GetBatchRequest\x1a\x12.fairlead.v1.Batch\"(ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/batches/{id}\x12u\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/batches/{id}\x12v\n" +
+	"\fExplainBatch\x12\x1c.fairlead.v1.GetBatchRequest\x1a\x16.fairlead.v1.Situation\"0ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x1e\x12\x1c/api/v1/batches/{id}/explain\x12u\n" +
 	"\vListBatches\x12\x1f.fairlead.v1.ListBatchesRequest\x1a .fairlead.v1.ListBatchesResponse\"#ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/batches\x12p\n" +
 	"\n" +
@@ -2022,6 +2024,7 @@ var file_fairlead_v1_batch_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),    // 19: google.protobuf.Duration
 	(*NewJob)(nil),                 // 20: fairlead.v1.NewJob
 	(*timestamppb.Timestamp)(nil),  // 21: google.protobuf.Timestamp
+	(*Situation)(nil),              // 22: fairlead.v1.Situation
 }
 var file_fairlead_v1_batch_proto_depIdxs = []int32{
 	19, // 0: fairlead.v1.NewBatch.timeout:type_name -> google.protobuf.Duration
@@ -2047,30 +2050,32 @@ var file_fairlead_v1_batch_proto_depIdxs = []int32{
 	8,  // 20: fairlead.v1.ListBatchTasksResponse.items:type_name -> fairlead.v1.BatchTask
 	0,  // 21: fairlead.v1.BatchService.CreateBatch:input_type -> fairlead.v1.NewBatch
 	9,  // 22: fairlead.v1.BatchService.GetBatch:input_type -> fairlead.v1.GetBatchRequest
-	10, // 23: fairlead.v1.BatchService.ListBatches:input_type -> fairlead.v1.ListBatchesRequest
-	12, // 24: fairlead.v1.BatchService.PatchBatch:input_type -> fairlead.v1.PatchBatchRequest
-	13, // 25: fairlead.v1.BatchService.ListBatchTasks:input_type -> fairlead.v1.ListBatchTasksRequest
-	9,  // 26: fairlead.v1.BatchService.WatchBatch:input_type -> fairlead.v1.GetBatchRequest
-	15, // 27: fairlead.v1.BatchService.CancelBatch:input_type -> fairlead.v1.CancelBatchRequest
-	17, // 28: fairlead.v1.BatchService.RetryBatch:input_type -> fairlead.v1.RetryBatchRequest
-	18, // 29: fairlead.v1.BatchService.RollBackBatch:input_type -> fairlead.v1.RollBackBatchRequest
-	9,  // 30: fairlead.v1.BatchService.ApproveBatch:input_type -> fairlead.v1.GetBatchRequest
-	16, // 31: fairlead.v1.BatchService.PauseBatch:input_type -> fairlead.v1.PauseBatchRequest
-	9,  // 32: fairlead.v1.BatchService.ResumeBatch:input_type -> fairlead.v1.GetBatchRequest
-	6,  // 33: fairlead.v1.BatchService.CreateBatch:output_type -> fairlead.v1.Batch
-	6,  // 34: fairlead.v1.BatchService.GetBatch:output_type -> fairlead.v1.Batch
-	11, // 35: fairlead.v1.BatchService.ListBatches:output_type -> fairlead.v1.ListBatchesResponse
-	6,  // 36: fairlead.v1.BatchService.PatchBatch:output_type -> fairlead.v1.Batch
-	14, // 37: fairlead.v1.BatchService.ListBatchTasks:output_type -> fairlead.v1.ListBatchTasksResponse
-	6,  // 38: fairlead.v1.BatchService.WatchBatch:output_type -> fairlead.v1.Batch
-	6,  // 39: fairlead.v1.BatchService.CancelBatch:output_type -> fairlead.v1.Batch
-	6,  // 40: fairlead.v1.BatchService.RetryBatch:output_type -> fairlead.v1.Batch
-	6,  // 41: fairlead.v1.BatchService.RollBackBatch:output_type -> fairlead.v1.Batch
-	6,  // 42: fairlead.v1.BatchService.ApproveBatch:output_type -> fairlead.v1.Batch
-	6,  // 43: fairlead.v1.BatchService.PauseBatch:output_type -> fairlead.v1.Batch
-	6,  // 44: fairlead.v1.BatchService.ResumeBatch:output_type -> fairlead.v1.Batch
-	33, // [33:45] is the sub-list for method output_type
-	21, // [21:33] is the sub-list for method input_type
+	9,  // 23: fairlead.v1.BatchService.ExplainBatch:input_type -> fairlead.v1.GetBatchRequest
+	10, // 24: fairlead.v1.BatchService.ListBatches:input_type -> fairlead.v1.ListBatchesRequest
+	12, // 25: fairlead.v1.BatchService.PatchBatch:input_type -> fairlead.v1.PatchBatchRequest
+	13, // 26: fairlead.v1.BatchService.ListBatchTasks:input_type -> fairlead.v1.ListBatchTasksRequest
+	9,  // 27: fairlead.v1.BatchService.WatchBatch:input_type -> fairlead.v1.GetBatchRequest
+	15, // 28: fairlead.v1.BatchService.CancelBatch:input_type -> fairlead.v1.CancelBatchRequest
+	17, // 29: fairlead.v1.BatchService.RetryBatch:input_type -> fairlead.v1.RetryBatchRequest
+	18, // 30: fairlead.v1.BatchService.RollBackBatch:input_type -> fairlead.v1.RollBackBatchRequest
+	9,  // 31: fairlead.v1.BatchService.ApproveBatch:input_type -> fairlead.v1.GetBatchRequest
+	16, // 32: fairlead.v1.BatchService.PauseBatch:input_type -> fairlead.v1.PauseBatchRequest
+	9,  // 33: fairlead.v1.BatchService.ResumeBatch:input_type -> fairlead.v1.GetBatchRequest
+	6,  // 34: fairlead.v1.BatchService.CreateBatch:output_type -> fairlead.v1.Batch
+	6,  // 35: fairlead.v1.BatchService.GetBatch:output_type -> fairlead.v1.Batch
+	22, // 36: fairlead.v1.BatchService.ExplainBatch:output_type -> fairlead.v1.Situation
+	11, // 37: fairlead.v1.BatchService.ListBatches:output_type -> fairlead.v1.ListBatchesResponse
+	6,  // 38: fairlead.v1.BatchService.PatchBatch:output_type -> fairlead.v1.Batch
+	14, // 39: fairlead.v1.BatchService.ListBatchTasks:output_type -> fairlead.v1.ListBatchTasksResponse
+	6,  // 40: fairlead.v1.BatchService.WatchBatch:output_type -> fairlead.v1.Batch
+	6,  // 41: fairlead.v1.BatchService.CancelBatch:output_type -> fairlead.v1.Batch
+	6,  // 42: fairlead.v1.BatchService.RetryBatch:output_type -> fairlead.v1.Batch
+	6,  // 43: fairlead.v1.BatchService.RollBackBatch:output_type -> fairlead.v1.Batch
+	6,  // 44: fairlead.v1.BatchService.ApproveBatch:output_type -> fairlead.v1.Batch
+	6,  // 45: fairlead.v1.BatchService.PauseBatch:output_type -> fairlead.v1.Batch
+	6,  // 46: fairlead.v1.BatchService.ResumeBatch:output_type -> fairlead.v1.Batch
+	34, // [34:47] is the sub-list for method output_type
+	21, // [21:34] is the sub-list for method input_type
 	21, // [21:21] is the sub-list for extension type_name
 	21, // [21:21] is the sub-list for extension extendee
 	0,  // [0:21] is the sub-list for field type_name

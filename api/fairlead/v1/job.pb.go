@@ -1533,7 +1533,7 @@ func (x *ListAttemptsResponse) GetItems() []*Attempt {
 	return nil
 }
 
-// Explanation says why a job does not run, as of one moment.
+// Explanation says why a job does not run, or how it runs, as of one moment.
 type Explanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1547,7 +1547,9 @@ type Explanation struct {
 	// When it will probably start; not set if that cannot be told.
 	Start *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start,proto3" json:"start,omitempty"`
 	// Of a ready job where tenants share the starts by weight.
-	Share         *Share `protobuf:"bytes,7,opt,name=share,proto3" json:"share,omitempty"`
+	Share *Share `protobuf:"bytes,7,opt,name=share,proto3" json:"share,omitempty"`
+	// How its run stands; not set unless it runs.
+	Run           *CurrentRun `protobuf:"bytes,8,opt,name=run,proto3" json:"run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1627,6 +1629,13 @@ func (x *Explanation) GetStart() *timestamppb.Timestamp {
 func (x *Explanation) GetShare() *Share {
 	if x != nil {
 		return x.Share
+	}
+	return nil
+}
+
+func (x *Explanation) GetRun() *CurrentRun {
+	if x != nil {
+		return x.Run
 	}
 	return nil
 }
@@ -1713,11 +1722,262 @@ func (x *Share) GetText() string {
 	return ""
 }
 
+// CurrentRun says how the run of a job stands.
+type CurrentRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Node  int64                  `protobuf:"varint,1,opt,name=node,proto3" json:"node,omitempty"`
+	// Of the node; not shown to callers who are bound to tenants.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// When the node claimed the job.
+	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	// Of the attempt; not set: there is none, or only its handler knows it.
+	Timeout *durationpb.Duration `protobuf:"bytes,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Node deaths that the job was in since its last progress.
+	Crashes int32 `protobuf:"varint,5,opt,name=crashes,proto3" json:"crashes,omitempty"`
+	// Of the node; not set: the node is not known any more.
+	LastBeat *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_beat,json=lastBeat,proto3" json:"last_beat,omitempty"`
+	// The lease of the node is over: the job is about to be taken back.
+	Lost bool `protobuf:"varint,7,opt,name=lost,proto3" json:"lost,omitempty"`
+	// The job was asked to stop.
+	Stopping      bool `protobuf:"varint,8,opt,name=stopping,proto3" json:"stopping,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CurrentRun) Reset() {
+	*x = CurrentRun{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CurrentRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CurrentRun) ProtoMessage() {}
+
+func (x *CurrentRun) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CurrentRun.ProtoReflect.Descriptor instead.
+func (*CurrentRun) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *CurrentRun) GetNode() int64 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *CurrentRun) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CurrentRun) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *CurrentRun) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *CurrentRun) GetCrashes() int32 {
+	if x != nil {
+		return x.Crashes
+	}
+	return 0
+}
+
+func (x *CurrentRun) GetLastBeat() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastBeat
+	}
+	return nil
+}
+
+func (x *CurrentRun) GetLost() bool {
+	if x != nil {
+		return x.Lost
+	}
+	return false
+}
+
+func (x *CurrentRun) GetStopping() bool {
+	if x != nil {
+		return x.Stopping
+	}
+	return false
+}
+
+// Situation says how a schedule, a batch or a sweep stands, as of one moment.
+type Situation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	State string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	// What keeps it from going on, or from going faster.
+	Reasons []*Obstacle `protobuf:"bytes,5,rep,name=reasons,proto3" json:"reasons,omitempty"`
+	// Of a few of its jobs, at first of those that do not run.
+	Jobs          []*Explanation `protobuf:"bytes,6,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Situation) Reset() {
+	*x = Situation{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Situation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Situation) ProtoMessage() {}
+
+func (x *Situation) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Situation.ProtoReflect.Descriptor instead.
+func (*Situation) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Situation) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Situation) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Situation) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Situation) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Situation) GetReasons() []*Obstacle {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+func (x *Situation) GetJobs() []*Explanation {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+// KindCount is a kind and how many jobs of it there are.
+type KindCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// 0: it is only known.
+	Jobs          int32 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KindCount) Reset() {
+	*x = KindCount{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KindCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KindCount) ProtoMessage() {}
+
+func (x *KindCount) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KindCount.ProtoReflect.Descriptor instead.
+func (*KindCount) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *KindCount) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *KindCount) GetJobs() int32 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
 // Obstacle is one thing that keeps a job from starting.
 type Obstacle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// not_due, queued, at_gate, paused, no_node, at_cap, over_rate, no_slot,
-	// suspect or in_line.
+	// Of a job: not_due, queued, at_gate, paused, no_node, at_cap, over_rate, no_slot,
+	// suspect or in_line. Of a schedule, a batch or a sweep also not_started,
+	// at_business, stopped, ended, at_approval, preparing, silent, disabled, broken,
+	// will_skip or will_queue.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Of a pause, cap or rate: global, queue, kind or tenant.
 	Scope string `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`
@@ -1729,14 +1989,17 @@ type Obstacle struct {
 	// At a gate: some of the jobs that have a place.
 	By []int64 `protobuf:"varint,7,rep,packed,name=by,proto3" json:"by,omitempty"`
 	// All of that for people.
-	Text          string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
+	// For want of a node: kinds that live nodes know. For want of a slot: the kinds whose
+	// jobs take the slots; not shown to callers who are bound to tenants.
+	Kinds         []*KindCount `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Obstacle) Reset() {
 	*x = Obstacle{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1748,7 +2011,7 @@ func (x *Obstacle) String() string {
 func (*Obstacle) ProtoMessage() {}
 
 func (x *Obstacle) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1761,7 +2024,7 @@ func (x *Obstacle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Obstacle.ProtoReflect.Descriptor instead.
 func (*Obstacle) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Obstacle) GetCode() string {
@@ -1820,6 +2083,13 @@ func (x *Obstacle) GetText() string {
 	return ""
 }
 
+func (x *Obstacle) GetKinds() []*KindCount {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
 type CancelJobRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1830,7 +2100,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +2112,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +2125,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CancelJobRequest) GetId() int64 {
@@ -1882,7 +2152,7 @@ type RescheduleJobRequest struct {
 
 func (x *RescheduleJobRequest) Reset() {
 	*x = RescheduleJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +2164,7 @@ func (x *RescheduleJobRequest) String() string {
 func (*RescheduleJobRequest) ProtoMessage() {}
 
 func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +2177,7 @@ func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescheduleJobRequest.ProtoReflect.Descriptor instead.
 func (*RescheduleJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RescheduleJobRequest) GetId() int64 {
@@ -1934,7 +2204,7 @@ type SetJobPriorityRequest struct {
 
 func (x *SetJobPriorityRequest) Reset() {
 	*x = SetJobPriorityRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1946,7 +2216,7 @@ func (x *SetJobPriorityRequest) String() string {
 func (*SetJobPriorityRequest) ProtoMessage() {}
 
 func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1959,7 +2229,7 @@ func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetJobPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SetJobPriorityRequest) GetId() int64 {
@@ -1988,7 +2258,7 @@ type FinishJobRequest struct {
 
 func (x *FinishJobRequest) Reset() {
 	*x = FinishJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +2270,7 @@ func (x *FinishJobRequest) String() string {
 func (*FinishJobRequest) ProtoMessage() {}
 
 func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +2283,7 @@ func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishJobRequest.ProtoReflect.Descriptor instead.
 func (*FinishJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FinishJobRequest) GetId() int64 {
@@ -2051,7 +2321,7 @@ type FailJobRequest struct {
 
 func (x *FailJobRequest) Reset() {
 	*x = FailJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2063,7 +2333,7 @@ func (x *FailJobRequest) String() string {
 func (*FailJobRequest) ProtoMessage() {}
 
 func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2076,7 +2346,7 @@ func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJobRequest.ProtoReflect.Descriptor instead.
 func (*FailJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FailJobRequest) GetId() int64 {
@@ -2115,7 +2385,7 @@ type DeleteJobResponse struct {
 
 func (x *DeleteJobResponse) Reset() {
 	*x = DeleteJobResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2127,7 +2397,7 @@ func (x *DeleteJobResponse) String() string {
 func (*DeleteJobResponse) ProtoMessage() {}
 
 func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2140,7 +2410,7 @@ func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobResponse.ProtoReflect.Descriptor instead.
 func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
 }
 
 type BulkJobsRequest struct {
@@ -2157,7 +2427,7 @@ type BulkJobsRequest struct {
 
 func (x *BulkJobsRequest) Reset() {
 	*x = BulkJobsRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2169,7 +2439,7 @@ func (x *BulkJobsRequest) String() string {
 func (*BulkJobsRequest) ProtoMessage() {}
 
 func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2182,7 +2452,7 @@ func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsRequest.ProtoReflect.Descriptor instead.
 func (*BulkJobsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BulkJobsRequest) GetAction() string {
@@ -2230,7 +2500,7 @@ type BulkJobsResponse struct {
 
 func (x *BulkJobsResponse) Reset() {
 	*x = BulkJobsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[25]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2242,7 +2512,7 @@ func (x *BulkJobsResponse) String() string {
 func (*BulkJobsResponse) ProtoMessage() {}
 
 func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[25]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2255,7 +2525,7 @@ func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsResponse.ProtoReflect.Descriptor instead.
 func (*BulkJobsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BulkJobsResponse) GetMatched() int64 {
@@ -2435,7 +2705,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05error\x18\a \x01(\tR\x05error\"B\n" +
 	"\x14ListAttemptsResponse\x12*\n" +
-	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.AttemptR\x05items\"\x86\x02\n" +
+	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.AttemptR\x05items\"\xb1\x02\n" +
 	"\vExplanation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12*\n" +
@@ -2443,13 +2713,34 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\tobstacles\x18\x04 \x03(\v2\x15.fairlead.v1.ObstacleR\tobstacles\x12\x14\n" +
 	"\x05ahead\x18\x05 \x01(\x05R\x05ahead\x120\n" +
 	"\x05start\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\x12(\n" +
-	"\x05share\x18\a \x01(\v2\x12.fairlead.v1.ShareR\x05share\"w\n" +
+	"\x05share\x18\a \x01(\v2\x12.fairlead.v1.ShareR\x05share\x12)\n" +
+	"\x03run\x18\b \x01(\v2\x17.fairlead.v1.CurrentRunR\x03run\"w\n" +
 	"\x05Share\x12\x14\n" +
 	"\x05queue\x18\x01 \x01(\tR\x05queue\x12\x16\n" +
 	"\x06weight\x18\x02 \x01(\x05R\x06weight\x12\x1a\n" +
 	"\bentitled\x18\x03 \x01(\x01R\bentitled\x12\x10\n" +
 	"\x03had\x18\x04 \x01(\x01R\x03had\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\"\xc4\x01\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\"\x9e\x02\n" +
+	"\n" +
+	"CurrentRun\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\x03R\x04node\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x120\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x123\n" +
+	"\atimeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x18\n" +
+	"\acrashes\x18\x05 \x01(\x05R\acrashes\x127\n" +
+	"\tlast_beat\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\blastBeat\x12\x12\n" +
+	"\x04lost\x18\a \x01(\bR\x04lost\x12\x1a\n" +
+	"\bstopping\x18\b \x01(\bR\bstopping\"\xd0\x01\n" +
+	"\tSituation\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12*\n" +
+	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12/\n" +
+	"\areasons\x18\x05 \x03(\v2\x15.fairlead.v1.ObstacleR\areasons\x12,\n" +
+	"\x04jobs\x18\x06 \x03(\v2\x18.fairlead.v1.ExplanationR\x04jobs\"3\n" +
+	"\tKindCount\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04jobs\x18\x02 \x01(\x05R\x04jobs\"\xf2\x01\n" +
 	"\bObstacle\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x12\n" +
@@ -2458,7 +2749,8 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x03cap\x18\x05 \x01(\x05R\x03cap\x120\n" +
 	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
 	"\x02by\x18\a \x03(\x03R\x02by\x12\x12\n" +
-	"\x04text\x18\b \x01(\tR\x04text\"K\n" +
+	"\x04text\x18\b \x01(\tR\x04text\x12,\n" +
+	"\x05kinds\x18\t \x03(\v2\x16.fairlead.v1.KindCountR\x05kinds\"K\n" +
 	"\x10CancelJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1f\n" +
 	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"q\n" +
@@ -2543,7 +2835,7 @@ func file_fairlead_v1_job_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_job_proto_rawDescData
 }
 
-var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_fairlead_v1_job_proto_goTypes = []any{
 	(*NewJob)(nil),                // 0: fairlead.v1.NewJob
 	(*Retry)(nil),                 // 1: fairlead.v1.Retry
@@ -2562,98 +2854,109 @@ var file_fairlead_v1_job_proto_goTypes = []any{
 	(*ListAttemptsResponse)(nil),  // 14: fairlead.v1.ListAttemptsResponse
 	(*Explanation)(nil),           // 15: fairlead.v1.Explanation
 	(*Share)(nil),                 // 16: fairlead.v1.Share
-	(*Obstacle)(nil),              // 17: fairlead.v1.Obstacle
-	(*CancelJobRequest)(nil),      // 18: fairlead.v1.CancelJobRequest
-	(*RescheduleJobRequest)(nil),  // 19: fairlead.v1.RescheduleJobRequest
-	(*SetJobPriorityRequest)(nil), // 20: fairlead.v1.SetJobPriorityRequest
-	(*FinishJobRequest)(nil),      // 21: fairlead.v1.FinishJobRequest
-	(*FailJobRequest)(nil),        // 22: fairlead.v1.FailJobRequest
-	(*DeleteJobResponse)(nil),     // 23: fairlead.v1.DeleteJobResponse
-	(*BulkJobsRequest)(nil),       // 24: fairlead.v1.BulkJobsRequest
-	(*BulkJobsResponse)(nil),      // 25: fairlead.v1.BulkJobsResponse
-	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 27: google.protobuf.Duration
+	(*CurrentRun)(nil),            // 17: fairlead.v1.CurrentRun
+	(*Situation)(nil),             // 18: fairlead.v1.Situation
+	(*KindCount)(nil),             // 19: fairlead.v1.KindCount
+	(*Obstacle)(nil),              // 20: fairlead.v1.Obstacle
+	(*CancelJobRequest)(nil),      // 21: fairlead.v1.CancelJobRequest
+	(*RescheduleJobRequest)(nil),  // 22: fairlead.v1.RescheduleJobRequest
+	(*SetJobPriorityRequest)(nil), // 23: fairlead.v1.SetJobPriorityRequest
+	(*FinishJobRequest)(nil),      // 24: fairlead.v1.FinishJobRequest
+	(*FailJobRequest)(nil),        // 25: fairlead.v1.FailJobRequest
+	(*DeleteJobResponse)(nil),     // 26: fairlead.v1.DeleteJobResponse
+	(*BulkJobsRequest)(nil),       // 27: fairlead.v1.BulkJobsRequest
+	(*BulkJobsResponse)(nil),      // 28: fairlead.v1.BulkJobsResponse
+	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 30: google.protobuf.Duration
 }
 var file_fairlead_v1_job_proto_depIdxs = []int32{
-	26, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
-	26, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
-	27, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
+	29, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
+	29, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
+	30, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
 	1,  // 3: fairlead.v1.NewJob.retry:type_name -> fairlead.v1.Retry
-	27, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
-	27, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
-	26, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
-	26, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
-	27, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
+	30, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
+	30, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
+	29, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
+	29, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
+	30, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
 	1,  // 9: fairlead.v1.Job.retry:type_name -> fairlead.v1.Retry
-	26, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
-	26, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	26, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
-	26, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	26, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	29, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
+	29, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	29, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
+	29, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
+	29, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
 	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	26, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	26, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	29, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	29, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	26, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	26, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	26, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
-	26, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	26, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	26, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	29, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	29, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	29, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
+	29, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	29, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	29, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	2,  // 25: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	26, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
-	26, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
-	26, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	29, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
+	29, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
+	29, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	11, // 29: fairlead.v1.CountJobsResponse.states:type_name -> fairlead.v1.StateCount
-	26, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	26, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	29, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	29, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
 	13, // 32: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	26, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	17, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	26, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	29, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	20, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
+	29, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
 	16, // 36: fairlead.v1.Explanation.share:type_name -> fairlead.v1.Share
-	26, // 37: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
-	26, // 38: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
-	7,  // 39: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
-	3,  // 40: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
-	5,  // 41: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
-	6,  // 42: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
-	8,  // 43: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
-	10, // 44: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
-	6,  // 45: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
-	6,  // 46: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 47: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
-	18, // 48: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
-	6,  // 49: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 50: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
-	19, // 51: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
-	20, // 52: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	21, // 53: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	22, // 54: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 55: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	24, // 56: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 57: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 58: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 59: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 60: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	12, // 61: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
-	14, // 62: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	15, // 63: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	2,  // 64: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 65: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 66: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 67: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 68: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 69: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 70: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 71: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	23, // 72: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	25, // 73: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	57, // [57:74] is the sub-list for method output_type
-	40, // [40:57] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	17, // 37: fairlead.v1.Explanation.run:type_name -> fairlead.v1.CurrentRun
+	29, // 38: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
+	30, // 39: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
+	29, // 40: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
+	29, // 41: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
+	20, // 42: fairlead.v1.Situation.reasons:type_name -> fairlead.v1.Obstacle
+	15, // 43: fairlead.v1.Situation.jobs:type_name -> fairlead.v1.Explanation
+	29, // 44: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	19, // 45: fairlead.v1.Obstacle.kinds:type_name -> fairlead.v1.KindCount
+	29, // 46: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	7,  // 47: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
+	3,  // 48: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
+	5,  // 49: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
+	6,  // 50: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
+	8,  // 51: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
+	10, // 52: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
+	6,  // 53: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
+	6,  // 54: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 55: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
+	21, // 56: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
+	6,  // 57: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 58: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
+	22, // 59: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
+	23, // 60: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
+	24, // 61: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	25, // 62: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 63: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	27, // 64: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 65: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 66: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 67: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 68: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	12, // 69: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
+	14, // 70: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	15, // 71: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	2,  // 72: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 73: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 74: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 75: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 76: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 77: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 78: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 79: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	26, // 80: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	28, // 81: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	65, // [65:82] is the sub-list for method output_type
+	48, // [48:65] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_job_proto_init() }
@@ -2670,7 +2973,7 @@ func file_fairlead_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_job_proto_rawDesc), len(file_fairlead_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

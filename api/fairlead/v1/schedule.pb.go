@@ -2064,7 +2064,7 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\x14ListCalendarsRequest\"D\n" +
 	"\x15ListCalendarsResponse\x12+\n" +
 	"\x05items\x18\x01 \x03(\v2\x15.fairlead.v1.CalendarR\x05items\"\x18\n" +
-	"\x16DeleteCalendarResponse2\xa6\x0e\n" +
+	"\x16DeleteCalendarResponse2\xa6\x0f\n" +
 	"\x0fScheduleService\x12j\n" +
 	"\x0eCreateSchedule\x12\x15.fairlead.v1.Schedule\x1a\x15.fairlead.v1.Schedule\"*ڵ\x18\n" +
 	"\n" +
@@ -2099,7 +2099,9 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\n" +
 	"\x06viewer\x10\x01\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/schedules/preview\x12x\n" +
 	"\bListRuns\x12\x1c.fairlead.v1.ListRunsRequest\x1a\x1d.fairlead.v1.ListRunsResponse\"/ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/schedules/{id}/runs\x12\x81\x01\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/schedules/{id}/runs\x12~\n" +
+	"\x0fExplainSchedule\x12\x1f.fairlead.v1.GetScheduleRequest\x1a\x16.fairlead.v1.Situation\"2ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02 \x12\x1e/api/v1/schedules/{id}/explain\x12\x81\x01\n" +
 	"\x10GetScheduleStats\x12\x1f.fairlead.v1.GetScheduleRequest\x1a\x1a.fairlead.v1.ScheduleStats\"0ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x1e\x12\x1c/api/v1/schedules/{id}/stats2\xed\x04\n" +
 	"\x0fCalendarService\x12j\n" +
@@ -2159,6 +2161,7 @@ var file_fairlead_v1_schedule_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),      // 25: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
 	(*NewJob)(nil),                   // 27: fairlead.v1.NewJob
+	(*Situation)(nil),                // 28: fairlead.v1.Situation
 }
 var file_fairlead_v1_schedule_proto_depIdxs = []int32{
 	25, // 0: fairlead.v1.Schedule.every:type_name -> google.protobuf.Duration
@@ -2213,33 +2216,35 @@ var file_fairlead_v1_schedule_proto_depIdxs = []int32{
 	13, // 49: fairlead.v1.ScheduleService.PreviewSchedule:input_type -> fairlead.v1.PreviewScheduleRequest
 	14, // 50: fairlead.v1.ScheduleService.PreviewTiming:input_type -> fairlead.v1.PreviewTimingRequest
 	11, // 51: fairlead.v1.ScheduleService.ListRuns:input_type -> fairlead.v1.ListRunsRequest
-	2,  // 52: fairlead.v1.ScheduleService.GetScheduleStats:input_type -> fairlead.v1.GetScheduleRequest
-	18, // 53: fairlead.v1.CalendarService.CreateCalendar:input_type -> fairlead.v1.Calendar
-	20, // 54: fairlead.v1.CalendarService.GetCalendar:input_type -> fairlead.v1.GetCalendarRequest
-	21, // 55: fairlead.v1.CalendarService.ListCalendars:input_type -> fairlead.v1.ListCalendarsRequest
-	18, // 56: fairlead.v1.CalendarService.UpdateCalendar:input_type -> fairlead.v1.Calendar
-	20, // 57: fairlead.v1.CalendarService.DeleteCalendar:input_type -> fairlead.v1.GetCalendarRequest
-	0,  // 58: fairlead.v1.ScheduleService.CreateSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 59: fairlead.v1.ScheduleService.GetSchedule:output_type -> fairlead.v1.Schedule
-	4,  // 60: fairlead.v1.ScheduleService.ListSchedules:output_type -> fairlead.v1.ListSchedulesResponse
-	0,  // 61: fairlead.v1.ScheduleService.UpdateSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 62: fairlead.v1.ScheduleService.PatchSchedule:output_type -> fairlead.v1.Schedule
-	5,  // 63: fairlead.v1.ScheduleService.DeleteSchedule:output_type -> fairlead.v1.DeleteScheduleResponse
-	0,  // 64: fairlead.v1.ScheduleService.EnableSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 65: fairlead.v1.ScheduleService.DisableSchedule:output_type -> fairlead.v1.Schedule
-	10, // 66: fairlead.v1.ScheduleService.TriggerSchedule:output_type -> fairlead.v1.Run
-	9,  // 67: fairlead.v1.ScheduleService.BackfillSchedule:output_type -> fairlead.v1.BackfillScheduleResponse
-	15, // 68: fairlead.v1.ScheduleService.PreviewSchedule:output_type -> fairlead.v1.PreviewScheduleResponse
-	15, // 69: fairlead.v1.ScheduleService.PreviewTiming:output_type -> fairlead.v1.PreviewScheduleResponse
-	12, // 70: fairlead.v1.ScheduleService.ListRuns:output_type -> fairlead.v1.ListRunsResponse
-	17, // 71: fairlead.v1.ScheduleService.GetScheduleStats:output_type -> fairlead.v1.ScheduleStats
-	18, // 72: fairlead.v1.CalendarService.CreateCalendar:output_type -> fairlead.v1.Calendar
-	18, // 73: fairlead.v1.CalendarService.GetCalendar:output_type -> fairlead.v1.Calendar
-	22, // 74: fairlead.v1.CalendarService.ListCalendars:output_type -> fairlead.v1.ListCalendarsResponse
-	18, // 75: fairlead.v1.CalendarService.UpdateCalendar:output_type -> fairlead.v1.Calendar
-	23, // 76: fairlead.v1.CalendarService.DeleteCalendar:output_type -> fairlead.v1.DeleteCalendarResponse
-	58, // [58:77] is the sub-list for method output_type
-	39, // [39:58] is the sub-list for method input_type
+	2,  // 52: fairlead.v1.ScheduleService.ExplainSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	2,  // 53: fairlead.v1.ScheduleService.GetScheduleStats:input_type -> fairlead.v1.GetScheduleRequest
+	18, // 54: fairlead.v1.CalendarService.CreateCalendar:input_type -> fairlead.v1.Calendar
+	20, // 55: fairlead.v1.CalendarService.GetCalendar:input_type -> fairlead.v1.GetCalendarRequest
+	21, // 56: fairlead.v1.CalendarService.ListCalendars:input_type -> fairlead.v1.ListCalendarsRequest
+	18, // 57: fairlead.v1.CalendarService.UpdateCalendar:input_type -> fairlead.v1.Calendar
+	20, // 58: fairlead.v1.CalendarService.DeleteCalendar:input_type -> fairlead.v1.GetCalendarRequest
+	0,  // 59: fairlead.v1.ScheduleService.CreateSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 60: fairlead.v1.ScheduleService.GetSchedule:output_type -> fairlead.v1.Schedule
+	4,  // 61: fairlead.v1.ScheduleService.ListSchedules:output_type -> fairlead.v1.ListSchedulesResponse
+	0,  // 62: fairlead.v1.ScheduleService.UpdateSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 63: fairlead.v1.ScheduleService.PatchSchedule:output_type -> fairlead.v1.Schedule
+	5,  // 64: fairlead.v1.ScheduleService.DeleteSchedule:output_type -> fairlead.v1.DeleteScheduleResponse
+	0,  // 65: fairlead.v1.ScheduleService.EnableSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 66: fairlead.v1.ScheduleService.DisableSchedule:output_type -> fairlead.v1.Schedule
+	10, // 67: fairlead.v1.ScheduleService.TriggerSchedule:output_type -> fairlead.v1.Run
+	9,  // 68: fairlead.v1.ScheduleService.BackfillSchedule:output_type -> fairlead.v1.BackfillScheduleResponse
+	15, // 69: fairlead.v1.ScheduleService.PreviewSchedule:output_type -> fairlead.v1.PreviewScheduleResponse
+	15, // 70: fairlead.v1.ScheduleService.PreviewTiming:output_type -> fairlead.v1.PreviewScheduleResponse
+	12, // 71: fairlead.v1.ScheduleService.ListRuns:output_type -> fairlead.v1.ListRunsResponse
+	28, // 72: fairlead.v1.ScheduleService.ExplainSchedule:output_type -> fairlead.v1.Situation
+	17, // 73: fairlead.v1.ScheduleService.GetScheduleStats:output_type -> fairlead.v1.ScheduleStats
+	18, // 74: fairlead.v1.CalendarService.CreateCalendar:output_type -> fairlead.v1.Calendar
+	18, // 75: fairlead.v1.CalendarService.GetCalendar:output_type -> fairlead.v1.Calendar
+	22, // 76: fairlead.v1.CalendarService.ListCalendars:output_type -> fairlead.v1.ListCalendarsResponse
+	18, // 77: fairlead.v1.CalendarService.UpdateCalendar:output_type -> fairlead.v1.Calendar
+	23, // 78: fairlead.v1.CalendarService.DeleteCalendar:output_type -> fairlead.v1.DeleteCalendarResponse
+	59, // [59:79] is the sub-list for method output_type
+	39, // [39:59] is the sub-list for method input_type
 	39, // [39:39] is the sub-list for extension type_name
 	39, // [39:39] is the sub-list for extension extendee
 	0,  // [0:39] is the sub-list for field type_name

@@ -96,7 +96,10 @@ type Sweep struct {
 	Ref string `protobuf:"bytes,33,opt,name=ref,proto3" json:"ref,omitempty"`
 	// Of a change: fields that get their default. In JSON these are the ones that are
 	// null.
-	Clear         []string `protobuf:"bytes,34,rep,name=clear,proto3" json:"clear,omitempty"`
+	Clear []string `protobuf:"bytes,34,rep,name=clear,proto3" json:"clear,omitempty"`
+	// What is amiss though it was accepted: no live node handles its items. Set by the
+	// server.
+	Warning       string `protobuf:"bytes,35,opt,name=warning,proto3" json:"warning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -367,6 +370,13 @@ func (x *Sweep) GetClear() []string {
 		return x.Clear
 	}
 	return nil
+}
+
+func (x *Sweep) GetWarning() string {
+	if x != nil {
+		return x.Warning
+	}
+	return ""
 }
 
 // ItemSource is where items come from: one of these.
@@ -2137,7 +2147,7 @@ var File_fairlead_v1_sweep_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\n" +
-	"\x17fairlead/v1/sweep.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf1\v\n" +
+	"\x17fairlead/v1/sweep.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8b\f\n" +
 	"\x05Sweep\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\x04name\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01H\x00R\x04name\x88\x01\x01\x12 \n" +
@@ -2176,7 +2186,8 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\bended_at\x18\x1f \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x125\n" +
 	"\basked_at\x18  \x01(\v2\x1a.google.protobuf.TimestampR\aaskedAt\x12\x19\n" +
 	"\x03ref\x18! \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x03ref\x12\x1a\n" +
-	"\x05clear\x18\" \x03(\tB\x04\xa0\xb5\x18\x01R\x05clearB\a\n" +
+	"\x05clear\x18\" \x03(\tB\x04\xa0\xb5\x18\x01R\x05clear\x12\x18\n" +
+	"\awarning\x18# \x01(\tR\awarningB\a\n" +
 	"\x05_nameB\a\n" +
 	"\x05_kindB\a\n" +
 	"\x05_fromB\x05\n" +
@@ -2345,13 +2356,15 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"_abandonedB\t\n" +
 	"\a_errors\">\n" +
 	"\x12ListShardsResponse\x12(\n" +
-	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.ShardR\x05items2\x97\x0f\n" +
+	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.ShardR\x05items2\x8e\x10\n" +
 	"\fSweepService\x12^\n" +
 	"\vCreateSweep\x12\x12.fairlead.v1.Sweep\x1a\x12.fairlead.v1.Sweep\"'ڵ\x18\n" +
 	"\n" +
 	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/sweeps\x12e\n" +
 	"\bGetSweep\x12\x1c.fairlead.v1.GetSweepRequest\x1a\x12.fairlead.v1.Sweep\"'ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/sweeps/{id}\x12q\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/sweeps/{id}\x12u\n" +
+	"\fExplainSweep\x12\x1c.fairlead.v1.GetSweepRequest\x1a\x16.fairlead.v1.Situation\"/ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/sweeps/{id}/explain\x12q\n" +
 	"\n" +
 	"ListSweeps\x12\x1e.fairlead.v1.ListSweepsRequest\x1a\x1f.fairlead.v1.ListSweepsResponse\"\"ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/sweeps\x12c\n" +
@@ -2434,6 +2447,7 @@ var file_fairlead_v1_sweep_proto_goTypes = []any{
 	(*ListShardsResponse)(nil),       // 26: fairlead.v1.ListShardsResponse
 	(*durationpb.Duration)(nil),      // 27: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil),    // 28: google.protobuf.Timestamp
+	(*Situation)(nil),                // 29: fairlead.v1.Situation
 }
 var file_fairlead_v1_sweep_proto_depIdxs = []int32{
 	1,  // 0: fairlead.v1.Sweep.source:type_name -> fairlead.v1.ItemSource
@@ -2461,38 +2475,40 @@ var file_fairlead_v1_sweep_proto_depIdxs = []int32{
 	25, // 22: fairlead.v1.ListShardsResponse.items:type_name -> fairlead.v1.Shard
 	0,  // 23: fairlead.v1.SweepService.CreateSweep:input_type -> fairlead.v1.Sweep
 	6,  // 24: fairlead.v1.SweepService.GetSweep:input_type -> fairlead.v1.GetSweepRequest
-	8,  // 25: fairlead.v1.SweepService.ListSweeps:input_type -> fairlead.v1.ListSweepsRequest
-	0,  // 26: fairlead.v1.SweepService.PatchSweep:input_type -> fairlead.v1.Sweep
-	6,  // 27: fairlead.v1.SweepService.DeleteSweep:input_type -> fairlead.v1.GetSweepRequest
-	7,  // 28: fairlead.v1.SweepService.StartSweep:input_type -> fairlead.v1.StartSweepRequest
-	11, // 29: fairlead.v1.SweepService.StopSweep:input_type -> fairlead.v1.StopSweepRequest
-	12, // 30: fairlead.v1.SweepService.RetrySweep:input_type -> fairlead.v1.RetrySweepRequest
-	6,  // 31: fairlead.v1.SweepService.OpenSweep:input_type -> fairlead.v1.GetSweepRequest
-	13, // 32: fairlead.v1.SweepService.SetSweepData:input_type -> fairlead.v1.SetSweepDataRequest
-	15, // 33: fairlead.v1.SweepService.AddSweepLogs:input_type -> fairlead.v1.AddSweepLogsRequest
-	17, // 34: fairlead.v1.SweepService.ListSweepLogs:input_type -> fairlead.v1.ListSweepLogsRequest
-	20, // 35: fairlead.v1.SweepService.ListFailedItems:input_type -> fairlead.v1.ListFailedItemsRequest
-	23, // 36: fairlead.v1.SweepService.ListSweepHistory:input_type -> fairlead.v1.ListSweepHistoryRequest
-	6,  // 37: fairlead.v1.SweepService.ListShards:input_type -> fairlead.v1.GetSweepRequest
-	6,  // 38: fairlead.v1.SweepService.WatchSweep:input_type -> fairlead.v1.GetSweepRequest
-	0,  // 39: fairlead.v1.SweepService.CreateSweep:output_type -> fairlead.v1.Sweep
-	0,  // 40: fairlead.v1.SweepService.GetSweep:output_type -> fairlead.v1.Sweep
-	9,  // 41: fairlead.v1.SweepService.ListSweeps:output_type -> fairlead.v1.ListSweepsResponse
-	0,  // 42: fairlead.v1.SweepService.PatchSweep:output_type -> fairlead.v1.Sweep
-	10, // 43: fairlead.v1.SweepService.DeleteSweep:output_type -> fairlead.v1.DeleteSweepResponse
-	0,  // 44: fairlead.v1.SweepService.StartSweep:output_type -> fairlead.v1.Sweep
-	0,  // 45: fairlead.v1.SweepService.StopSweep:output_type -> fairlead.v1.Sweep
-	0,  // 46: fairlead.v1.SweepService.RetrySweep:output_type -> fairlead.v1.Sweep
-	0,  // 47: fairlead.v1.SweepService.OpenSweep:output_type -> fairlead.v1.Sweep
-	0,  // 48: fairlead.v1.SweepService.SetSweepData:output_type -> fairlead.v1.Sweep
-	16, // 49: fairlead.v1.SweepService.AddSweepLogs:output_type -> fairlead.v1.AddSweepLogsResponse
-	18, // 50: fairlead.v1.SweepService.ListSweepLogs:output_type -> fairlead.v1.ListSweepLogsResponse
-	21, // 51: fairlead.v1.SweepService.ListFailedItems:output_type -> fairlead.v1.ListFailedItemsResponse
-	24, // 52: fairlead.v1.SweepService.ListSweepHistory:output_type -> fairlead.v1.ListSweepHistoryResponse
-	26, // 53: fairlead.v1.SweepService.ListShards:output_type -> fairlead.v1.ListShardsResponse
-	0,  // 54: fairlead.v1.SweepService.WatchSweep:output_type -> fairlead.v1.Sweep
-	39, // [39:55] is the sub-list for method output_type
-	23, // [23:39] is the sub-list for method input_type
+	6,  // 25: fairlead.v1.SweepService.ExplainSweep:input_type -> fairlead.v1.GetSweepRequest
+	8,  // 26: fairlead.v1.SweepService.ListSweeps:input_type -> fairlead.v1.ListSweepsRequest
+	0,  // 27: fairlead.v1.SweepService.PatchSweep:input_type -> fairlead.v1.Sweep
+	6,  // 28: fairlead.v1.SweepService.DeleteSweep:input_type -> fairlead.v1.GetSweepRequest
+	7,  // 29: fairlead.v1.SweepService.StartSweep:input_type -> fairlead.v1.StartSweepRequest
+	11, // 30: fairlead.v1.SweepService.StopSweep:input_type -> fairlead.v1.StopSweepRequest
+	12, // 31: fairlead.v1.SweepService.RetrySweep:input_type -> fairlead.v1.RetrySweepRequest
+	6,  // 32: fairlead.v1.SweepService.OpenSweep:input_type -> fairlead.v1.GetSweepRequest
+	13, // 33: fairlead.v1.SweepService.SetSweepData:input_type -> fairlead.v1.SetSweepDataRequest
+	15, // 34: fairlead.v1.SweepService.AddSweepLogs:input_type -> fairlead.v1.AddSweepLogsRequest
+	17, // 35: fairlead.v1.SweepService.ListSweepLogs:input_type -> fairlead.v1.ListSweepLogsRequest
+	20, // 36: fairlead.v1.SweepService.ListFailedItems:input_type -> fairlead.v1.ListFailedItemsRequest
+	23, // 37: fairlead.v1.SweepService.ListSweepHistory:input_type -> fairlead.v1.ListSweepHistoryRequest
+	6,  // 38: fairlead.v1.SweepService.ListShards:input_type -> fairlead.v1.GetSweepRequest
+	6,  // 39: fairlead.v1.SweepService.WatchSweep:input_type -> fairlead.v1.GetSweepRequest
+	0,  // 40: fairlead.v1.SweepService.CreateSweep:output_type -> fairlead.v1.Sweep
+	0,  // 41: fairlead.v1.SweepService.GetSweep:output_type -> fairlead.v1.Sweep
+	29, // 42: fairlead.v1.SweepService.ExplainSweep:output_type -> fairlead.v1.Situation
+	9,  // 43: fairlead.v1.SweepService.ListSweeps:output_type -> fairlead.v1.ListSweepsResponse
+	0,  // 44: fairlead.v1.SweepService.PatchSweep:output_type -> fairlead.v1.Sweep
+	10, // 45: fairlead.v1.SweepService.DeleteSweep:output_type -> fairlead.v1.DeleteSweepResponse
+	0,  // 46: fairlead.v1.SweepService.StartSweep:output_type -> fairlead.v1.Sweep
+	0,  // 47: fairlead.v1.SweepService.StopSweep:output_type -> fairlead.v1.Sweep
+	0,  // 48: fairlead.v1.SweepService.RetrySweep:output_type -> fairlead.v1.Sweep
+	0,  // 49: fairlead.v1.SweepService.OpenSweep:output_type -> fairlead.v1.Sweep
+	0,  // 50: fairlead.v1.SweepService.SetSweepData:output_type -> fairlead.v1.Sweep
+	16, // 51: fairlead.v1.SweepService.AddSweepLogs:output_type -> fairlead.v1.AddSweepLogsResponse
+	18, // 52: fairlead.v1.SweepService.ListSweepLogs:output_type -> fairlead.v1.ListSweepLogsResponse
+	21, // 53: fairlead.v1.SweepService.ListFailedItems:output_type -> fairlead.v1.ListFailedItemsResponse
+	24, // 54: fairlead.v1.SweepService.ListSweepHistory:output_type -> fairlead.v1.ListSweepHistoryResponse
+	26, // 55: fairlead.v1.SweepService.ListShards:output_type -> fairlead.v1.ListShardsResponse
+	0,  // 56: fairlead.v1.SweepService.WatchSweep:output_type -> fairlead.v1.Sweep
+	40, // [40:57] is the sub-list for method output_type
+	23, // [23:40] is the sub-list for method input_type
 	23, // [23:23] is the sub-list for extension type_name
 	23, // [23:23] is the sub-list for extension extendee
 	0,  // [0:23] is the sub-list for field type_name
@@ -2503,6 +2519,7 @@ func file_fairlead_v1_sweep_proto_init() {
 	if File_fairlead_v1_sweep_proto != nil {
 		return
 	}
+	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_sweep_proto_msgTypes[0].OneofWrappers = []any{}
 	file_fairlead_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}

@@ -16,6 +16,7 @@ const BatchServiceName = "fairlead.v1.BatchService"
 const (
 	BatchServiceCreateBatchProcedure    = "/fairlead.v1.BatchService/CreateBatch"
 	BatchServiceGetBatchProcedure       = "/fairlead.v1.BatchService/GetBatch"
+	BatchServiceExplainBatchProcedure   = "/fairlead.v1.BatchService/ExplainBatch"
 	BatchServiceListBatchesProcedure    = "/fairlead.v1.BatchService/ListBatches"
 	BatchServicePatchBatchProcedure     = "/fairlead.v1.BatchService/PatchBatch"
 	BatchServiceListBatchTasksProcedure = "/fairlead.v1.BatchService/ListBatchTasks"
@@ -34,6 +35,8 @@ type BatchServiceClient interface {
 	// POST /api/v1/batches/upload, as CSV or NDJSON.
 	CreateBatch(context.Context, *v1.NewBatch) (*v1.Batch, error)
 	GetBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
+	// Says what keeps a batch from going on, and why jobs of its tasks do not run.
+	ExplainBatch(context.Context, *v1.GetBatchRequest) (*v1.Situation, error)
 	// Lists batches, newest first.
 	ListBatches(context.Context, *v1.ListBatchesRequest) (*v1.ListBatchesResponse, error)
 	// Changes how fast a batch goes: only what is given.
@@ -75,6 +78,10 @@ func (c batchServiceClient) CreateBatch(ctx context.Context, in *v1.NewBatch) (*
 
 func (c batchServiceClient) GetBatch(ctx context.Context, in *v1.GetBatchRequest) (*v1.Batch, error) {
 	return rpc.Call[*v1.Batch](ctx, c.Client, "GetBatch", in)
+}
+
+func (c batchServiceClient) ExplainBatch(ctx context.Context, in *v1.GetBatchRequest) (*v1.Situation, error) {
+	return rpc.Call[*v1.Situation](ctx, c.Client, "ExplainBatch", in)
 }
 
 func (c batchServiceClient) ListBatches(ctx context.Context, in *v1.ListBatchesRequest) (*v1.ListBatchesResponse, error) {

@@ -47,7 +47,7 @@ type JobServiceClient interface {
 	CountJobs(context.Context, *v1.CountJobsRequest) (*v1.CountJobsResponse, error)
 	// The runs of a job that failed, timed out or crashed, oldest first.
 	ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error)
-	// Says why a job does not run.
+	// Says why a job does not run, or how it runs.
 	ExplainJob(context.Context, *v1.GetJobRequest) (*v1.Explanation, error)
 	// Sends the job whenever it has changed, until it is final.
 	WatchJob(context.Context, *v1.GetJobRequest) (*rpc.Stream[*v1.Job], error)

@@ -27,6 +27,7 @@ const (
 	ScheduleServicePreviewScheduleProcedure  = "/fairlead.v1.ScheduleService/PreviewSchedule"
 	ScheduleServicePreviewTimingProcedure    = "/fairlead.v1.ScheduleService/PreviewTiming"
 	ScheduleServiceListRunsProcedure         = "/fairlead.v1.ScheduleService/ListRuns"
+	ScheduleServiceExplainScheduleProcedure  = "/fairlead.v1.ScheduleService/ExplainSchedule"
 	ScheduleServiceGetScheduleStatsProcedure = "/fairlead.v1.ScheduleService/GetScheduleStats"
 )
 
@@ -60,6 +61,9 @@ type ScheduleServiceClient interface {
 	PreviewTiming(context.Context, *v1.PreviewTimingRequest) (*v1.PreviewScheduleResponse, error)
 	// Lists the runs of a schedule, newest first.
 	ListRuns(context.Context, *v1.ListRunsRequest) (*v1.ListRunsResponse, error)
+	// Says when a schedule is due, what keeps it from making runs, and why its runs do
+	// not run.
+	ExplainSchedule(context.Context, *v1.GetScheduleRequest) (*v1.Situation, error)
 	// How the last runs of a schedule went.
 	GetScheduleStats(context.Context, *v1.GetScheduleRequest) (*v1.ScheduleStats, error)
 }
@@ -126,6 +130,10 @@ func (c scheduleServiceClient) PreviewTiming(ctx context.Context, in *v1.Preview
 
 func (c scheduleServiceClient) ListRuns(ctx context.Context, in *v1.ListRunsRequest) (*v1.ListRunsResponse, error) {
 	return rpc.Call[*v1.ListRunsResponse](ctx, c.Client, "ListRuns", in)
+}
+
+func (c scheduleServiceClient) ExplainSchedule(ctx context.Context, in *v1.GetScheduleRequest) (*v1.Situation, error) {
+	return rpc.Call[*v1.Situation](ctx, c.Client, "ExplainSchedule", in)
 }
 
 func (c scheduleServiceClient) GetScheduleStats(ctx context.Context, in *v1.GetScheduleRequest) (*v1.ScheduleStats, error) {

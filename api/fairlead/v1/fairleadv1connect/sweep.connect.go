@@ -16,6 +16,7 @@ const SweepServiceName = "fairlead.v1.SweepService"
 const (
 	SweepServiceCreateSweepProcedure      = "/fairlead.v1.SweepService/CreateSweep"
 	SweepServiceGetSweepProcedure         = "/fairlead.v1.SweepService/GetSweep"
+	SweepServiceExplainSweepProcedure     = "/fairlead.v1.SweepService/ExplainSweep"
 	SweepServiceListSweepsProcedure       = "/fairlead.v1.SweepService/ListSweeps"
 	SweepServicePatchSweepProcedure       = "/fairlead.v1.SweepService/PatchSweep"
 	SweepServiceDeleteSweepProcedure      = "/fairlead.v1.SweepService/DeleteSweep"
@@ -38,6 +39,8 @@ type SweepServiceClient interface {
 	// given that address is asked first, and may refuse it.
 	CreateSweep(context.Context, *v1.Sweep) (*v1.Sweep, error)
 	GetSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error)
+	// Says what keeps a sweep from going on, and why jobs of its shards do not run.
+	ExplainSweep(context.Context, *v1.GetSweepRequest) (*v1.Situation, error)
 	// Lists sweeps, newest first.
 	ListSweeps(context.Context, *v1.ListSweepsRequest) (*v1.ListSweepsResponse, error)
 	// Changes only the fields that are given; null stands for the default. A sweep that
@@ -94,6 +97,10 @@ func (c sweepServiceClient) CreateSweep(ctx context.Context, in *v1.Sweep) (*v1.
 
 func (c sweepServiceClient) GetSweep(ctx context.Context, in *v1.GetSweepRequest) (*v1.Sweep, error) {
 	return rpc.Call[*v1.Sweep](ctx, c.Client, "GetSweep", in)
+}
+
+func (c sweepServiceClient) ExplainSweep(ctx context.Context, in *v1.GetSweepRequest) (*v1.Situation, error) {
+	return rpc.Call[*v1.Situation](ctx, c.Client, "ExplainSweep", in)
 }
 
 func (c sweepServiceClient) ListSweeps(ctx context.Context, in *v1.ListSweepsRequest) (*v1.ListSweepsResponse, error) {

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// lobby answers probes while a start waits for its database: the process lives, and is
+// not ready. Its zero value but for addr and secure is closed.
+type lobby struct {
+	addr   string
+	secure *tls.Config // nil: without TLS
+
+	mu       sync.Mutex
+	whom     string // is waited for
+	listener *net.TCPListener
+	web      *http.Server
+	ended    chan struct{}
+}
+
+// open begins to answer. Once it does, it only changes what is waited for.
+func (l *lobby) open(whom string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.whom = whom
+	if l.web != nil {
+		return nil
+	}
+	listener, err := listen(context.Background(), l.addr)
+	if err != nil {
+		return err
+	}
+	tcp, ok := listener.(*net.TCPListener)
+	if !ok {
+		return fmt.Errorf("%s is no TCP address", l.addr)
+	}
+	l.listener, l.ended = tcp, make(chan struct{})
+	l.web = &http.Server{Handler: l, TLSConfig: l.secure.Clone(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Second, MaxHeaderBytes: 64 << 10}
+	go func() {
+		defer close(l.ended)
+		if l.secure != nil {
+			_ = l.web.ServeTLS(lent{tcp}, "", "") // it ends with leave
+			return
+		}
+		_ = l.web.Serve(lent{tcp})
+	}()
+	return nil
+}
+
+// leave ends answering and returns what was listened on, or nil if it was not open.
+func (l *lobby) leave() (net.Listener, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.web == nil {
+		return nil, nil
+	}
+	_ = l.web.Close() // connections to it are broken off
+	<-l.ended
+	listener := l.listener
+	l.web, l.listener = nil, nil
+	return listener, listener.SetDeadline(time.Time{})
+}
+
+// close ends answering and listening.
+func (l *lobby) close() {
+	if listener, _ := l.leave(); listener != nil {
+		_ = listener.Close() // the process ends
+	}
+}
+
+// ServeHTTP answers a probe.
+func (l *lobby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	whom := l.whom
+	l.mu.Unlock()
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	if r.URL.Path == "/livez" {
+		fmt.Fprintln(w, "ok")
+		return
+	}
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	fmt.Fprintf(w, "the node is starting and waits for %s\n", whom)
+}
+
+// lent is a listener that another server goes on with: closing it only interrupts those
+// who wait for a connection.
+type lent struct{ *net.TCPListener }
+
+// Close ends Accept.
+func (l lent) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
+
+// listen listens on an address.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return listener, nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+const (
+	retentionFlag     = "retention"
+	kindRetentionFlag = "kind-retention"
+
+	retentionTimes = "a time such as 12h or 30d, or forever"
+)
+
+// retentionOptions are how long finished jobs are kept.
+type retentionOptions struct {
+	outcomes, kinds []string
+}
+
+func (o *retentionOptions) flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.outcomes, retentionFlag, nil, "OUTCOME=TIME: how long finished jobs are kept, as 12h, 30d or forever (repeatable; default succeeded=24h failed=7d cancelled=24h skipped=24h)")
+	f.StringArrayVar(&o.kinds, kindRetentionFlag, nil, "KIND=OUTCOME:TIME...: the same for jobs of a kind, on all nodes (repeatable)")
+}
+
+// set puts what was given into the options of a node.
+func (o *retentionOptions) set(node *engine.Options) error {
+	if len(o.outcomes) > 0 {
+		node.Retention = engine.DefaultRetention()
+	}
+	for _, text := range o.outcomes {
+		outcome, age, ok := strings.Cut(text, "=")
+		if !ok {
+			return usagef("--%s %q: write OUTCOME=TIME, such as failed=30d", retentionFlag, text)
+		}
+		if err := setRetention(&node.Retention, outcome, age); err != nil {
+			return usagef("--%s %q: %w", retentionFlag, text, err)
+		}
+	}
+	for _, text := range o.kinds {
+		kind, rest, ok := strings.Cut(text, "=")
+		if !ok || kind == "" || strings.TrimSpace(rest) == "" {
+			return usagef("--%s %q: write KIND=OUTCOME:TIME, such as http=failed:30d", kindRetentionFlag, text)
+		}
+		if node.KindRetention == nil {
+			node.KindRetention = map[string]fairlead.Retention{}
+		}
+		own := node.KindRetention[kind]
+		for _, part := range strings.Fields(rest) {
+			outcome, age, _ := strings.Cut(part, ":")
+			if err := setRetention(&own, outcome, age); err != nil {
+				return usagef("--%s %q: %w", kindRetentionFlag, text, err)
+			}
+		}
+		node.KindRetention[kind] = own
+	}
+	return nil
+}
+
+// setRetention sets how long jobs of one outcome are kept.
+func setRetention(keep *fairlead.Retention, outcome, text string) error {
+	age, err := parseRetention(text)
+	if err != nil {
+		return err
+	}
+	switch outcome {
+	case "succeeded":
+		keep.Succeeded = age
+	case "failed":
+		keep.Failed = age
+	case "cancelled":
+		keep.Cancelled = age
+	case "skipped":
+		keep.Skipped = age
+	default:
+		return fmt.Errorf("there is no outcome %q; use succeeded, failed, cancelled or skipped", outcome)
+	}
+	return nil
+}
+
+func parseRetention(text string) (time.Duration, error) {
+	if text == "forever" {
+		return fairlead.Forever, nil
+	}
+	const day, most = 24 * time.Hour, 100 * 365
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= most {
+			return time.Duration(n) * day, nil
+		}
+	} else if age, err := time.ParseDuration(text); err == nil && age > 0 {
+		return age, nil
+	}
+	return 0, fmt.Errorf("%q is no time; give %s", text, retentionTimes)
+}

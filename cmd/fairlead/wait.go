@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	waitUnsaid  = 3 * time.Second // how long a database may take to be opened before the log says so
+	waitPause   = time.Second     // between two tries
+	waitAgain   = time.Minute     // how often the log repeats what a start waits for
+	waitUnknown = "the database to answer"
+)
+
+// awaitDatabase opens the database of a node. A database that is not there yet, or that
+// another process is bringing up to date, is waited for: a cluster is started as a whole,
+// in any order. What does not pass, such as a wrong password, fails at once. Meanwhile
+// the lobby answers.
+func (o serveOptions) awaitDatabase(ctx context.Context, log *slog.Logger, lobby *lobby, options databaseOptions) (migratingStore, error) {
+	wait := &startWait{log: log.With("db", shown(o.db)), lobby: lobby, whom: waitUnknown}
+	defer wait.end()
+	options.waiting = wait.forWhom
+	begun := time.Now()
+	slow := time.AfterFunc(waitUnsaid, wait.say)
+	defer slow.Stop()
+	for {
+		store, err := openDatabase(ctx, o.db, options)
+		waited := time.Since(begun)
+		switch {
+		case err == nil:
+			wait.opened(waited)
+			return store, nil
+		case !errors.Is(err, fairlead.ErrUnavailable) || o.dbWait == 0:
+			return nil, err
+		case waited >= o.dbWait:
+			return nil, fmt.Errorf("the start has waited for the database for %v (--db-wait): %w", waited.Round(time.Second), err)
+		}
+		wait.failed(err)
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(waitPause/2 + rand.N(waitPause)):
+		}
+	}
+}
+
+// startWait says for whom a start waits: as soon as that is known, and every minute.
+type startWait struct {
+	log   *slog.Logger
+	lobby *lobby
+
+	mu    sync.Mutex
+	whom  string
+	cause error // why the last try failed
+	said  time.Time
+	ended bool
+}
+
+// forWhom is called by a store that waits.
+func (w *startWait) forWhom(whom string) {
+	w.mu.Lock()
+	w.whom, w.cause, w.said = whom, nil, time.Time{}
+	w.mu.Unlock()
+	w.say()
+}
+
+// failed is called when the database could not be opened.
+func (w *startWait) failed(err error) {
+	w.mu.Lock()
+	w.whom, w.cause = waitUnknown, err
+	w.mu.Unlock()
+	w.say()
+}
+
+// say logs what is waited for, unless it has been said lately, and will do so again.
+func (w *startWait) say() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended || time.Since(w.said) < waitAgain {
+		return
+	}
+	w.said = time.Now()
+	attrs := []any{"for", w.whom}
+	if w.cause != nil {
+		attrs = append(attrs, "because", w.cause)
+	}
+	w.log.Warn("the start waits", attrs...)
+	public, _, _ := strings.Cut(w.whom, ":") // who exactly is for those who read the log
+	if err := w.lobby.open(public); err != nil {
+		w.log.Warn("probes are not answered while the start waits", "because", err)
+	}
+	time.AfterFunc(waitAgain, w.say)
+}
+
+// opened is called when the database is open.
+func (w *startWait) opened(waited time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.said.IsZero() {
+		w.log.Info("the start goes on: the database is open", "after", waited.Round(time.Millisecond))
+	}
+}
+
+// end makes it say nothing more.
+func (w *startWait) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) sweepExplainCommand() *cobra.Command {
+	return verb("explain NAME", "Say what keeps a sweep from going on, and why jobs of its shards do not run", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		why, err := c.sweeps.ExplainSweep(ctx, about)
+		return c.saySituation("sweep", why, err)
+	}))
+}
+
+func (s *session) batchExplainCommand() *cobra.Command {
+	return verb("explain ID", "Say what keeps a batch from going on, and why jobs of its tasks do not run", s.withID(func(ctx context.Context, c *call, id int64) error {
+		why, err := c.batches.ExplainBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
+		return c.saySituation("batch", why, err)
+	}))
+}
+
+// saySituation says how something that makes jobs stands, or returns the call's error.
+func (c *call) saySituation(what string, why *fairleadv1.Situation, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.print(why, func() error {
+		_, err := fmt.Fprint(c.Out, situation(c.printer, what, why))
+		return err
+	})
+}
+
+// situation tells in sentences how something that makes jobs stands.
+func situation(p *printer, what string, why *fairleadv1.Situation) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s %s is %s", what, screen.Clean(why.GetName()), why.GetState())
+	if len(why.GetReasons()) > 0 {
+		out.WriteString(":")
+	}
+	out.WriteString("\n")
+	for _, o := range why.GetReasons() {
+		out.WriteString(obstacleLine(p, o))
+	}
+	for _, job := range why.GetJobs() {
+		out.WriteString(explanation(p, job))
+	}
+	return out.String()
+}

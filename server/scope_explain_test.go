@@ -1,0 +1,54 @@
+package server
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+func TestACallerWhoIsBoundDoesNotLearnFromAnExplanationWhatOthersRun(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	node, err := store.Join(t.Context(), fairlead.Node{Name: "alpha", Kinds: []string{"secret", "noop"}, Slots: 1}, time.Hour)
+	must(err)
+	jobs := []*fairlead.Job{{Kind: "secret", Tenant: "zeta"}, {Kind: "noop", Tenant: "acme"}}
+	running, waiting := jobs[1], &fairlead.Job{Kind: "noop", Tenant: "acme"}
+	client := fairlead.NewClient(store)
+	must(client.Enqueue(t.Context(), jobs...))
+	_, err = store.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"secret", "noop"}}, Max: 2})
+	must(err)
+	must(client.Enqueue(t.Context(), waiting))
+	own := scoped{store: store}
+	for name, who := range map[string]Identity{
+		"bound":     {Name: "acme's", Role: access.RoleViewer, Tenants: []string{"acme"}},
+		"not bound": {Name: "ann", Role: access.RoleViewer},
+	} {
+		ctx, all := withCaller(t.Context(), caller{identity: who}), name == "not bound"
+		runs, err := own.Explain(ctx, running.ID)
+		must(err)
+		if runs.Run == nil || runs.Run.Node != node || (runs.Run.Name == "alpha") != all {
+			t.Errorf("a caller who is %s sees the run %+v", name, runs.Run)
+		}
+		waits, err := own.Explain(ctx, waiting.ID)
+		must(err)
+		at := slices.IndexFunc(waits.Obstacles, func(o fairlead.Obstacle) bool { return o.Code == fairlead.NoSlot })
+		if at < 0 || (len(waits.Obstacles[at].Kinds) == 2) != all || (len(waits.Obstacles[at].Kinds) == 0) == all {
+			t.Errorf("a caller who is %s sees %+v", name, waits.Obstacles)
+		}
+	}
+}
