@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // The types of targets.
@@ -32,7 +34,10 @@ const (
 
 // Task is one target of a batch as an operation sees it.
 type Task struct {
+	BatchID    int64
 	BatchType  string
+	Creator    string // of the batch
+	Status     batch.TaskState
 	Env        string
 	Region     string
 	AZ         string

@@ -43,7 +43,7 @@ func (op Operation) adapt() batch.Operation {
 
 func taskOf(task batch.TaskArgs) Task {
 	return Task{
-		BatchType: task.Type, Env: task.Env, Region: task.Region, AZ: task.AZ,
+		BatchID: task.Batch, BatchType: task.Type, Creator: task.Creator, Status: task.Status, Env: task.Env, Region: task.Region, AZ: task.AZ,
 		TargetID: task.Target.ID, TargetName: task.Target.Name, TargetType: task.Target.Type, TargetEnv: task.Target.Env,
 		Undo: task.Undo,
 	}

@@ -116,6 +116,12 @@ func (s *timedStore) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped,
 	return s.Store.Reap(ctx, reap)
 }
 
+// Overdue is timed as a part of Expire, which comes only if there is something to expire.
+func (s *timedStore) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
+	defer s.expire.since(time.Now())
+	return s.Store.Overdue(ctx, limit)
+}
+
 // Expire is timed.
 func (s *timedStore) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
 	defer s.expire.since(time.Now())

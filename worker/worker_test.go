@@ -183,6 +183,8 @@ func testHandlers(t *testing.T, w *world) {
 			return fairlead.Replace(&fairlead.Job{Kind: "k", Args: []byte(`"succeed"`), Tenant: "next"})
 		case `"await"`:
 			return fairlead.Await(time.Hour)
+		case `"or retry"`:
+			return fairlead.Await(time.Hour).OrRetry()
 		case `"slow"`:
 			<-ctx.Done()
 			return ctx.Err()
@@ -191,7 +193,7 @@ func testHandlers(t *testing.T, w *world) {
 	})
 	stop := w.start(mux, nil)
 	ids := map[string]int64{}
-	for _, what := range []string{"succeed", "fail", "fatal", "panic", "snooze", "replace", "await", "slow"} {
+	for _, what := range []string{"succeed", "fail", "fatal", "panic", "snooze", "replace", "await", "or retry", "slow"} {
 		job := &fairlead.Job{Kind: "k", Args: []byte(`"` + what + `"`)}
 		if what == "slow" {
 			job.Timeout, job.MaxAttempts = 50*time.Millisecond, 1
@@ -223,8 +225,34 @@ func testHandlers(t *testing.T, w *world) {
 	if err := w.client.Resolve(t.Context(), waiting.ID, waiting.Fence, []byte(`1`), nil); err != nil {
 		t.Error(err)
 	}
+	retried := w.untilWaiting(ids["or retry"], 1)
+	if err := w.client.Resolve(t.Context(), retried.ID, retried.Fence, nil, errors.New("out of stock")); err != nil {
+		t.Error(err)
+	}
+	if again := w.untilWaiting(ids["or retry"], 2); again.Failures != 1 || again.Fence <= retried.Fence {
+		t.Errorf("it is tried again as %+v", again)
+	}
 	if err := stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// untilWaiting waits until an attempt of a job waits for its answer.
+func (w *world) untilWaiting(id int64, attempt int) *fairlead.Job {
+	w.Helper()
+	ticks := time.NewTicker(5 * time.Millisecond)
+	defer ticks.Stop()
+	for begun := time.Now(); ; <-ticks.C {
+		job, err := w.client.Get(w.Context(), id)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if job.State == fairlead.Waiting && job.Attempt == attempt {
+			return job
+		}
+		if time.Since(begun) > patience.Limit {
+			w.Fatalf("the job is %s in attempt %d", job.State, job.Attempt)
+		}
 	}
 }
 

@@ -131,6 +131,8 @@ func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
 		"at least 10ms":          {"--lease", "9ms", "--beat", "1ms", "--db", "sqlite://:memory:"},
 		"--queue-size: is -1":    {"--queue-size", "-1", "--db", "sqlite://:memory:"},
 		"--max-sweeps: is -1":    {"--max-sweeps", "-1", "--db", "sqlite://:memory:"},
+		"--claim-batch: is -1":   {"--claim-batch", "-1", "--db", "sqlite://:memory:"},
+		"--blocking-count-limit": {"--blocking-count-limit", "-1", "--db", "sqlite://:memory:"},
 		"--drain-timeout: is":    {"--drain-timeout", "-1s", "--db", "sqlite://:memory:"},
 		"--queue: names":         {"--queue", "a", "--queue", "a", "--db", "sqlite://:memory:"},
 		"three beats":            {"--lease", "1s", "--beat", "1s", "--db", "sqlite://:memory:"},

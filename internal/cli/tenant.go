@@ -133,7 +133,7 @@ func (s *session) tenantDeleteCommand() *cobra.Command {
 			return err
 		}
 		if n := answer.GetCancelledJobs(); n > 0 {
-			return c.say(answer, "tenant %s is deleted, %d jobs are cancelled", c.args[0], n)
+			return c.say(answer, "tenant %s is deleted; cancelled jobs: %d", c.args[0], n)
 		}
 		return c.say(answer, "tenant %s is deleted", c.args[0])
 	}))

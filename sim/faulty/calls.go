@@ -75,6 +75,11 @@ func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, erro
 	return do(ctx, s, Reap, func(ctx context.Context) (driver.Reaped, error) { return s.Store.Reap(ctx, reap) })
 }
 
+// Overdue fails when Expire is made to.
+func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
+	return do(ctx, s, Expire, func(ctx context.Context) ([]driver.Held, error) { return s.Store.Overdue(ctx, limit) })
+}
+
 // Expire can be made to fail.
 func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
 	return do(ctx, s, Expire, func(ctx context.Context) (int, error) { return s.Store.Expire(ctx, overdue) })
