@@ -16,6 +16,7 @@
 //	conduct.go  counts the tasks of batches and releases more
 //	steer.go    ends sweeps and shares their rate among their shards
 //	survive.go  says of lives that lost their lease that it was no crash
+//	alert.go    reports jobs that failed, started too late or wait too long
 //	keep.go     promote, reap, expire, prune
 //	unreaped.go finds out that jobs of dead nodes are not taken back
 //
