@@ -36,7 +36,7 @@ var imports = []struct {
 	{"worker", []string{".", "driver", "engine", "sweep", "sweep/items", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/message"}, "a remote worker is a node that knows the service and no store"},
 	{"postgres", []string{".", "access", "batch", "driver", "schedule", "sweep", "internal/dispatch", "internal/pgurl", "internal/reads", "internal/sqlstore", "internal/verdict"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
 	{"mysql", []string{".", "access", "batch", "driver", "schedule", "sweep", "internal/dispatch", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "internal/verdict"}, "as postgres"},
-	{"seal", []string{".", "access", "batch", "driver", "schedule", "sweep"}, "a store around any other"},
+	{"seal", []string{".", "access", "alert", "batch", "driver", "schedule", "sweep"}, "a store around any other"},
 	{"internal/password", []string{"."}, "a password is a text from a file or a command; of the root only its errors are known"},
 	{"internal/pgurl", []string{"internal/password"}, "as internal/mysqlurl"},
 	{"internal/mysqlurl", []string{".", "internal/password"}, "what a URL means follows from its text; of the root only its errors are known"},
