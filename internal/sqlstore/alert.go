@@ -79,29 +79,34 @@ func (s *alertStore) Alerts(ctx context.Context) ([]alert.Rule, error) {
 
 // TakeLook lets one caller look for what is new.
 func (s *alertStore) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
-	var turn alert.Turn
-	var taken *int64
-	var rules *[]alert.Watched
-	err := s.db.InTx(ctx, "take look", func(_ context.Context, db DB) error {
-		fresh := alert.Turn{}
-		db.Queue(s.sql.BeginLooks)
-		taken = db.Queue(s.sql.TakeLook, every.Microseconds())
-		db.QueueEach(func(row Scanner) error {
-			var seen, now int64
-			err := row.Scan(&fresh.Version, &seen, &now)
-			fresh.Seen, fresh.Now = Time(seen), Time(now)
-			turn = fresh
-			return err
-		}, s.sql.Look)
-		rules = queueList(db, scanRule, s.sql.Alerts)
-		db.Queue(s.sql.ForgetMissed)
-		return nil
+	var turn *alert.Turn // made anew each time the function runs
+	err := s.db.InTx(ctx, "take look", func(ctx context.Context, db DB) (err error) {
+		turn, err = s.take(ctx, db, every)
+		return err
 	})
-	if err != nil || *taken == 0 {
+	if err != nil || turn == nil {
 		return alert.Turn{}, false, err
 	}
-	turn.Rules = *rules
-	return turn, true, nil
+	return *turn, true, nil
+}
+
+// take returns nil if it is too early for a look.
+func (s *alertStore) take(ctx context.Context, db DB, every time.Duration) (*alert.Turn, error) {
+	db.Queue(s.sql.BeginLooks)
+	taken, turn := db.Queue(s.sql.TakeLook, every.Microseconds()), &alert.Turn{}
+	db.QueueEach(func(row Scanner) error {
+		var seen, now int64
+		err := row.Scan(&turn.Version, &seen, &now)
+		turn.Seen, turn.Now = Time(seen), Time(now)
+		return err
+	}, s.sql.Look)
+	if err := db.Flush(ctx); err != nil || *taken == 0 {
+		return nil, err
+	}
+	db.Queue(s.sql.ForgetMissed, bucketOf(turn.Now.Add(-alert.MissedWindow)))
+	rules, err := list(ctx, db, scanRule, s.sql.Alerts)
+	turn.Rules = rules
+	return turn, err
 }
 
 // AlertCounts counts failures and late starts.

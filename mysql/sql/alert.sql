@@ -98,7 +98,7 @@ on duplicate key update jobs = jobs + values(jobs);
 
 -- name: forget_missed
 -- Removes what is too old to be counted.
--- Inputs: none.
+-- Inputs: bucket.
 -- Output: none.
--- Locks: the removed rows, which no one adds to any more.
-delete from {{missed_start}} where bucket < ({{now}} - {{missed_window}}) div {{alert_bucket}};
+-- Locks: the removed rows, which no node adds to any more.
+delete m from {{missed_start}} m force index (primary) where bucket < ?;

@@ -91,5 +91,6 @@ on conflict (bucket, queue, tenant, kind) do update set jobs = m.jobs + excluded
 
 -- name: forget_missed
 -- Removes what is too old to be counted.
--- Locks: the removed rows, which no one adds to any more.
-delete from {{missed_start}} where bucket < ((select {{now}}) - {{missed_window}}) / {{alert_bucket}};
+-- Inputs: $1 bucket.
+-- Locks: the removed rows, which no node adds to any more.
+delete from {{missed_start}} where bucket < $1::bigint;

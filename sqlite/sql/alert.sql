@@ -73,5 +73,5 @@ on conflict (bucket, queue, tenant, kind) do update set jobs = jobs + excluded.j
 
 -- name: forget_missed
 -- Removes what is too old to be counted.
--- Inputs: none.  Output: none.  Locks: the writer's.
-delete from {{missed_start}} where bucket < ({{now}} - {{missed_window}}) / {{alert_bucket}};
+-- Inputs: bucket.  Output: none.  Locks: the writer's.
+delete from {{missed_start}} where bucket < ?;
