@@ -7,12 +7,13 @@ type UsageReport struct {
 	All     Usage
 	Tenants []Usage // those that are declared, have live jobs or have just started some; by name
 	Queues  []Usage // those that have live jobs; by name
+	Kinds   []Usage // as Queues
 }
 
-// Usage is what the jobs of a tenant, of a queue, or of all together have and
-// do. What limits say, and what was started, is not known of queues.
+// Usage is what the jobs of a tenant, of a queue, of a kind, or of all together have
+// and do. What limits say, and what was started, is not known of queues and kinds.
 type Usage struct {
-	Name string // of the tenant or queue; empty: all
+	Name string // of the tenant, queue or kind; empty: all
 
 	Scheduled int
 	Parked    int

@@ -2,9 +2,11 @@ package driver
 
 import "github.com/fairlead-io/fairlead"
 
-// Starts is how many jobs of a tenant a node has started.
+// Starts is how many jobs of a queue, tenant and kind a node has started.
 type Starts struct {
 	Tenant string
+	Queue  string
+	Kind   string
 	Count  int
 	Missed int // those that had a StartBy after they were due, and started later
 }

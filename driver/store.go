@@ -2,6 +2,7 @@ package driver
 
 import (
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -22,6 +23,7 @@ type Store interface {
 	schedule.Store
 	batch.Store
 	sweep.Store
+	alert.Store
 	Worker
 	Keeper
 }

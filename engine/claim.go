@@ -148,7 +148,9 @@ func (g *group) claim(ctx context.Context, ask driver.Claim) (int, error) {
 	}
 	g.life.options.Observer.Claimed(len(jobs), time.Since(begin))
 	g.claimed.Add(int64(len(jobs)))
-	g.life.starts.Add(jobs)
+	if g.life.starts.Add(jobs) {
+		g.life.reporter.poke()
+	}
 	g.accept(jobs)
 	return len(jobs), nil
 }

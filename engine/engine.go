@@ -18,6 +18,7 @@
 //	silence.go  finds out whose silence a lost lease is due to
 //	failures.go logs attempts that failed, a few of each kind
 //	survive.go  says of lives that lost their lease that it was no crash
+//	alert.go    reports jobs that failed, started too late or wait too long
 //	keep.go     promote, reap, expire, prune
 //	deaths.go   names nodes that died, and knows when the next one may be dead
 //	unreaped.go finds out that jobs of dead nodes are not taken back

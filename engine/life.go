@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/starts"
@@ -26,6 +27,7 @@ type life struct {
 	store   Source
 	keeper  driver.Keeper  // nil: others do the housekeeping
 	planner schedule.Store // nil: others act upon schedules
+	alerts  alert.Source   // nil: others look for what is to be reported
 	batches *conductor     // nil: others act upon batches
 	steerer *steerer       // nil: others act upon sweeps
 	sweeps  *sweeps
@@ -47,6 +49,7 @@ type life struct {
 	audits   *loop
 	yields   *loop
 	telling  *loop
+	reporter *loop
 
 	// claiming is held shared by claims and alone by the audit, which must not
 	// see a lease whose claim is still on its way back.
@@ -74,6 +77,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	}
 	l.keeper, _ = e.store.(driver.Keeper)
 	l.planner, _ = e.store.(schedule.Store)
+	l.alerts, _ = e.store.(alert.Source)
 	if store, ok := e.store.(batch.Store); ok {
 		l.batches = newConductor(l, store)
 	}
@@ -89,6 +93,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	l.firer = newLoop("fire", o.Poll, l.log)
 	l.audits = newLoop("audit", o.Lease, l.log)
 	l.yields = newLoop("yield", o.Lease, l.log)
+	l.reporter = newLoop("report", reportEvery, l.log)
 	l.telling = newLoop("tell that it lived", o.Lease/4, l.log)
 	entries, kinds := map[string]*fairlead.Entry{}, map[string]*kindRoom{}
 	for _, kind := range e.mux.Kinds() {
@@ -136,6 +141,9 @@ func (l *life) run(ctx context.Context) error {
 	}
 	if l.planner != nil {
 		loops = append(loops, l.keepFiring)
+	}
+	if l.alerts != nil {
+		loops = append(loops, l.keepAlerting)
 	}
 	if l.batches != nil {
 		loops = append(loops, l.batches.run)

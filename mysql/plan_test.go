@@ -67,6 +67,12 @@ func TestPlans(t *testing.T) {
 			t.Errorf("it is planned as %+v", plan)
 		}
 	})
+	t.Run("what failed lately is counted by its end", func(t *testing.T) {
+		plan := explain(t, s, strings.Replace(strings.Replace(s.sql.CountFailures, "?", "1", 1), "?", "9", 1))
+		if !slices.ContainsFunc(plan, func(a tableRead) bool { return a.key == "age" && a.kind == "range" }) {
+			t.Errorf("it is planned as %+v", plan)
+		}
+	})
 	t.Run("the few schedules that are not enabled are found by that", func(t *testing.T) {
 		no := false
 		find := fill(s.sql.Schedules, "named", chosenSchedules(schedule.Filter{Enabled: &no}))
@@ -236,6 +242,11 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"calendar_user":    marks(s.sql.CalendarUser, "'name1'"),
 		"outdated_cals":    marks(s.sql.OutdatedCalendars, "1", "500"),
 		"outdated":         marks(s.sql.OutdatedSchedules, "'name1'", "1", "10", "'name1'", "1", "10"),
+		"take_look":        marks(s.sql.TakeLook, "5000000"),
+		"end_look":         marks(s.sql.EndLook, "1", "1", "1"),
+		"keep_standing":    marks(s.sql.KeepStanding, "'{}'", "'name1'", "1"),
+		"remove_alert":     marks(s.sql.RemoveAlert, "'name1'"),
+		"forget_missed":    marks(s.sql.ForgetMissed, "1"),
 		"lock_sweep":       marks(s.sql.TrySweep, "1"),
 		"replace_sweep":    marks(s.sql.ReplaceSweep, "'a'", "'a'", "'{}'", "1"),
 		"keep_sweep":       marks(s.sql.KeepSweep, "'running'", "1", "'{}'", "'{}'", "1"),
@@ -289,6 +300,8 @@ func grow(t *testing.T, s *Store, size int) {
 		"fire":           "(id, schedule, due, source, cause, number, skip) values (%[1]d, %[1]d %% 50, %[1]d, 0, 'cron', 1, '')",
 		"open_fire":      "(id, schedule, due, cause, number) values (%[1]d, %[1]d, %[1]d, 'cron', 1)",
 		"calendar":       "(name, body, version) values ('name%[1]d', '{}', 1)",
+		"alert":          "(name, scope, created_at, updated_at, body) values ('name%[1]d', 'global', 1, 1, '{}')",
+		"missed_start":   "(bucket, queue, tenant, kind, jobs) values (%[1]d, 'queue', 'tenant', 'kind', 1)",
 		"sweep":          "(name, tenant, state, version, created_at, body, status) values ('name%[1]d', 'tenant', 'running', 1, 0, '{}', '{}')",
 		"shard":          "(sweep, number, job) values (%[1]d / 4, %[1]d, %[1]d)",
 		"shard_progress": "(sweep, number, from_index, to_index, ended, mark) values (%[1]d / 4, %[1]d, 0, 1, 0, 0)",

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -67,16 +68,28 @@ func TestPlansNeverScanLargeTables(t *testing.T) {
 	checkRecent(t, store, plans)
 }
 
-// checkRecent looks at how jobs are found that failed lately: by their end.
+// checkRecent looks at how jobs are found, and counted, that failed lately: by their end.
 func checkRecent(t *testing.T, store *Store, plans *planSpy) {
 	t.Helper()
+	lately := time.Now().Add(-time.Minute).Truncate(alert.Bucket)
 	for range 7 {
-		plans.forget()
-		if _, err := store.Find(t.Context(), fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: time.Now().Add(-time.Minute)}); err != nil {
-			t.Fatal(err)
-		}
-		if seen := strings.Join(plans.seen(), "\n"); !regexp.MustCompile(`Index Cond: .*finished_at >= `).MatchString(seen) {
-			t.Errorf("all failures are read to find the last ones:\n%s", seen)
+		for verb, ask := range map[string]func() error{
+			"find": func() error {
+				_, err := store.Find(t.Context(), fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: lately})
+				return err
+			},
+			"count": func() error {
+				_, err := store.AlertCounts(t.Context(), lately, lately.Add(2*time.Minute))
+				return err
+			},
+		} {
+			plans.forget()
+			if err := ask(); err != nil {
+				t.Fatal(err)
+			}
+			if seen := strings.Join(plans.seen(), "\n"); !regexp.MustCompile(`Index Cond: .*finished_at >= `).MatchString(seen) {
+				t.Errorf("all failures are read to %s the last ones:\n%s", verb, seen)
+			}
 		}
 	}
 }

@@ -39,7 +39,7 @@ const (
 var everyMethod = map[protoreflect.Name]struct {
 	role    access.Role // the least that may; empty: every
 	touch   touch
-	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, TASK a task of theirs, RUN a run of one, BATCH a batch of acme, SWEEP a sweep of theirs, TOKEN a token, NEW a new name, GONE a worker
+	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, ALERT an alert of acme, TASK a task of theirs, RUN a run of one, BATCH a batch of acme, SWEEP a sweep of theirs, TOKEN a token, NEW a new name, GONE a worker
 }{
 	"EnqueueJobs":    {access.RoleSubmitter, jobsOf, `{"jobs":[{"kind":"noop","tenant":"acme"}]}`},
 	"AssignJobs":     {access.RoleSubmitter, jobsOf, `{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[{"kind":"noop"}]}`},
@@ -114,6 +114,11 @@ var everyMethod = map[protoreflect.Name]struct {
 	"ListCalendars":  {access.RoleViewer, nothing, `{}`},
 	"UpdateCalendar": {access.RoleOperator, cluster, `{"name":"CALENDAR","dates":["12-25"]}`},
 	"DeleteCalendar": {access.RoleOperator, cluster, `{"name":"CALENDAR"}`},
+
+	"SetAlert":    {access.RoleOperator, jobsOf, `{"name":"NEW","scope":"tenant:acme","url":"http://svc.internal/"}`},
+	"GetAlert":    {access.RoleViewer, aJob, `{"name":"ALERT"}`},
+	"ListAlerts":  {access.RoleViewer, many, `{}`},
+	"RemoveAlert": {access.RoleOperator, aJob, `{"name":"ALERT"}`},
 
 	"CreateTask":    {access.RoleOperator, jobsOf, `{"name":"NEW","cron_expr":"0 0 1 1 *","target_url":"http://svc.internal/","tenant":"acme"}`},
 	"GetTask":       {access.RoleViewer, aJob, `{"id":"TASK"}`},

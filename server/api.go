@@ -34,7 +34,7 @@ type Service struct {
 func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args, services.jobs.kinds = tracing.NewEnqueuer(options.Traces), options.Args, options.Kinds
-	services.schedules.args = options.Args
+	services.schedules.args, services.alerts.args = options.Args, options.Args
 	services.system.breakers = options.Breakers
 	services.sweeps.business = newBusiness(options.Guard, store)
 	services.sweeps.kinds, services.sweeps.databases, services.sweeps.checks = options.Kinds, options.Databases, options.Sweeps
@@ -132,6 +132,7 @@ type services struct {
 
 	schedules *Schedules
 	calendars *Calendars
+	alerts    *Alerts
 	tasks     *tasks.Tasks
 	runs      *tasks.Runs
 
@@ -149,7 +150,7 @@ func newServices(store Store, options Options) *services {
 	batchJobs := NewBatchJobs(batches)
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewKinds(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own),
+		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own), NewAlerts(own),
 		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping),
 	}
 }
@@ -205,6 +206,13 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 			}
 			return s.calendars.GetCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: about.GetName()})
 		},
+		"AlertService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			about, ok := request.(interface{ GetName() string })
+			if !ok {
+				return nil, nil
+			}
+			return s.alerts.GetAlert(ctx, &fairleadv1.GetAlertRequest{Name: about.GetName()})
+		},
 		"LimitService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(*fairleadv1.Limit)
 			if !ok {
@@ -234,6 +242,7 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_worker_proto, "WorkerService", s.workers},
 		{fairleadv1.File_fairlead_v1_schedule_proto, "ScheduleService", s.schedules},
 		{fairleadv1.File_fairlead_v1_schedule_proto, "CalendarService", s.calendars},
+		{fairleadv1.File_fairlead_v1_alert_proto, "AlertService", s.alerts},
 		{fairleadv1.File_fairlead_v1_task_proto, "TaskService", s.tasks},
 		{fairleadv1.File_fairlead_v1_task_proto, "TaskRunService", s.runs},
 		{fairleadv1.File_fairlead_v1_batch_proto, "BatchService", s.batches},

@@ -42,6 +42,7 @@ func TestAnEntryShowsWhatWasThereAndWhatCameOfIt(t *testing.T) {
 		{"PUT", "limits/queue:mail", `{"max_running":4}`, "SetLimit", "limit:queue:mail", "max_running", 3.0, 4.0},
 		{"PATCH", "schedules/SCHEDULE", `{"description":"new"}`, "PatchSchedule", "schedule:", "description", nil, "new"},
 		{"POST", "schedules/SCHEDULE/disable", `{"reason":"over"}`, "DisableSchedule", "schedule:", "enabled", true, false},
+		{"PUT", "alerts/ALERT", `{"scope":"tenant:acme","url":"http://new.internal/"}`, "SetAlert", "alert:", "url", "http://svc.internal/", "http://new.internal/"},
 		{"PUT", "calendars/CALENDAR", `{"description":"new"}`, "UpdateCalendar", "calendar:", "description", nil, "new"},
 		{"PATCH", "tasks/TASK", `{"description":"new"}`, "PatchTask", "task:", "description", "", "new"},
 		{"POST", "tasks/TASK/enable", ``, "EnableTask", "task:", "status", "DISABLED", "ENABLED"},

@@ -137,6 +137,7 @@ var likely = map[string][]string{
 	"page_token": {"", "AAAAAAAAAAE", "x", "!!!!", strings.Repeat("A", 5000)},
 	"ref":        {"1", "2", "acme", "warm"},
 	"calendar":   {"holidays", "none"},
+	"scope":      {"global", "kind:noop", "tenant:acme", "queue:", "x:y"},
 	"dates":      {"12-25", "2026-12-25", "02-30"},
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -134,6 +135,12 @@ func (a *guardedAPI) fill(text string) string {
 			a.Fatal(err)
 		}
 		text = fillIn(text, "CALENDAR", unique)
+	}
+	if asksFor(text, "ALERT") {
+		if _, err := alert.NewClient(a.store).Set(a.Context(), alert.Rule{Name: unique, Scope: "tenant:acme", URL: "http://svc.internal/"}); err != nil {
+			a.Fatal(err)
+		}
+		text = fillIn(text, "ALERT", unique)
 	}
 	if asksFor(text, "TASK") || asksFor(text, "RUN") {
 		task, run := a.taskAndRun(unique)

@@ -39,34 +39,34 @@ func alertTo(a *schedule.Alert) *fairleadv1.Alert {
 
 // checkSchedule refuses schedules whose jobs or alerts can never be calls.
 func (c ArgsChecks) checkSchedule(s *schedule.Schedule) error {
-	refused := &fairlead.InvalidError{}
-	check := func(job *fairlead.Job, prefix string) error {
-		known := c[job.Kind]
-		if known == nil {
-			return nil
-		}
-		err := known(job.Args)
-		var invalid *fairlead.InvalidError
-		if err != nil && !errors.As(err, &invalid) {
-			return err
-		}
-		if invalid != nil {
-			for _, f := range invalid.Fields {
-				refused.Fields = append(refused.Fields, fairlead.FieldError{Field: prefix + strings.TrimPrefix(f.Field, "args"), Message: f.Message})
-			}
-		}
-		return nil
+	fields, err := c.refused(&s.Job, "job.args")
+	if err == nil && s.Alert != nil {
+		var more []fairlead.FieldError
+		more, err = c.refused(s.AlertJob(), "alert")
+		fields = append(fields, more...)
 	}
-	if err := check(&s.Job, "job.args"); err != nil {
+	if err != nil {
 		return err
 	}
-	if s.Alert != nil {
-		if err := check(s.AlertJob(), "alert"); err != nil {
-			return err
-		}
+	return fairlead.Invalid(fields...)
+}
+
+// refused are the fields of a job that can never be a call, named as parts of what it is
+// made of.
+func (c ArgsChecks) refused(job *fairlead.Job, prefix string) ([]fairlead.FieldError, error) {
+	known := c[job.Kind]
+	if known == nil {
+		return nil, nil
 	}
-	if len(refused.Fields) > 0 {
-		return refused
+	err := known(job.Args)
+	var invalid *fairlead.InvalidError
+	if err == nil || !errors.As(err, &invalid) {
+		return nil, err
 	}
-	return nil
+	var fields []fairlead.FieldError
+	for _, f := range invalid.Fields {
+		field := strings.TrimPrefix(prefix+strings.TrimPrefix(f.Field, "args"), ".")
+		fields = append(fields, fairlead.FieldError{Field: field, Message: f.Message})
+	}
+	return fields, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -114,6 +115,19 @@ func (b *breakable) verbs() []brokenVerb {
 		{"Schedules", func(ctx context.Context) error { return only(b.schedules.List(ctx, schedule.Filter{})) }},
 		{"Fires", func(ctx context.Context) error { return only(b.schedules.Fires(ctx, schedule.FireFilter{})) }},
 		{"Calendars", func(ctx context.Context) error { return only(b.schedules.Calendars(ctx)) }},
+		{"Alerts", func(ctx context.Context) error { return only(s.Alerts(ctx)) }},
+		{"SetAlert", func(ctx context.Context) error {
+			return only(s.SetAlert(ctx, alert.Rule{Name: "a", Scope: alert.Global}))
+		}},
+		{"RemoveAlert", func(ctx context.Context) error { return s.RemoveAlert(ctx, "a") }},
+		{"TakeLook", func(ctx context.Context) error {
+			_, _, err := s.TakeLook(ctx, time.Second)
+			return err
+		}},
+		{"AlertCounts", func(ctx context.Context) error {
+			return only(s.AlertCounts(ctx, time.Unix(0, 0), time.Unix(0, 0).Add(alert.Bucket)))
+		}},
+		{"EndLook", func(ctx context.Context) error { return only(s.EndLook(ctx, alert.Found{Version: 1})) }},
 		{"Batches", func(ctx context.Context) error { return only(b.batches.List(ctx, batch.Filter{})) }},
 		{"Tasks", func(ctx context.Context) error {
 			return only(b.batches.Tasks(ctx, batch.TaskFilter{Batch: b.batch.ID}))

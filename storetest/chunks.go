@@ -65,6 +65,7 @@ func chapters() []titled {
 		{"Pause", Claiming, testPause},
 		{"Drain", Administering, testDrain},
 		{"Tokens", Administering, testTokens},
+		{"JobAlerts", Administering, testJobAlerts},
 		{"Audit", Administering, testAudit},
 		{"Secret", Administering, testSecret},
 		{"Tenants", Claiming, testTenants},

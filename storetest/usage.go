@@ -56,6 +56,14 @@ func testUsage(c *chapter) {
 			{Name: "mail", Ready: 2, Scheduled: 1, OldestWait: time.Second}, {Name: "web", Running: 1},
 		})
 	})
+	c.test("live jobs are counted by kind, too", func(f *fixture) {
+		f.enqueue(many(2, ofKind("mail"))...)
+		f.enqueue(with(ofKind("web"), forTenant("acme"), inQueue("other")))
+		f.Advance(time.Second)
+		f.equal("the usage of kinds", f.usage().Kinds, []fairlead.Usage{
+			{Name: "mail", Ready: 2, OldestWait: time.Second}, {Name: "web", Ready: 1, OldestWait: time.Second},
+		})
+	})
 	c.test("caps, minimums and rates are shown, also of tenants without jobs", func(f *fixture) {
 		f.limit(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 100, Rate: 50})
 		f.declare(fairlead.Tenant{Name: "acme", MaxRunning: 10, MinRunning: 2, Rate: 5})

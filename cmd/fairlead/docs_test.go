@@ -55,6 +55,16 @@ func TestTheExamplesOfSchedulesAreTrue(t *testing.T) {
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
+// The examples of docs/alerts.md are true of both.
+func TestTheExamplesOfAlertsAreTrue(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is missing")
+	}
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	runExamples(t, "../../docs/alerts.md", 6, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+}
+
 // The examples of docs/batches.md are true of both, with a worker that paints walls.
 func TestTheExamplesOfBatchesAreTrue(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,7 @@ func (s *surfaces) begin(url string) map[string]ended {
 		"notice of failure": s.notice("failed", "fail_url", url),
 		"notice of timeout": s.notice("timeout", "timeout_url", url),
 		"alert":             s.alert(url),
+		"alert of jobs":     s.jobAlert(url),
 		"gate before run":   s.gate(url),
 		"sweep of calls":    s.sweep(object{"kind": "http", "to": 3, "args": object{"url": url}, "attempts": 1, "timeout": "1s"}),
 	}
@@ -171,6 +173,23 @@ func (s *surfaces) alert(url string) ended {
 	}
 	s.must("POST", "/api/v1/schedules/"+name+"/trigger", object{})
 	return s.tried(fairlead.Filter{Tenants: []string{name}}, 2)
+}
+
+func (s *surfaces) jobAlert(url string) ended {
+	name := s.name()
+	if _, fine := s.ask("PUT", "/api/v1/alerts/"+name, object{"scope": "tenant:" + name, "url": url, "gather": "1ms"}); !fine {
+		return atOnce
+	}
+	s.job("http", name, object{"url": "http://127.0.0.1:1/"})
+	return func() bool {
+		page, err := s.client.Find(s.Context(), fairlead.Filter{Tenants: []string{external.NoticeTenant}, Kinds: []string{"http"}, Limit: 1000})
+		if err != nil {
+			s.Fatal(err)
+		}
+		return slices.ContainsFunc(page.Jobs, func(job *fairlead.Job) bool {
+			return strings.Contains(string(job.Args), fmt.Sprintf(`"alert":%q`, name)) && (job.State.Final() || job.Failures > 0)
+		})
+	}
 }
 
 func (s *surfaces) gate(url string) ended {

@@ -51,6 +51,22 @@ func TestQueuesNodesAndLimits(t *testing.T) {
 	}
 }
 
+func TestAlertsAreSetListedAndRemoved(t *testing.T) {
+	r := newRig(t)
+	r.says([]string{"scope       kind:noop", "on          failed, backlog", "backlog     5m"}, "alert", "set", "mail", "--scope", "kind:noop", "--url", "https://example.com/", "--on", "failed,backlog", "--backlog", "5m",
+		"--header", "X-Team=web", "--body", "{{args.count}} failed")
+	if alert := r.document("alert", "get", "mail"); alert["body"] != "{{args.count}} failed" || alert["quiet"] != "60s" {
+		t.Errorf("the alert is %v", alert)
+	}
+	r.says([]string{"NAME", "mail", "kind:noop", "failed,backlog", "5m0s"}, "alert", "list")
+	r.fails(ExitConflict, "another scope", "alert", "set", "mail", "--url", "https://example.com/")
+	r.fails(ExitUsage, "--url", "alert", "set", "other")
+	r.fails(ExitUsage, "NAME=VALUE", "alert", "set", "other", "--url", "https://example.com/", "--header", "x")
+	r.fails(ExitUsage, "say how old", "alert", "set", "other", "--url", "https://example.com/", "--on", "backlog")
+	r.says([]string{"is removed"}, "alert", "remove", "mail")
+	r.fails(ExitNotFound, "not found", "alert", "remove", "mail")
+}
+
 func TestTopOnceIsPlain(t *testing.T) {
 	r := newRig(t)
 	r.typed(ExitJobFailed, "job", "enqueue", "broken", "--wait")

@@ -104,6 +104,11 @@ func calendarNames(ctx context.Context, c *call) ([]string, error) {
 	return namesOf(all.GetItems()), err
 }
 
+func alertNames(ctx context.Context, c *call) ([]string, error) {
+	all, err := c.alerts.ListAlerts(ctx, &fairleadv1.ListAlertsRequest{})
+	return namesOf(all.GetItems()), err
+}
+
 func queueNames(ctx context.Context, c *call) ([]string, error) {
 	all, err := c.queues.ListQueues(ctx, &fairleadv1.ListQueuesRequest{})
 	return namesOf(all.GetItems()), err

@@ -1,68 +1,222 @@
 package sqlstore
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
-	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/alert"
 )
 
-// alert says where the events of a schedule are reported. Its body is a text, because
-// it would not come back byte for byte otherwise.
-type alert struct {
-	URL           string                `json:"url"`
-	On            []schedule.AlertEvent `json:"on,omitempty"`
-	Failures      int                   `json:"failures,omitempty"`
-	Quiet         time.Duration         `json:"quiet,omitempty"`
-	Headers       map[string]string     `json:"headers,omitempty"`
-	Body          string                `json:"body,omitempty"`
-	SigningSecret string                `json:"signing_secret,omitempty"`
+// alertStore keeps the rules of alerts, and what was reported by them.
+type alertStore struct {
+	db     Database
+	acting Acting
+	of     usageSource
+	sql    *AlertStatements
 }
 
-func encodeAlert(a *schedule.Alert) *alert {
-	if a == nil {
-		return nil
-	}
-	return &alert{a.URL, a.On, a.Failures, a.Quiet, a.Headers, string(a.Body), a.SigningSecret}
+// AlertStatements are those of an alertStore.
+type AlertStatements struct {
+	SetAlert      string `sql:"set_alert"`
+	FindAlert     string `sql:"find_alert"`
+	RemoveAlert   string `sql:"remove_alert"`
+	Alerts        string `sql:"alerts"`
+	BeginLooks    string `sql:"begin_looks"`
+	TakeLook      string `sql:"take_look"`
+	Look          string `sql:"look"`
+	EndLook       string `sql:"end_look"`
+	KeepStanding  string `sql:"keep_standing"`
+	CountFailures string `sql:"count_failures"`
+	CountMissed   string `sql:"count_missed"`
+	ForgetMissed  string `sql:"forget_missed"`
 }
 
-func (a *alert) decode() *schedule.Alert {
-	if a == nil {
-		return nil
-	}
-	out := &schedule.Alert{URL: a.URL, On: a.On, Failures: a.Failures, Quiet: a.Quiet, Headers: a.Headers, SigningSecret: a.SigningSecret}
-	if a.Body != "" {
-		out.Body = json.RawMessage(a.Body)
-	}
-	return out
-}
-
-// standing is what a schedule remembers for its alerts. Times are microseconds.
-type standing struct {
-	Failures int   `json:"failures,omitempty"`
-	Told     bool  `json:"told,omitempty"`
-	FailedAt int64 `json:"failed_at,omitempty"`
-	MissedAt int64 `json:"missed_at,omitempty"`
-}
-
-// EncodeStanding is what is remembered, as JSON; empty if that is nothing.
-func EncodeStanding(s schedule.Standing) string {
-	if s == (schedule.Standing{}) {
-		return ""
-	}
-	text, err := json.Marshal(standing{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt)})
+// SetAlert creates or replaces a rule.
+func (s *alertStore) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
+	body, err := encodeRule(&rule)
 	if err != nil {
-		panic(err) // numbers always encode
+		return alert.Rule{}, fmt.Errorf("set alert: %w", err)
 	}
-	return string(text)
+	var stored *[]alert.Watched
+	err = s.db.InTx(ctx, "set alert", func(_ context.Context, db DB) error {
+		db.Queue(s.sql.SetAlert, rule.Name, string(rule.Scope), JSON(body))
+		stored = queueList(db, scanRule, s.sql.FindAlert, rule.Name)
+		return nil
+	})
+	if err == nil && (*stored)[0].Scope != rule.Scope {
+		err = fmt.Errorf("set alert: alert %q exists and has another scope; remove it first, or choose another name: %w", rule.Name, fairlead.ErrConflict)
+	}
+	if err != nil {
+		return alert.Rule{}, err
+	}
+	return (*stored)[0].Rule, nil
 }
 
-// decodeStanding undoes EncodeStanding. A text that it cannot read counts as empty: the
-// alert's receiver may then get a message twice.
-func decodeStanding(text []byte) schedule.Standing {
-	var s standing
-	if len(text) == 0 || json.Unmarshal(text, &s) != nil {
-		return schedule.Standing{}
+// RemoveAlert removes a rule.
+func (s *alertStore) RemoveAlert(ctx context.Context, name string) error {
+	gone, err := exec(ctx, s.db, "remove alert", s.sql.RemoveAlert, name)
+	if err == nil && gone == 0 {
+		err = fmt.Errorf("remove alert: %w", alert.NoSuchRule(name))
 	}
-	return schedule.Standing{Failures: s.Failures, Told: s.Told, FailedAt: Time(s.FailedAt), MissedAt: Time(s.MissedAt)}
+	return err
+}
+
+// Alerts lists all rules by name.
+func (s *alertStore) Alerts(ctx context.Context) ([]alert.Rule, error) {
+	watched, err := readList(ctx, s.db.ReadAll, "list alerts", scanRule, s.sql.Alerts)
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]alert.Rule, len(watched))
+	for i := range watched {
+		rules[i] = watched[i].Rule
+	}
+	return rules, nil
+}
+
+// TakeLook lets one caller look for what is new.
+func (s *alertStore) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
+	var turn *alert.Turn // made anew each time the function runs
+	err := s.db.InTx(ctx, "take look", func(ctx context.Context, db DB) (err error) {
+		turn, err = s.take(ctx, db, every)
+		return err
+	})
+	if err != nil || turn == nil {
+		return alert.Turn{}, false, err
+	}
+	return *turn, true, nil
+}
+
+// take returns nil if it is too early for a look.
+func (s *alertStore) take(ctx context.Context, db DB, every time.Duration) (*alert.Turn, error) {
+	db.Queue(s.sql.BeginLooks)
+	taken, turn := db.Queue(s.sql.TakeLook, every.Microseconds()), &alert.Turn{}
+	db.QueueEach(func(row Scanner) error {
+		var seen, now int64
+		err := row.Scan(&turn.Version, &seen, &now)
+		turn.Seen, turn.Now = Time(seen), Time(now)
+		return err
+	}, s.sql.Look)
+	if err := db.Flush(ctx); err != nil || *taken == 0 {
+		return nil, err
+	}
+	db.Queue(s.sql.ForgetMissed, bucketOf(turn.Now.Add(-alert.MissedWindow)))
+	rules, err := list(ctx, db, scanRule, s.sql.Alerts)
+	turn.Rules = rules
+	return turn, err
+}
+
+// AlertCounts counts failures and late starts.
+func (s *alertStore) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Count, error) {
+	var counts []alert.Count
+	err := s.db.ReadAll(ctx, "count for alerts", func(ctx context.Context, db DB) (err error) {
+		counts, err = s.count(ctx, db, from, to)
+		return err
+	})
+	return counts, err
+}
+
+func (s *alertStore) count(ctx context.Context, db DB, from, to time.Time) ([]alert.Count, error) {
+	type failures struct {
+		lane  int32
+		count alert.Count
+	}
+	failed := queueList(db, func(row Scanner) (f failures, err error) {
+		var bucket int64
+		err = row.Scan(&f.lane, &bucket, &f.count.Reason, &f.count.Jobs)
+		f.count.Event, f.count.At = alert.Failed, bucketTime(bucket)
+		return f, err
+	}, s.sql.CountFailures, Micros(from), Micros(to))
+	counts, err := list(ctx, db, func(row Scanner) (c alert.Count, err error) {
+		var bucket int64
+		err = row.Scan(&bucket, &c.Queue, &c.Tenant, &c.Kind, &c.Jobs)
+		c.Event, c.At = alert.Missed, bucketTime(bucket)
+		return c, err
+	}, s.sql.CountMissed, bucketOf(from), bucketOf(to))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range *failed {
+		lane, err := s.of.NameLane(ctx, db, f.lane)
+		if err != nil {
+			return nil, err
+		}
+		f.count.Queue, f.count.Tenant, f.count.Kind = lane.Queue, lane.Tenant, lane.Kind
+		counts = append(counts, f.count)
+	}
+	return counts, nil
+}
+
+func bucketOf(at time.Time) int64       { return Micros(at) / alert.Bucket.Microseconds() }
+func bucketTime(bucket int64) time.Time { return Time(bucket * alert.Bucket.Microseconds()) }
+
+// EndLook stores what a look found, and its messages.
+func (s *alertStore) EndLook(ctx context.Context, found alert.Found) (bool, error) {
+	ended := false
+	_, err := s.acting.Act(ctx, "end look", Subject{"alert_look", 1}, true, func(ctx context.Context, tx JobTx) error {
+		hit, err := tx.Exec(ctx, s.sql.EndLook, Micros(found.Seen), found.Rest.Microseconds(), found.Version)
+		if ended = hit > 0; err != nil || !ended {
+			return err
+		}
+		for _, rule := range found.Standings {
+			standing, err := json.Marshal(rule.Standing)
+			if err != nil {
+				return fmt.Errorf("encode what is known of alert %q: %w", rule.Name, err)
+			}
+			tx.Queue(s.sql.KeepStanding, JSON(standing), rule.Name, Micros(rule.CreatedAt))
+		}
+		if len(found.Messages) == 0 {
+			return nil
+		}
+		messages := make([]*fairlead.Job, len(found.Messages)) // the caller's stay as they are, however often this runs
+		for i, message := range found.Messages {
+			own := *message
+			messages[i] = &own
+		}
+		return tx.Enqueue(ctx, messages)
+	})
+	return err == nil && ended, err
+}
+
+// ruleBody is what is declared of a rule beside its name and its scope. Its body is a text, because it
+// would not come back byte for byte otherwise.
+type ruleBody struct {
+	URL           string            `json:"url"`
+	On            []alert.Event     `json:"on,omitempty"`
+	Backlog       time.Duration     `json:"backlog,omitempty"`
+	Gather        time.Duration     `json:"gather,omitempty"`
+	Quiet         time.Duration     `json:"quiet,omitempty"`
+	Headers       map[string]string `json:"headers,omitempty"`
+	Body          string            `json:"body,omitempty"`
+	SigningSecret string            `json:"signing_secret,omitempty"`
+}
+
+func encodeRule(r *alert.Rule) ([]byte, error) {
+	return json.Marshal(ruleBody{r.URL, r.On, r.Backlog, r.Gather, r.Quiet, r.Headers, string(r.Body), r.SigningSecret})
+}
+
+// scanRule reads name, scope, body, created_at, updated_at and standing. A standing that it cannot
+// read counts as none: what is in it may be reported again.
+func scanRule(row Scanner) (w alert.Watched, err error) {
+	var body, standing []byte
+	var created, updated int64
+	if err := row.Scan(&w.Name, &w.Scope, &body, &created, &updated, &standing); err != nil {
+		return w, err
+	}
+	var b ruleBody
+	if err := json.Unmarshal(body, &b); err != nil {
+		return w, fmt.Errorf("alert %q: %w", w.Name, err)
+	}
+	w.URL, w.On, w.Backlog, w.Gather, w.Quiet = b.URL, b.On, b.Backlog, b.Gather, b.Quiet
+	w.Headers, w.SigningSecret, w.CreatedAt, w.UpdatedAt = b.Headers, b.SigningSecret, Time(created), Time(updated)
+	if b.Body != "" {
+		w.Body = json.RawMessage(b.Body)
+	}
+	if len(standing) > 0 && json.Unmarshal(standing, &w.Standing) != nil {
+		w.Standing = alert.Standing{}
+	}
+	return w, nil
 }

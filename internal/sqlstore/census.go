@@ -10,12 +10,13 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// census gathers the usage of tenants and queues.
+// census gathers the usage of tenants, queues and kinds.
 type census struct {
 	now     time.Time
 	all     fairlead.Usage
 	tenants usages
 	queues  usages
+	kinds   usages
 
 	children map[string][]string // parent → its children, by name
 }
@@ -24,7 +25,7 @@ type usages map[string]*fairlead.Usage
 
 // newCensus begins with tenants that have nothing yet.
 func newCensus(now time.Time, tenants []fairlead.Tenant) *census {
-	c := &census{now: now, tenants: usages{}, queues: usages{}, children: map[string][]string{}}
+	c := &census{now: now, tenants: usages{}, queues: usages{}, kinds: usages{}, children: map[string][]string{}}
 	for i := range tenants { // which are in order
 		tenant := &tenants[i]
 		c.tenants.of(tenant.Name)
@@ -47,7 +48,7 @@ func (u usages) of(name string) *fairlead.Usage {
 // count adds jobs of a lane that are in a state, ready ones with the first of
 // their acceptable starts.
 func (c *census) count(lane LaneKey, state fairlead.State, n int, startBy time.Time) {
-	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(lane.Tenant), c.queues.of(lane.Queue)} {
+	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(lane.Tenant), c.queues.of(lane.Queue), c.kinds.of(lane.Kind)} {
 		switch state {
 		case fairlead.Scheduled:
 			usage.Scheduled += n
@@ -90,7 +91,7 @@ func (c *census) limits(limits []fairlead.LimitUse) {
 
 // report is what was gathered.
 func (c *census) report() fairlead.UsageReport {
-	report := fairlead.UsageReport{All: c.all, Tenants: c.tenants.list(), Queues: c.queues.list()}
+	report := fairlead.UsageReport{All: c.all, Tenants: c.tenants.list(), Queues: c.queues.list(), Kinds: c.kinds.list()}
 	report.All.Started /= fairlead.UsageWindow.Seconds()
 	for i := range report.Tenants {
 		report.Tenants[i].Started /= fairlead.UsageWindow.Seconds()

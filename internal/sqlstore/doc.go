@@ -5,7 +5,7 @@
 // # Features that are written once
 //
 // What is not hot is written here, over Database and DB, and embedded by the stores as
-// Features: tokens, the audit log, secrets, pauses, calendars, tenants, usage, explanations.
+// Features: tokens, the audit log, secrets, pauses, calendars, alerts, tenants, usage, explanations.
 // Their statements are fields of structs that the stores embed among their own, so that
 // names and arguments are the same; the texts are in sql/*.sql of each store, with the locks
 // that they take there. What claims, settles and stores jobs is written for each database.
@@ -43,6 +43,9 @@
 //	schedule id, name, tenant, calendar, enabled, body, version, created_at, updated_at, deleted_at, due, fire_at, last_…, skipped, standing
 //	fire     job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at   runs of schedules
 //	calendar name, body, version
+//	alert    name, scope, body, created_at, updated_at, standing   rules of alerts of jobs
+//	alert_look id, version, looked_at, seen             the last look for what is to be reported: one row
+//	missed_start (bucket, queue, tenant, kind), jobs    that started too late, of the last hour
 //	batch    id, name, type, queue, tenant, created_at, opened, open, ended_at, state, body, status
 //	part     (batch, number), pass, kind, first, size, held, out, marks   some tasks of a batch and their states
 //	part_task (batch, number) → tasks                   their contents; never changes

@@ -7,6 +7,7 @@ type Features struct {
 	secretStore
 	pauseStore
 	calendarStore
+	alertStore
 	batchStore
 	sweepStore
 	steerStore
@@ -27,6 +28,7 @@ type FeatureStatements struct {
 	SecretStatements
 	PauseStatements
 	CalendarStatements
+	AlertStatements
 	BatchStatements
 	SweepStatements
 	SteerStatements
@@ -58,6 +60,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		secretStore:   secretStore{db: database, sql: &statements.SecretStatements},
 		pauseStore:    pauseStore{db: database, rules: database, sql: pauses},
 		calendarStore: calendarStore{db: database, sql: &statements.CalendarStatements},
+		alertStore:    alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
 		batchStore:    batchStore{db: database, dialect: database, sql: &statements.BatchStatements},
 		sweepStore:    sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:    steerStore{db: database, acting: database, sql: &statements.SteerStatements},

@@ -72,7 +72,7 @@ type scheduleBody struct {
 	CatchUpLimit   int                   `json:"catch_up_limit,omitempty"`
 	CatchUpWindow  time.Duration         `json:"catch_up_window,omitempty"`
 	Reason         string                `json:"reason,omitempty"`
-	Alert          *alert                `json:"alert,omitempty"`
+	Alert          *scheduleAlert        `json:"alert,omitempty"`
 }
 
 // EncodeSchedule is what is declared of a schedule, as JSON.

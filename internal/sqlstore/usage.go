@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -42,6 +43,7 @@ type UsageStatements struct {
 	RecentStarts string `sql:"recent_starts"`
 	AddStarts    string `sql:"add_starts"`
 	ForgetStarts string `sql:"forget_starts"`
+	AddMissed    string `sql:"add_missed"`
 }
 
 // Usage reports what the jobs of all and of each tenant have and do.
@@ -124,13 +126,32 @@ func (s *usageStore) Report(ctx context.Context, starts []driver.Starts) error {
 	if len(starts) == 0 {
 		return nil
 	}
-	var rows Rows
-	for _, tenant := range slices.SortedFunc(slices.Values(starts), func(a, b driver.Starts) int { return cmp.Compare(a.Tenant, b.Tenant) }) {
-		rows.Add(tenant.Tenant, int64(tenant.Count), int64(tenant.Missed))
-	}
+	tenants, missed := startedRows(starts)
 	return s.db.InTx(ctx, "report", func(_ context.Context, db DB) error {
-		db.Queue(s.sql.AddStarts, &rows)
+		db.Queue(s.sql.AddStarts, tenants)
 		db.Queue(s.sql.ForgetStarts)
+		db.Queue(s.sql.AddMissed, missed)
 		return nil
 	})
+}
+
+// startedRows are what was started by tenant, and what started too late by lane.
+func startedRows(starts []driver.Starts) (tenants, missed *Rows) {
+	tenants, missed = &Rows{}, &Rows{}
+	byTenant := map[string]driver.Starts{}
+	late := slices.DeleteFunc(slices.Clone(starts), func(of driver.Starts) bool {
+		sum := byTenant[of.Tenant]
+		byTenant[of.Tenant] = driver.Starts{Count: sum.Count + of.Count, Missed: sum.Missed + of.Missed}
+		return of.Missed == 0
+	})
+	for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
+		tenants.Add(tenant, int64(byTenant[tenant].Count), int64(byTenant[tenant].Missed))
+	}
+	slices.SortFunc(late, func(a, b driver.Starts) int {
+		return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Kind, b.Kind))
+	})
+	for _, of := range late {
+		missed.Add(of.Queue, of.Tenant, of.Kind, int64(of.Missed))
+	}
+	return tenants, missed
 }

@@ -41,6 +41,6 @@ func (r *recentUsage) Report(ctx context.Context, count func() (fairlead.UsageRe
 		}
 	}
 	report := r.last
-	report.Tenants, report.Queues = slices.Clone(report.Tenants), slices.Clone(report.Queues)
+	report.Tenants, report.Queues, report.Kinds = slices.Clone(report.Tenants), slices.Clone(report.Queues), slices.Clone(report.Kinds)
 	return report, nil
 }

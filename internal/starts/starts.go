@@ -1,4 +1,4 @@
-// Package starts counts what was started, by tenant, until it is reported.
+// Package starts counts what was started, by queue, tenant and kind, until it is reported.
 package starts
 
 import (
@@ -12,40 +12,45 @@ import (
 // with its lease, from which on it counts against limits; whether it is one of
 // those few that are given back before their handler begins does not matter here.
 type Counter struct {
-	mu      sync.Mutex
-	tenants map[string]driver.Starts
+	mu    sync.Mutex
+	lanes map[lane]driver.Starts
 }
 
-// New makes a counter that has counted nothing.
-func New() *Counter { return &Counter{tenants: map[string]driver.Starts{}} }
+type lane struct{ queue, tenant, kind string }
 
-// Add counts jobs that were claimed.
-func (c *Counter) Add(jobs []*fairlead.Job) {
+// New makes a counter that has counted nothing.
+func New() *Counter { return &Counter{lanes: map[lane]driver.Starts{}} }
+
+// Add counts jobs that were claimed, and reports whether some of them started too late.
+func (c *Counter) Add(jobs []*fairlead.Job) (missed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, job := range jobs {
-		count := driver.Starts{Tenant: job.Tenant, Count: 1}
+		count := driver.Starts{Tenant: job.Tenant, Queue: job.Queue, Kind: job.Kind, Count: 1}
 		if driver.MissedStart(job) {
-			count.Missed = 1
+			count.Missed, missed = 1, true
 		}
 		c.addOne(count)
 	}
+	return missed
 }
 
 func (c *Counter) addOne(more driver.Starts) {
-	sum := c.tenants[more.Tenant]
-	c.tenants[more.Tenant] = driver.Starts{Tenant: more.Tenant, Count: sum.Count + more.Count, Missed: sum.Missed + more.Missed}
+	key := lane{more.Queue, more.Tenant, more.Kind}
+	sum := c.lanes[key]
+	more.Count, more.Missed = more.Count+sum.Count, more.Missed+sum.Missed
+	c.lanes[key] = more
 }
 
 // Take returns what was counted and begins anew.
 func (c *Counter) Take() []driver.Starts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	taken := make([]driver.Starts, 0, len(c.tenants))
-	for _, tenant := range c.tenants {
-		taken = append(taken, tenant)
+	taken := make([]driver.Starts, 0, len(c.lanes))
+	for _, started := range c.lanes {
+		taken = append(taken, started)
 	}
-	clear(c.tenants)
+	clear(c.lanes)
 	return taken
 }
 
@@ -53,7 +58,7 @@ func (c *Counter) Take() []driver.Starts {
 func (c *Counter) GiveBack(taken []driver.Starts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, tenant := range taken {
-		c.addOne(tenant)
+	for _, started := range taken {
+		c.addOne(started)
 	}
 }

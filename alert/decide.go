@@ -1,0 +1,80 @@
+package alert
+
+import (
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// View is what a look sees.
+type View struct {
+	Now    time.Time
+	Keep   time.Time // slices from here on are looked at again
+	Counts []Count
+	Usage  fairlead.UsageReport
+	// Ahead says that there is more to count before now: what is found waits for it, to be
+	// one message.
+	Ahead bool
+}
+
+// Decide returns what the rule remembers after a look, and what is to be reported. It is
+// pure.
+func (w Watched) Decide(view View) (Standing, []Occasion) {
+	d := decision{rule: &w.Rule, view: view, standing: w.Standing}
+	d.count(Failed, &d.standing.Failed)
+	d.count(Missed, &d.standing.Missed)
+	d.backlog(&d.standing.Backlog)
+	return d.standing, d.occasions
+}
+
+type decision struct {
+	rule      *Rule
+	view      View
+	standing  Standing
+	occasions []Occasion
+}
+
+// count adds up an event, and reports it when it is due.
+func (d *decision) count(event Event, tally *Tally) {
+	if !d.rule.tells(event) {
+		*tally = Tally{}
+		return
+	}
+	tally.add(slicesOf(d.rule, event, d.view.Counts), d.view.Now, d.view.Keep)
+	if d.view.Ahead || !tally.due(d.rule, d.view.Now) {
+		return
+	}
+	o, pending := d.occasion(event), tally.Pending
+	o.Count, o.Groups, o.Since, o.from = &pending, tally.Groups, alertTime(tally.From), tally.From
+	d.occasions = append(d.occasions, o)
+	tally.sent(d.view.Now)
+}
+
+// backlog reports that ready jobs wait too long, and that they do not any more.
+func (d *decision) backlog(wait *Wait) {
+	if !d.rule.tells(Backlog) {
+		*wait = Wait{}
+		return
+	}
+	usage := d.rule.Scope.usage(d.view.Usage)
+	late := usage.Ready > 0 && usage.OldestWait >= d.rule.Backlog
+	switch {
+	case d.view.Ahead || late == wait.Open:
+		return
+	case late && !passed(wait.SentAt, d.rule.Quiet, d.view.Now):
+		return // it comes and goes
+	}
+	event := Recovered
+	if late {
+		event, wait.SentAt = Backlog, d.view.Now
+	}
+	wait.Open = late
+	oldest, bound := seconds(usage.OldestWait), seconds(d.rule.Backlog)
+	o := d.occasion(event)
+	o.Ready, o.OldestWait, o.Backlog = &usage.Ready, &oldest, &bound
+	d.occasions = append(d.occasions, o)
+}
+
+func (d *decision) occasion(event Event) Occasion {
+	return Occasion{Event: event, Alert: d.rule.Name, Scope: d.rule.Scope, At: *alertTime(d.view.Now)}
+}

@@ -1,0 +1,161 @@
+package alert
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	// mostAtOnce is how much time is counted by one statement. Only after no node looked
+	// for long is there more.
+	mostAtOnce = 10 * time.Minute
+	// restPerJob is how much longer the next look waits for each job that this one counted,
+	// so that the share of the database's time that looks take is bounded.
+	restPerJob = 50 * time.Microsecond
+)
+
+// Source is what a look asks of a database.
+type Source interface {
+	Store
+	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
+	Usage(ctx context.Context) (fairlead.UsageReport, error)
+}
+
+// Sent is a message that was stored.
+type Sent struct {
+	Rule  string
+	Event Event
+	Count int64 // of jobs; zero for a backlog
+}
+
+// Look looks for what is new and stores messages about it, unless another node does, or
+// did less than every ago. It may be called by many nodes at once.
+func Look(ctx context.Context, source Source, every time.Duration) ([]Sent, error) {
+	turn, taken, err := source.TakeLook(ctx, every)
+	if err != nil || !taken || len(turn.Rules) == 0 {
+		return nil, err
+	}
+	l := look{source: source, turn: turn}
+	if l.any(Backlog) {
+		if l.usage, err = source.Usage(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for from := l.begin(); ; {
+		to := from.Add(mostAtOnce)
+		ahead := to.Before(turn.Now)
+		if !ahead {
+			to = turn.Now.Truncate(Bucket).Add(Bucket)
+		}
+		ended, err := l.span(ctx, from, to, ahead)
+		if err != nil || !ended || !ahead {
+			return l.sent, err
+		}
+		from = l.turn.Seen
+	}
+}
+
+// look is one turn.
+type look struct {
+	source Source
+	turn   Turn
+	usage  fairlead.UsageReport
+	sent   []Sent
+}
+
+func (l *look) any(events ...Event) bool {
+	for _, rule := range l.turn.Rules {
+		for _, event := range events {
+			if rule.tells(event) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// begin is the bucket from which on there may be something new: nothing that is older
+// than every rule, and after a clock was set back what is new by the clock as it is now.
+func (l *look) begin() time.Time {
+	first := l.turn.Rules[0].CreatedAt
+	for _, rule := range l.turn.Rules {
+		if rule.CreatedAt.Before(first) {
+			first = rule.CreatedAt
+		}
+	}
+	if l.turn.Seen.After(first) {
+		first = l.turn.Seen
+	}
+	if latest := l.turn.Now.Add(-overlap); first.After(latest) && l.turn.Seen.After(latest) {
+		first = latest
+	}
+	return first.Truncate(Bucket)
+}
+
+// span counts the events of some time, decides what each rule makes of them, and stores
+// that. It returns false if another node has taken a look since.
+func (l *look) span(ctx context.Context, from, to time.Time, ahead bool) (bool, error) {
+	view := View{Now: l.turn.Now, Usage: l.usage, Ahead: ahead, Keep: to.Add(-overlap - Bucket)}
+	if l.any(Failed, Missed) {
+		var err error
+		if view.Counts, err = l.source.AlertCounts(ctx, from, to); err != nil {
+			return false, err
+		}
+	}
+	found := Found{Version: l.turn.Version, Seen: view.Keep}
+	var sent []Sent
+	for i := range l.turn.Rules {
+		rule := &l.turn.Rules[i]
+		standing, occasions := rule.Decide(view)
+		if !reflect.DeepEqual(standing, rule.Standing) {
+			rule.Standing = standing
+			found.Standings = append(found.Standings, *rule)
+		}
+		for _, o := range occasions {
+			if err := l.exemplify(ctx, rule, &o); err != nil {
+				return false, err
+			}
+			found.Messages = append(found.Messages, rule.message(o))
+			one := Sent{Rule: rule.Name, Event: o.Event}
+			if o.Count != nil {
+				one.Count = *o.Count
+			}
+			sent = append(sent, one)
+		}
+	}
+	for _, count := range view.Counts {
+		found.Rest += time.Duration(count.Jobs) * restPerJob
+	}
+	if err := fairlead.NormalizeJobs(found.Messages); err != nil {
+		return false, err
+	}
+	ended, err := l.source.EndLook(ctx, found)
+	if err != nil || !ended {
+		return false, err
+	}
+	l.turn.Version, l.turn.Seen = l.turn.Version+1, found.Seen
+	l.sent = append(l.sent, sent...)
+	return true, nil
+}
+
+// exemplify adds some of the jobs that failed.
+func (l *look) exemplify(ctx context.Context, rule *Watched, o *Occasion) error {
+	if o.Event != Failed {
+		return nil
+	}
+	filter := rule.Scope.filter()
+	filter.States, filter.FinishedFrom, filter.Limit = []fairlead.State{fairlead.Failed}, o.from, mostExamples
+	page, err := l.source.FindPage(ctx, filter)
+	if err != nil {
+		return err
+	}
+	for _, job := range page.Jobs {
+		if rule.Scope.has(job.Queue, job.Tenant, job.Kind) {
+			o.Examples = append(o.Examples, exampleOf(job))
+		}
+	}
+	return nil
+}

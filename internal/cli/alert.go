@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+func (s *session) alertCommand() *cobra.Command {
+	cmd := noun("alert", "Where it is reported that jobs fail, start too late or wait too long",
+		s.alertSetCommand(), s.alertGetCommand(), s.alertListCommand(), s.alertRemoveCommand())
+	s.completeFirst(cmd, alertNames, "list")
+	return s.prints(s.connects(cmd))
+}
+
+// alertFlags are what can be said of an alert.
+type alertFlags struct {
+	rule                   fairleadv1.AlertRule
+	backlog, gather, quiet time.Duration
+	headers                []string
+	body                   string
+}
+
+func (t *alertFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&t.rule.Scope, "scope", "global", "whose jobs: global, kind:NAME, queue:NAME or tenant:NAME")
+	f.StringVar(&t.rule.Url, "url", "", "where messages go (required)")
+	f.StringSliceVar(&t.rule.On, "on", nil, "failed, missed, backlog (repeatable; default failed)")
+	f.DurationVar(&t.backlog, "backlog", 0, "how old the oldest wait of a backlog is")
+	f.DurationVar(&t.gather, "gather", 0, "how long the first failure waits for others, to be one message with them (0: 10s)")
+	f.DurationVar(&t.quiet, "quiet", 0, "at most one message of each event within it (0: a minute)")
+	f.StringArrayVar(&t.headers, "header", nil, "NAME=VALUE, a template (repeatable)")
+	f.StringVar(&t.body, "body", "", "a template: JSON, or a text")
+	f.StringVar(&t.rule.SigningSecret, "signing-secret", "", "a reference such as ${env:NAME}: messages are signed")
+	complete(cmd, "on", oneOf("failed", "missed", "backlog"))
+}
+
+// wanted is the alert of a name that the flags describe.
+func (t *alertFlags) wanted(name string) (*fairleadv1.AlertRule, error) {
+	t.rule.Name = name
+	for to, value := range map[**durationpb.Duration]time.Duration{&t.rule.Backlog: t.backlog, &t.rule.Gather: t.gather, &t.rule.Quiet: t.quiet} {
+		if value != 0 {
+			*to = durationpb.New(value)
+		}
+	}
+	for _, text := range t.headers {
+		header, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, Usagef("--header %q: use NAME=VALUE", text)
+		}
+		if t.rule.Headers == nil {
+			t.rule.Headers = map[string]string{}
+		}
+		t.rule.Headers[header] = value
+	}
+	switch {
+	case t.body == "":
+	case json.Valid([]byte(t.body)):
+		t.rule.Body = []byte(t.body)
+	default:
+		t.rule.Body, _ = json.Marshal(t.body) // a text always encodes
+	}
+	return &t.rule, nil
+}
+
+func (s *session) alertSetCommand() *cobra.Command {
+	flags := &alertFlags{}
+	cmd := verb("set NAME", "Create the alert of a name, or replace it", nil)
+	cmd.Long = cmd.Short + ".\n\nIt replaces what was set before: what is not given has its default. The scope of an alert does not change."
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		if flags.rule.GetUrl() == "" {
+			return Usagef("give --url: where messages go")
+		}
+		wanted, err := flags.wanted(c.args[0])
+		if err != nil {
+			return err
+		}
+		return c.printDetails(c.alerts.SetAlert(ctx, wanted))
+	})
+	flags.register(cmd)
+	return cmd
+}
+
+func (s *session) alertGetCommand() *cobra.Command {
+	return verb("get NAME", "Show an alert", s.runs(func(ctx context.Context, c *call) error {
+		return c.printDetails(c.alerts.GetAlert(ctx, &fairleadv1.GetAlertRequest{Name: c.args[0]}))
+	}))
+}
+
+func (s *session) alertListCommand() *cobra.Command {
+	return verb("list", "List alerts", s.runs(func(ctx context.Context, c *call) error {
+		all, err := c.alerts.ListAlerts(ctx, &fairleadv1.ListAlertsRequest{})
+		if err != nil {
+			return err
+		}
+		table := c.Table("NAME", "SCOPE", "ON", "BACKLOG", "QUIET", "URL")
+		for _, a := range all.GetItems() {
+			backlog := ""
+			if a.GetBacklog() != nil {
+				backlog = a.GetBacklog().AsDuration().String()
+			}
+			table.Add(a.GetName(), a.GetScope(), strings.Join(a.GetOn(), ","), backlog, a.GetQuiet().AsDuration().String(), a.GetUrl())
+		}
+		return c.printTable(all, table)
+	}))
+}
+
+func (s *session) alertRemoveCommand() *cobra.Command {
+	return verb("remove NAME", "Remove an alert", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.alerts.RemoveAlert(ctx, &fairleadv1.GetAlertRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "alert %s is removed", c.args[0])
+	}))
+}

@@ -1,0 +1,68 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fairlead-io/fairlead/schedule"
+)
+
+// scheduleAlert says where the events of a schedule are reported. Its body is a text, because
+// it would not come back byte for byte otherwise.
+type scheduleAlert struct {
+	URL           string                `json:"url"`
+	On            []schedule.AlertEvent `json:"on,omitempty"`
+	Failures      int                   `json:"failures,omitempty"`
+	Quiet         time.Duration         `json:"quiet,omitempty"`
+	Headers       map[string]string     `json:"headers,omitempty"`
+	Body          string                `json:"body,omitempty"`
+	SigningSecret string                `json:"signing_secret,omitempty"`
+}
+
+func encodeAlert(a *schedule.Alert) *scheduleAlert {
+	if a == nil {
+		return nil
+	}
+	return &scheduleAlert{a.URL, a.On, a.Failures, a.Quiet, a.Headers, string(a.Body), a.SigningSecret}
+}
+
+func (a *scheduleAlert) decode() *schedule.Alert {
+	if a == nil {
+		return nil
+	}
+	out := &schedule.Alert{URL: a.URL, On: a.On, Failures: a.Failures, Quiet: a.Quiet, Headers: a.Headers, SigningSecret: a.SigningSecret}
+	if a.Body != "" {
+		out.Body = json.RawMessage(a.Body)
+	}
+	return out
+}
+
+// standing is what a schedule remembers for its alerts. Times are microseconds.
+type standing struct {
+	Failures int   `json:"failures,omitempty"`
+	Told     bool  `json:"told,omitempty"`
+	FailedAt int64 `json:"failed_at,omitempty"`
+	MissedAt int64 `json:"missed_at,omitempty"`
+}
+
+// EncodeStanding is what is remembered, as JSON; empty if that is nothing.
+func EncodeStanding(s schedule.Standing) string {
+	if s == (schedule.Standing{}) {
+		return ""
+	}
+	text, err := json.Marshal(standing{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt)})
+	if err != nil {
+		panic(err) // numbers always encode
+	}
+	return string(text)
+}
+
+// decodeStanding undoes EncodeStanding. A text that it cannot read counts as empty: the
+// alert's receiver may then get a message twice.
+func decodeStanding(text []byte) schedule.Standing {
+	var s standing
+	if len(text) == 0 || json.Unmarshal(text, &s) != nil {
+		return schedule.Standing{}
+	}
+	return schedule.Standing{Failures: s.Failures, Told: s.Told, FailedAt: Time(s.FailedAt), MissedAt: Time(s.MissedAt)}
+}

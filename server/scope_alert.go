@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead/alert"
+)
+
+// seesAlert reports whether an alert is about a tenant of the caller's. What is about a
+// kind, a queue or all jobs is about other tenants, too.
+func seesAlert(ctx context.Context, scope alert.Scope) bool {
+	who := callerOf(ctx).identity
+	return !who.bound() || scope.Tenant() != "" && who.touches(scope.Tenant())
+}
+
+// SetAlert creates or replaces an alert of a tenant of the caller's.
+func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
+	if !seesAlert(ctx, rule.Scope) {
+		if tenant := rule.Scope.Tenant(); tenant != "" {
+			return alert.Rule{}, errTenant(tenant)
+		}
+		return alert.Rule{}, errForbidden
+	}
+	if err := nameable(ctx, "alert", rule.Name); err != nil {
+		return alert.Rule{}, err
+	}
+	stored, err := s.store.SetAlert(ctx, rule)
+	return stored, unnamed(ctx, "alert", rule.Name, err, func() (bool, error) { return s.hasAlert(ctx, rule.Name) })
+}
+
+// hasAlert reports whether the caller sees an alert of a name.
+func (s scoped) hasAlert(ctx context.Context, name string) (bool, error) {
+	rules, err := s.Alerts(ctx)
+	return slices.ContainsFunc(rules, func(rule alert.Rule) bool { return rule.Name == name }), err
+}
+
+// RemoveAlert removes an alert of the caller's. That of another is as one that does not
+// exist.
+func (s scoped) RemoveAlert(ctx context.Context, name string) error {
+	seen, err := s.hasAlert(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !seen {
+		return alert.NoSuchRule(name)
+	}
+	return s.store.RemoveAlert(ctx, name)
+}
+
+// Alerts lists the caller's of the alerts.
+func (s scoped) Alerts(ctx context.Context) ([]alert.Rule, error) {
+	rules, err := s.store.Alerts(ctx)
+	return slices.DeleteFunc(rules, func(rule alert.Rule) bool { return !seesAlert(ctx, rule.Scope) }), err
+}
+
+// TakeLook is for nodes.
+func (s scoped) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
+	if err := whole(ctx); err != nil {
+		return alert.Turn{}, false, err
+	}
+	return s.store.TakeLook(ctx, every)
+}
+
+// AlertCounts is for nodes.
+func (s scoped) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Count, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.AlertCounts(ctx, from, to)
+}
+
+// EndLook is for nodes.
+func (s scoped) EndLook(ctx context.Context, found alert.Found) (bool, error) {
+	if err := whole(ctx); err != nil {
+		return false, err
+	}
+	return s.store.EndLook(ctx, found)
+}

@@ -1,0 +1,77 @@
+-- Statements of alerts of jobs.
+
+-- name: set_alert
+-- Stores a rule, or replaces what is declared of the one of its name, unless that has another
+-- scope.
+-- Inputs: name, scope, body.  Output: none.  Locks: the writer's.
+insert into {{alert}} (name, scope, created_at, updated_at, body, standing) values (?1, ?2, {{now}}, {{now}}, ?3, null)
+on conflict (name) do update set updated_at = excluded.updated_at, body = excluded.body where scope = excluded.scope;
+
+-- name: find_alert
+-- Finds a rule by its name.
+-- Inputs: name.  Output: the columns.  Locks: none.
+select name, scope, body, created_at, updated_at, standing from {{alert}} where name = ?;
+
+-- name: remove_alert
+-- Removes a rule.
+-- Inputs: name.  Output: none.  Locks: the writer's.
+delete from {{alert}} where name = ?;
+
+-- name: alerts
+-- Lists all rules.
+-- Inputs: none.  Output: the columns, in order of name.  Locks: none.
+select name, scope, body, created_at, updated_at, standing from {{alert}} order by name;
+
+-- name: begin_looks
+-- Stores the row of looks, unless it is there.
+-- Inputs: none.  Output: none.  Locks: the writer's.
+insert into {{alert_look}} (id, version, looked_at, seen) values (1, 0, 0, 0) on conflict do nothing;
+
+-- name: take_look
+-- Takes a look, unless one was taken a moment ago. A clock that was set back keeps none from
+-- looking for longer than that.
+-- Inputs: how many microseconds ago the last one must be.  Output: none.  Locks: the writer's.
+update {{alert_look}} set version = version + 1, looked_at = {{now}}
+where id = 1 and (looked_at <= {{now}} - ?1 or looked_at > {{now}} + 3600000000);
+
+-- name: look
+-- Reads the last look and the clock.
+-- Inputs: none.  Output: version, seen, microseconds.  Locks: none.
+select version, seen, {{now}} from {{alert_look}} where id = 1;
+
+-- name: end_look
+-- Ends a look, unless another was taken since.
+-- Inputs: what is seen, by how many microseconds the next look waits longer, version.
+-- Output: none; no row is hit if there was another.  Locks: the writer's.
+update {{alert_look}} set version = version + 1, seen = ?1, looked_at = looked_at + ?2 where id = 1 and version = ?3;
+
+-- name: keep_standing
+-- Keeps what was counted for a rule, unless it was removed.
+-- Inputs: standing, name, created_at.  Output: none.  Locks: the writer's.
+update {{alert}} set standing = ?1 where name = ?2 and created_at = ?3;
+
+-- name: count_failures
+-- Counts jobs that failed, by the index of ends.
+-- Inputs: from a time, to another.
+-- Output: lane, bucket, reason, how many.  Locks: none.
+select lane, finished_at / {{alert_bucket}}, coalesce(reason, ''), count(*)
+from {{done}} indexed by {{done_by_end}}
+where outcome = 2 and finished_at >= ? and finished_at < ?
+group by 1, 2, 3;
+
+-- name: count_missed
+-- Reads what started too late.
+-- Inputs: from a bucket, to another.
+-- Output: bucket, queue, tenant, kind, how many.  Locks: none.
+select bucket, queue, tenant, kind, jobs from {{missed_start}} where bucket >= ? and bucket < ?;
+
+-- name: add_missed
+-- Adds to what started too late in the present bucket. It runs for each lane.
+-- Inputs: queue, tenant, kind, how many.  Output: none.  Locks: the writer's.
+insert into {{missed_start}} (bucket, queue, tenant, kind, jobs) values ({{now}} / {{alert_bucket}}, ?1, ?2, ?3, ?4)
+on conflict (bucket, queue, tenant, kind) do update set jobs = jobs + excluded.jobs;
+
+-- name: forget_missed
+-- Removes what is too old to be counted.
+-- Inputs: bucket.  Output: none.  Locks: the writer's.
+delete from {{missed_start}} where bucket < ?;
