@@ -86,6 +86,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"WatchEvents": {access.RoleViewer, many, `{}`},
 
 	"ListBreakers": {access.RoleViewer, cluster, `{}`},
+	"Erase":        {access.RoleAdmin, tenantOf, `{"tenant":"acme","dry_run":true}`},
 
 	"CreateToken": {access.RoleAdmin, nothing, `{"name":"NEW","role":"viewer"}`},
 	"ListTokens":  {access.RoleAdmin, nothing, `{}`},

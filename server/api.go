@@ -35,7 +35,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	services.schedules.args = options.Args
-	services.system.breakers = options.Breakers
+	services.system.breakers, services.system.all = options.Breakers, store
 	services.sweeps.business = newBusiness(options.Guard, store)
 	services.sweeps.kinds, services.sweeps.databases, services.sweeps.checks = options.Kinds, options.Databases, options.Sweeps
 	endpoints, err := services.endpoints()

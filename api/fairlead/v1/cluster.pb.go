@@ -1197,6 +1197,379 @@ func (x *VerifyResponse) GetItems() []*Drift {
 	return nil
 }
 
+type EraseRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whose jobs; those of all tenants if a key is given and this is empty.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Only jobs with exactly this key.
+	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	// Only count.
+	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// next_page_token of the answer before.
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseRequest) Reset() {
+	*x = EraseRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseRequest) ProtoMessage() {}
+
+func (x *EraseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseRequest.ProtoReflect.Descriptor instead.
+func (*EraseRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *EraseRequest) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *EraseRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *EraseRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *EraseRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// EraseResponse is what one call removed; a dry run, what it would remove.
+type EraseResponse struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Tenant string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Finished jobs, with their args, output, progress, memo, errors and keys.
+	Jobs int64 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// Recorded runs of these jobs.
+	Attempts int64 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// Completed batches, with the parameters of their tasks.
+	Batches int64 `protobuf:"varint,4,opt,name=batches,proto3" json:"batches,omitempty"`
+	// Finished notices about jobs of the tenant, or with the key.
+	Notices int64 `protobuf:"varint,5,opt,name=notices,proto3" json:"notices,omitempty"`
+	// The removed jobs by their kinds.
+	Kinds []*ErasedKind `protobuf:"bytes,6,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Jobs that stay, at most 100 in an answer, and why.
+	Left []*LeftJob `protobuf:"bytes,7,rep,name=left,proto3" json:"left,omitempty"`
+	// What else there is, and until when; in the last answer.
+	Remains []*Remainder `protobuf:"bytes,8,rep,name=remains,proto3" json:"remains,omitempty"`
+	// Empty when there is nothing more to do.
+	NextPageToken string `protobuf:"bytes,9,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseResponse) Reset() {
+	*x = EraseResponse{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseResponse) ProtoMessage() {}
+
+func (x *EraseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseResponse.ProtoReflect.Descriptor instead.
+func (*EraseResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *EraseResponse) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *EraseResponse) GetJobs() int64 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *EraseResponse) GetAttempts() int64 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *EraseResponse) GetBatches() int64 {
+	if x != nil {
+		return x.Batches
+	}
+	return 0
+}
+
+func (x *EraseResponse) GetNotices() int64 {
+	if x != nil {
+		return x.Notices
+	}
+	return 0
+}
+
+func (x *EraseResponse) GetKinds() []*ErasedKind {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *EraseResponse) GetLeft() []*LeftJob {
+	if x != nil {
+		return x.Left
+	}
+	return nil
+}
+
+func (x *EraseResponse) GetRemains() []*Remainder {
+	if x != nil {
+		return x.Remains
+	}
+	return nil
+}
+
+func (x *EraseResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+type ErasedKind struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Jobs          int64                  `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ErasedKind) Reset() {
+	*x = ErasedKind{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ErasedKind) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ErasedKind) ProtoMessage() {}
+
+func (x *ErasedKind) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ErasedKind.ProtoReflect.Descriptor instead.
+func (*ErasedKind) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ErasedKind) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ErasedKind) GetJobs() int64 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+type LeftJob struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	Why           string                 `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeftJob) Reset() {
+	*x = LeftJob{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeftJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeftJob) ProtoMessage() {}
+
+func (x *LeftJob) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeftJob.ProtoReflect.Descriptor instead.
+func (*LeftJob) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *LeftJob) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *LeftJob) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *LeftJob) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *LeftJob) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// Remainder is what Erase does not remove.
+type Remainder struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As "unfinished jobs", "schedules" or "audit entries".
+	What string `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`
+	// How many there are, counted up to some thousands; not set if they are not counted.
+	Count *int64 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// What of personal data is in it, and when it goes.
+	Until         string `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Remainder) Reset() {
+	*x = Remainder{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Remainder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Remainder) ProtoMessage() {}
+
+func (x *Remainder) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Remainder.ProtoReflect.Descriptor instead.
+func (*Remainder) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Remainder) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *Remainder) GetCount() int64 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+func (x *Remainder) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
 type GetStatsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1205,7 +1578,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1590,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1603,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{26}
 }
 
 type Stats struct {
@@ -1243,7 +1616,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1628,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1641,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Stats) GetTotal() *Usage {
@@ -1293,7 +1666,7 @@ type WatchEventsRequest struct {
 
 func (x *WatchEventsRequest) Reset() {
 	*x = WatchEventsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1305,7 +1678,7 @@ func (x *WatchEventsRequest) String() string {
 func (*WatchEventsRequest) ProtoMessage() {}
 
 func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1318,7 +1691,7 @@ func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
 func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{28}
 }
 
 // Event is one thing that happened.
@@ -1342,7 +1715,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1354,7 +1727,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1367,7 +1740,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Event) GetType() string {
@@ -1427,7 +1800,7 @@ type ListBreakersRequest struct {
 
 func (x *ListBreakersRequest) Reset() {
 	*x = ListBreakersRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1812,7 @@ func (x *ListBreakersRequest) String() string {
 func (*ListBreakersRequest) ProtoMessage() {}
 
 func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1825,7 @@ func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersRequest.ProtoReflect.Descriptor instead.
 func (*ListBreakersRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{25}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{30}
 }
 
 // Breaker keeps calls away from a target that fails.
@@ -1474,7 +1847,7 @@ type Breaker struct {
 
 func (x *Breaker) Reset() {
 	*x = Breaker{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1859,7 @@ func (x *Breaker) String() string {
 func (*Breaker) ProtoMessage() {}
 
 func (x *Breaker) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1872,7 @@ func (x *Breaker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Breaker.ProtoReflect.Descriptor instead.
 func (*Breaker) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{26}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Breaker) GetAddress() string {
@@ -1546,7 +1919,7 @@ type ListBreakersResponse struct {
 
 func (x *ListBreakersResponse) Reset() {
 	*x = ListBreakersResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1931,7 @@ func (x *ListBreakersResponse) String() string {
 func (*ListBreakersResponse) ProtoMessage() {}
 
 func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +1944,7 @@ func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersResponse.ProtoReflect.Descriptor instead.
 func (*ListBreakersResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{27}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListBreakersResponse) GetItems() []*Breaker {
@@ -1663,7 +2036,37 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\acounted\x18\x02 \x01(\x05R\acounted\x12\x14\n" +
 	"\x05found\x18\x03 \x01(\x05R\x05found\":\n" +
 	"\x0eVerifyResponse\x12(\n" +
-	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.DriftR\x05items\"\x11\n" +
+	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.DriftR\x05items\"\x86\x01\n" +
+	"\fEraseRequest\x12\x1f\n" +
+	"\x06tenant\x18\x01 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x06tenant\x12\x1d\n" +
+	"\x03key\x18\x02 \x01(\tB\v\x92\xb5\x18\x03 \xff\x01\xa8\xb5\x18\x01R\x03key\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tR\tpageToken\"\xbe\x02\n" +
+	"\rEraseResponse\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x12\n" +
+	"\x04jobs\x18\x02 \x01(\x03R\x04jobs\x12\x1a\n" +
+	"\battempts\x18\x03 \x01(\x03R\battempts\x12\x18\n" +
+	"\abatches\x18\x04 \x01(\x03R\abatches\x12\x18\n" +
+	"\anotices\x18\x05 \x01(\x03R\anotices\x12-\n" +
+	"\x05kinds\x18\x06 \x03(\v2\x17.fairlead.v1.ErasedKindR\x05kinds\x12(\n" +
+	"\x04left\x18\a \x03(\v2\x14.fairlead.v1.LeftJobR\x04left\x120\n" +
+	"\aremains\x18\b \x03(\v2\x16.fairlead.v1.RemainderR\aremains\x12&\n" +
+	"\x0fnext_page_token\x18\t \x01(\tR\rnextPageToken\"4\n" +
+	"\n" +
+	"ErasedKind\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04jobs\x18\x02 \x01(\x03R\x04jobs\"U\n" +
+	"\aLeftJob\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12\x10\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"Z\n" +
+	"\tRemainder\x12\x12\n" +
+	"\x04what\x18\x01 \x01(\tR\x04what\x12\x19\n" +
+	"\x05count\x18\x02 \x01(\x03H\x00R\x05count\x88\x01\x01\x12\x14\n" +
+	"\x05until\x18\x03 \x01(\tR\x05untilB\b\n" +
+	"\x06_count\"\x11\n" +
 	"\x0fGetStatsRequest\"_\n" +
 	"\x05Stats\x12(\n" +
 	"\x05total\x18\x01 \x01(\v2\x12.fairlead.v1.UsageR\x05total\x12,\n" +
@@ -1723,14 +2126,16 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\x1a\x16/api/v1/limits/{scope}\x12j\n" +
 	"\x06Verify\x12\x1a.fairlead.v1.VerifyRequest\x1a\x1b.fairlead.v1.VerifyResponse\"'ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xd5\x02\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xba\x03\n" +
 	"\rSystemService\x12_\n" +
 	"\bGetStats\x12\x1c.fairlead.v1.GetStatsRequest\x1a\x12.fairlead.v1.Stats\"!ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/stats\x12h\n" +
 	"\vWatchEvents\x12\x1f.fairlead.v1.WatchEventsRequest\x1a\x12.fairlead.v1.Event\"\"ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01\x12y\n" +
 	"\fListBreakers\x12 .fairlead.v1.ListBreakersRequest\x1a!.fairlead.v1.ListBreakersResponse\"$ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/breakersB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
+	"\x06viewer\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/breakers\x12c\n" +
+	"\x05Erase\x12\x19.fairlead.v1.EraseRequest\x1a\x1a.fairlead.v1.EraseResponse\"#ڵ\x18\a\n" +
+	"\x05admin\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/api/v1/eraseB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
 	file_fairlead_v1_cluster_proto_rawDescOnce sync.Once
@@ -1744,7 +2149,7 @@ func file_fairlead_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_cluster_proto_rawDescData
 }
 
-var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*QueueRequest)(nil),          // 0: fairlead.v1.QueueRequest
 	(*QueueResponse)(nil),         // 1: fairlead.v1.QueueResponse
@@ -1767,72 +2172,82 @@ var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*VerifyRequest)(nil),         // 18: fairlead.v1.VerifyRequest
 	(*Drift)(nil),                 // 19: fairlead.v1.Drift
 	(*VerifyResponse)(nil),        // 20: fairlead.v1.VerifyResponse
-	(*GetStatsRequest)(nil),       // 21: fairlead.v1.GetStatsRequest
-	(*Stats)(nil),                 // 22: fairlead.v1.Stats
-	(*WatchEventsRequest)(nil),    // 23: fairlead.v1.WatchEventsRequest
-	(*Event)(nil),                 // 24: fairlead.v1.Event
-	(*ListBreakersRequest)(nil),   // 25: fairlead.v1.ListBreakersRequest
-	(*Breaker)(nil),               // 26: fairlead.v1.Breaker
-	(*ListBreakersResponse)(nil),  // 27: fairlead.v1.ListBreakersResponse
-	(*durationpb.Duration)(nil),   // 28: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 30: fairlead.v1.Usage
-	(*Job)(nil),                   // 31: fairlead.v1.Job
-	(*Batch)(nil),                 // 32: fairlead.v1.Batch
+	(*EraseRequest)(nil),          // 21: fairlead.v1.EraseRequest
+	(*EraseResponse)(nil),         // 22: fairlead.v1.EraseResponse
+	(*ErasedKind)(nil),            // 23: fairlead.v1.ErasedKind
+	(*LeftJob)(nil),               // 24: fairlead.v1.LeftJob
+	(*Remainder)(nil),             // 25: fairlead.v1.Remainder
+	(*GetStatsRequest)(nil),       // 26: fairlead.v1.GetStatsRequest
+	(*Stats)(nil),                 // 27: fairlead.v1.Stats
+	(*WatchEventsRequest)(nil),    // 28: fairlead.v1.WatchEventsRequest
+	(*Event)(nil),                 // 29: fairlead.v1.Event
+	(*ListBreakersRequest)(nil),   // 30: fairlead.v1.ListBreakersRequest
+	(*Breaker)(nil),               // 31: fairlead.v1.Breaker
+	(*ListBreakersResponse)(nil),  // 32: fairlead.v1.ListBreakersResponse
+	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 35: fairlead.v1.Usage
+	(*Job)(nil),                   // 36: fairlead.v1.Job
+	(*Batch)(nil),                 // 37: fairlead.v1.Batch
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
-	28, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
+	33, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
 	3,  // 1: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
 	8,  // 2: fairlead.v1.ListKindsResponse.items:type_name -> fairlead.v1.Kind
-	29, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
-	29, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
-	29, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
+	34, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
+	34, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
+	34, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
 	13, // 6: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
 	15, // 7: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
 	19, // 8: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
-	30, // 9: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	30, // 10: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	29, // 11: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
-	22, // 12: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
-	13, // 13: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
-	31, // 14: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	32, // 15: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
-	29, // 16: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
-	29, // 17: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
-	26, // 18: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
-	2,  // 19: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 20: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 21: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	7,  // 22: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
-	5,  // 23: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
-	5,  // 24: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
-	10, // 25: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	11, // 26: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	16, // 27: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	15, // 28: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	18, // 29: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	21, // 30: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	23, // 31: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	25, // 32: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
-	4,  // 33: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 34: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 35: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	9,  // 36: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
-	6,  // 37: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
-	6,  // 38: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
-	14, // 39: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	12, // 40: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	17, // 41: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	15, // 42: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	20, // 43: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	22, // 44: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	24, // 45: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	27, // 46: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
-	33, // [33:47] is the sub-list for method output_type
-	19, // [19:33] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	23, // 9: fairlead.v1.EraseResponse.kinds:type_name -> fairlead.v1.ErasedKind
+	24, // 10: fairlead.v1.EraseResponse.left:type_name -> fairlead.v1.LeftJob
+	25, // 11: fairlead.v1.EraseResponse.remains:type_name -> fairlead.v1.Remainder
+	35, // 12: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	35, // 13: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	34, // 14: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	27, // 15: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
+	13, // 16: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
+	36, // 17: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	37, // 18: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
+	34, // 19: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
+	34, // 20: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
+	31, // 21: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
+	2,  // 22: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 23: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 24: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	7,  // 25: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
+	5,  // 26: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
+	5,  // 27: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
+	10, // 28: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	11, // 29: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	16, // 30: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	15, // 31: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	18, // 32: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	26, // 33: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	28, // 34: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	30, // 35: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
+	21, // 36: fairlead.v1.SystemService.Erase:input_type -> fairlead.v1.EraseRequest
+	4,  // 37: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 38: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 39: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	9,  // 40: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
+	6,  // 41: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
+	6,  // 42: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
+	14, // 43: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	12, // 44: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	17, // 45: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	15, // 46: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	20, // 47: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	27, // 48: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	29, // 49: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	32, // 50: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
+	22, // 51: fairlead.v1.SystemService.Erase:output_type -> fairlead.v1.EraseResponse
+	37, // [37:52] is the sub-list for method output_type
+	22, // [22:37] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
@@ -1845,13 +2260,14 @@ func file_fairlead_v1_cluster_proto_init() {
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_tenant_proto_init()
 	file_fairlead_v1_cluster_proto_msgTypes[13].OneofWrappers = []any{}
+	file_fairlead_v1_cluster_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_cluster_proto_rawDesc), len(file_fairlead_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   5,
 		},

@@ -185,6 +185,7 @@ const (
 	SystemServiceGetStatsProcedure     = "/fairlead.v1.SystemService/GetStats"
 	SystemServiceWatchEventsProcedure  = "/fairlead.v1.SystemService/WatchEvents"
 	SystemServiceListBreakersProcedure = "/fairlead.v1.SystemService/ListBreakers"
+	SystemServiceEraseProcedure        = "/fairlead.v1.SystemService/Erase"
 )
 
 // SystemServiceClient calls the methods of SystemService. Their errors are those of package connect.
@@ -197,6 +198,10 @@ type SystemServiceClient interface {
 	// Lists the targets of HTTP calls that the answering node leaves alone because calls to
 	// them failed. Each node knows its own calls only.
 	ListBreakers(context.Context, *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error)
+	// Removes what is stored of the finished jobs of a tenant, or of those with a key, and
+	// reports what it removed and what is left. A call removes some of them: call it
+	// again with next_page_token until that is empty. To begin anew at any time is fine.
+	Erase(context.Context, *v1.EraseRequest) (*v1.EraseResponse, error)
 }
 
 // NewSystemServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
@@ -221,4 +226,8 @@ func (c systemServiceClient) WatchEvents(ctx context.Context, in *v1.WatchEvents
 
 func (c systemServiceClient) ListBreakers(ctx context.Context, in *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error) {
 	return rpc.Call[*v1.ListBreakersResponse](ctx, c.Client, "ListBreakers", in)
+}
+
+func (c systemServiceClient) Erase(ctx context.Context, in *v1.EraseRequest) (*v1.EraseResponse, error) {
+	return rpc.Call[*v1.EraseResponse](ctx, c.Client, "Erase", in)
 }
