@@ -67,6 +67,7 @@ func chapters() []titled {
 		{"Tokens", Administering, testTokens},
 		{"Audit", Administering, testAudit},
 		{"Secret", Administering, testSecret},
+		{"Confidential", Administering, testConfidential},
 		{"Tenants", Claiming, testTenants},
 		{"Caps", Claiming, testCaps},
 		{"Rates", Claiming, testRates},
