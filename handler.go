@@ -55,6 +55,11 @@ type HandlerOptions struct {
 	// and holds on all nodes, also on those that do not know the kind.
 	Retention Retention
 
+	// Confidential are the paths of fields of this kind's jobs that are shown as "***",
+	// as "args.card.number" and "output.iban"; see the type Confidential. A node declares
+	// them when it starts. They stay confidential until Client.SetConfidential says otherwise.
+	Confidential []string
+
 	// OnFailed is called once a job of this kind has failed for good and the
 	// store has it so. It runs on the node that ran the last attempt, and may
 	// be missed if that node dies at this instant.
@@ -121,6 +126,9 @@ func (m *Mux) Entry(kind string) *Entry {
 		return nil
 	}
 	wrapped := *entry
+	if len(entry.Options.Confidential) > 0 {
+		wrapped.Handler = discreet{handler: entry.Handler, fields: entry.Options.Confidential}
+	}
 	for _, w := range slices.Backward(m.middleware) {
 		wrapped.Handler = w(wrapped.Handler)
 	}

@@ -62,6 +62,7 @@ type Store interface {
 	Operator
 	Governor
 	Secrets
+	Confider
 
 	// Close releases the store's connections. Nodes are to be stopped first.
 	// Closing twice is fine.

@@ -118,8 +118,11 @@ func (e *Engine) live(ctx context.Context) error {
 func (e *Engine) join(ctx context.Context) (*life, error) {
 	const first, slowest = 100 * time.Millisecond, 5 * time.Second
 	for pause := first; ; pause = min(2*pause, slowest) {
-		sent := time.Now()
-		id, err := e.store.Join(ctx, e.description(), e.options.Lease)
+		err := e.confide(ctx)
+		sent, id := time.Now(), fairlead.NodeID(0)
+		if err == nil {
+			id, err = e.store.Join(ctx, e.description(), e.options.Lease)
+		}
 		if err == nil {
 			e.outages.Worked("node", int64(id))
 			return newLife(e, id, sent), nil
@@ -135,6 +138,17 @@ func (e *Engine) join(ctx context.Context) (*life, error) {
 			return nil, err
 		}
 	}
+}
+
+// confide says what its handlers declare to be confidential, before the node runs any job. A
+// source that is no store hears it in another way.
+func (e *Engine) confide(ctx context.Context) error {
+	fields := e.mux.Confidential()
+	store, keeps := e.store.(fairlead.Confider)
+	if !keeps || len(fields) == 0 {
+		return nil
+	}
+	return store.AddConfidential(ctx, fields)
 }
 
 func (e *Engine) description() fairlead.Node {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -162,6 +163,12 @@ func (o Options) validate(mux *fairlead.Mux) error {
 	}
 	if len(mux.Kinds()) == 0 {
 		refuse("mux", "has no handlers; register at least one kind")
+	}
+	for kind, fields := range mux.Confidential() {
+		var invalid *fairlead.InvalidError
+		if _, err := fairlead.NormalizeConfidential(kind, fields); errors.As(err, &invalid) {
+			refuse("mux", "has kind %q, of which %s %s", kind, invalid.Fields[0].Field, invalid.Fields[0].Message)
+		}
 	}
 	seen := map[string]bool{}
 	for _, q := range o.Queues {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -124,6 +125,9 @@ func (r *run) settlement(err, cause error) fairlead.Settlement {
 	r.mu.Unlock()
 	s := verdict.Judge(r.job, r.entry, err, cause, output)
 	s.Progress = progress
+	if fields := r.entry.Options.Confidential; len(fields) > 0 && s.Error != "" {
+		s.Error = mask.Secrets(fields, mask.Job{Args: r.job.Args}).Text(s.Error) // a panic shows what it likes
+	}
 	return s
 }
 

@@ -30,7 +30,10 @@ const stepperLease = 100 * 365 * 24 * time.Hour
 // NewStepper joins the store as a node that never beats.
 func NewStepper(ctx context.Context, store driver.Store, mux *fairlead.Mux) (*Stepper, error) {
 	s := &Stepper{store: store, mux: mux, options: Options{}.withDefaults(), scope: &driver.Scope{Kinds: mux.Kinds()}}
-	var err error
+	err := store.AddConfidential(ctx, mux.Confidential())
+	if err != nil {
+		return nil, err
+	}
 	s.node, err = store.Join(ctx, fairlead.Node{Name: "stepper", Kinds: mux.Kinds(), Slots: 1}, stepperLease)
 	if err != nil {
 		return nil, fmt.Errorf("join: %w", err)

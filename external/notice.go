@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
 // The events that notices are made of.
@@ -113,5 +114,20 @@ func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	subject.Attempt = n.Attempt
+	if n, err = c.masked(ctx, n); err != nil {
+		return err
+	}
 	return c.post(ctx, to, n.url(to.Tenant), subject, "fairlead-"+n.key(), n)
+}
+
+// masked returns a notice without what is confidential of its job: the receiver of a
+// notice need not know what the job was given.
+func (c *Courier) masked(ctx context.Context, n notice) (notice, error) {
+	all, err := c.client.Confidential(ctx)
+	if err != nil {
+		return n, err
+	}
+	shown := mask.Show(all[n.Kind], mask.Job{Args: n.Args, Error: n.Error})
+	n.Args, n.Error = shown.Args, shown.Error
+	return n, nil
 }

@@ -372,3 +372,15 @@ func TestTellingThatFailsAffectsNoJobAndIsMadeUpFor(t *testing.T) {
 		t.Errorf("told %v", told)
 	}
 }
+
+func TestANoticeDoesNotShowWhatIsConfidential(t *testing.T) {
+	w := listening(t)
+	if err := w.store.AddConfidential(t.Context(), fairlead.Confidential{"bad": {"args.card"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.node(w.store, kinds(), false)
+	w.enqueue(&fairlead.Job{Kind: "bad", Args: json.RawMessage(`{"card":"4111222","n":1}`)})
+	if told := w.service.next(); strings.Contains(told.raw, "4111222") || !strings.Contains(told.raw, `"card":"***"`) || !strings.Contains(told.raw, `"n":1`) {
+		t.Errorf("told is %s", told.raw)
+	}
+}

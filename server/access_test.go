@@ -77,6 +77,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"ListKinds":   {access.RoleViewer, cluster, `{}`},
 	"PauseKind":   {access.RoleOperator, cluster, `{"name":"mail"}`},
 	"ResumeKind":  {access.RoleOperator, cluster, `{"name":"mail"}`},
+	"SetKind":     {access.RoleAdmin, cluster, `{"name":"mail","confidential":["args.to"]}`},
 	"ListNodes":   {access.RoleViewer, cluster, `{}`},
 	"DrainNode":   {access.RoleOperator, cluster, `{"id":1}`},
 	"ListLimits":  {access.RoleViewer, cluster, `{}`},
@@ -86,6 +87,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"WatchEvents": {access.RoleViewer, many, `{}`},
 
 	"ListBreakers": {access.RoleViewer, cluster, `{}`},
+	"Erase":        {access.RoleAdmin, tenantOf, `{"tenant":"acme","dry_run":true}`},
 
 	"CreateToken": {access.RoleAdmin, nothing, `{"name":"NEW","role":"viewer"}`},
 	"ListTokens":  {access.RoleAdmin, nothing, `{}`},

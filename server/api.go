@@ -35,14 +35,16 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args, services.jobs.kinds = tracing.NewEnqueuer(options.Traces), options.Args, options.Kinds
 	services.schedules.args, services.alerts.args = options.Args, options.Args
-	services.system.breakers = options.Breakers
+	services.system.breakers, services.system.all = options.Breakers, store
 	services.sweeps.business = newBusiness(options.Guard, store)
 	services.sweeps.kinds, services.sweeps.databases, services.sweeps.checks = options.Kinds, options.Databases, options.Sweeps
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
 	}
-	auditor := &auditor{registrar: store, log: options.Log, before: services.before(), sums: newSums()}
+	auditor := &auditor{registrar: store, log: options.Log, sums: newSums()}
+	services.masks.audit, auditor.before = auditor.write, services.masks.before(services.before())
+	endpoints = services.masks.around(endpoints)
 	desk := &desk{audit: auditor}
 	byName := map[string]*rest.Endpoint{}
 	for _, endpoint := range endpoints {
@@ -58,7 +60,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	}
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
 	mux.Handle("/api/", guard(bodies.handler(rest.MaxBody, api.Handler())))
-	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
+	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
 	answers := bodies.handler(callbackBody, newCallbacks(store, auditor.sums, options.Log))
 	mux.Handle("POST "+openapi.CallbackPath, answers)
 	mux.Handle("PUT "+openapi.CallbackPath, answers)
@@ -141,6 +143,8 @@ type services struct {
 	batchEvents *BatchEvents
 
 	sweeps *Sweeps
+
+	masks *masks
 }
 
 func newServices(store Store, options Options) *services {
@@ -148,10 +152,13 @@ func newServices(store Store, options Options) *services {
 	calls, runs := tasks.New(own, options.Args[httpcall.Kind])
 	batches := NewBatches(knowing{own}, options.Kinds, stopping)
 	batchJobs := NewBatchJobs(batches)
+	masks := &masks{store: store}
+	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
+	jobs.masks, kinds.masks = masks, masks
 	return &services{
-		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewKinds(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
+		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own), NewAlerts(own),
-		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping),
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), masks,
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 // are stored as they come, and a few thousand at most are in memory.
 type uploads struct {
 	batches  *Batches
+	masks    *masks
 	desk     *desk
 	endpoint *rest.Endpoint // CreateBatch: it is the same in another form
 	api      *rest.Server
@@ -61,7 +62,11 @@ func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	}
 	// An upload may last: no task is stored for a caller that is not believed any more.
 	return u.desk.call(ctx, u.endpoint, above, endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
-		return u.store(ctx, above, lines)
+		batch, err := u.store(ctx, above, lines)
+		if err != nil {
+			return nil, err
+		}
+		return batch, u.masks.hide(ctx, batch)
 	}))
 }
 

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -31,6 +32,7 @@ type guardedAPI struct {
 	sweeps    *sweep.Client
 	http2     *http.Client
 	made      int
+	args      json.RawMessage // of what fill makes; nil: none
 	tokens    map[string]string
 }
 
@@ -117,14 +119,14 @@ func (a *guardedAPI) fill(text string) string {
 	a.made++
 	unique := "n" + strconv.Itoa(a.made)
 	if asksFor(text, "JOB") {
-		job := &fairlead.Job{Kind: "noop", Tenant: "acme"}
+		job := &fairlead.Job{Kind: "noop", Tenant: "acme", Args: a.args}
 		if err := a.client.Enqueue(a.Context(), job); err != nil {
 			a.Fatal(err)
 		}
 		text = fillIn(text, "JOB", strconv.FormatInt(job.ID, 10))
 	}
 	if asksFor(text, "SCHEDULE") {
-		schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{Name: unique, Cron: "@hourly", Job: fairlead.Job{Kind: "noop", Tenant: "acme"}})
+		schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{Name: unique, Cron: "@hourly", Job: fairlead.Job{Kind: "noop", Tenant: "acme", Args: a.args}})
 		if err != nil {
 			a.Fatal(err)
 		}
@@ -147,14 +149,14 @@ func (a *guardedAPI) fill(text string) string {
 		text = fillIn(fillIn(text, "TASK", task), "RUN", run)
 	}
 	if asksFor(text, "BATCH") {
-		batch, err := a.batches.Start(a.Context(), batch.Batch{Name: unique, Type: "paint", Tenant: "acme"}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}})
+		batch, err := a.batches.Start(a.Context(), batch.Batch{Name: unique, Type: "paint", Tenant: "acme", Info: a.args}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}, After: a.args})
 		if err != nil {
 			a.Fatal(err)
 		}
 		text = fillIn(text, "BATCH", strconv.FormatInt(batch.ID, 10))
 	}
 	if asksFor(text, "SWEEP") {
-		sweep, err := a.sweeps.Put(a.Context(), sweep.Sweep{Name: unique, Kind: "count", To: 9, Tenant: "acme"})
+		sweep, err := a.sweeps.Put(a.Context(), sweep.Sweep{Name: unique, Kind: "count", To: 9, Tenant: "acme", Data: a.args})
 		if err != nil {
 			a.Fatal(err)
 		}
@@ -187,8 +189,12 @@ func fillIn(text, name, value string) string { return word(name).ReplaceAllLiter
 // taskAndRun are a task of acme's and a run of it.
 func (a *guardedAPI) taskAndRun(name string) (task, run string) {
 	a.Helper()
+	args := `{"url":"http://svc.internal/"}`
+	if a.args != nil {
+		args = fmt.Sprintf(`{"url":"http://svc.internal/","body":%s,"headers":%s}`, a.args, a.args)
+	}
 	schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{
-		Name: "task " + name, Cron: "0 0 1 1 *", Disabled: true, Job: fairlead.Job{Kind: "http", Tenant: "acme", Args: json.RawMessage(`{"url":"http://svc.internal/"}`)},
+		Name: "task " + name, Cron: "0 0 1 1 *", Disabled: true, Job: fairlead.Job{Kind: "http", Tenant: "acme", Args: json.RawMessage(args)},
 	})
 	if err != nil {
 		a.Fatal(err)

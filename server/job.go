@@ -36,6 +36,7 @@ type Jobs struct {
 	enqueuer  *tracing.Enqueuer
 	args      ArgsChecks
 	kinds     *fairlead.Mux // that are handled here too; nil: unknown
+	masks     *masks        // nil: nothing is confidential
 	stopping  <-chan struct{}
 }
 
@@ -139,11 +140,15 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 
 // ListAttempts lists the runs of a job that did not simply succeed.
 func (s *Jobs) ListAttempts(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.ListAttemptsResponse, error) {
-	if _, err := s.client.Get(ctx, in.GetId()); err != nil {
+	job, err := s.client.Get(ctx, in.GetId())
+	if err != nil {
 		return nil, err
 	}
 	attempts, err := s.client.Attempts(ctx, in.GetId())
 	if err != nil {
+		return nil, err
+	}
+	if err := s.masks.hideAttempts(ctx, job, attempts); err != nil {
 		return nil, err
 	}
 	return &fairleadv1.ListAttemptsResponse{Items: items(attempts, attemptTo)}, nil

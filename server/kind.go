@@ -13,12 +13,14 @@ import (
 // Kinds implements the KindService.
 type Kinds struct {
 	client *fairlead.Client
+	masks  *masks // that have to know of a change; nil: none have
 }
 
 // NewKinds makes the service of the kinds of jobs of a store.
 func NewKinds(store Store) *Kinds { return &Kinds{client: fairlead.NewClient(store)} }
 
-// ListKinds lists the kinds that a live node handles, or that are paused.
+// ListKinds lists the kinds that a live node handles, that are paused, or that have
+// confidential fields.
 func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (*fairleadv1.ListKindsResponse, error) {
 	nodes, err := s.client.Nodes(ctx)
 	if err != nil {
@@ -48,6 +50,13 @@ func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (
 			of(pause.Name).Paused = true
 		}
 	}
+	fields, err := s.client.Confidential(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for name, some := range fields {
+		of(name).Confidential = some
+	}
 	byName := func(a, b *fairleadv1.Kind) int { return cmp.Compare(a.GetName(), b.GetName()) }
 	return &fairleadv1.ListKindsResponse{Items: slices.SortedFunc(maps.Values(kinds), byName)}, nil
 }
@@ -60,4 +69,24 @@ func (s *Kinds) PauseKind(ctx context.Context, in *fairleadv1.KindRequest) (*fai
 // ResumeKind undoes PauseKind.
 func (s *Kinds) ResumeKind(ctx context.Context, in *fairleadv1.KindRequest) (*fairleadv1.KindResponse, error) {
 	return &fairleadv1.KindResponse{}, s.client.ResumeKind(ctx, in.GetName())
+}
+
+// SetKind sets which fields of the jobs of a kind are confidential.
+func (s *Kinds) SetKind(ctx context.Context, in *fairleadv1.SetKindRequest) (*fairleadv1.Kind, error) {
+	if err := s.client.SetConfidential(ctx, in.GetName(), in.GetConfidential()); err != nil {
+		return nil, err
+	}
+	if s.masks != nil {
+		s.masks.forget()
+	}
+	all, err := s.ListKinds(ctx, &fairleadv1.ListKindsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range all.GetItems() {
+		if kind.GetName() == in.GetName() {
+			return kind, nil
+		}
+	}
+	return &fairleadv1.Kind{Name: in.GetName()}, nil // no node handles it
 }

@@ -25,6 +25,9 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerS
 	if who := callerOf(ctx).identity; schedule.Job.Kind == sweep.StartKind && len(in.GetArgs()) > 0 && !who.Role.May(access.RoleOperator) {
 		return nil, errRole(who.Role, access.RoleOperator) // other args start another sweep
 	}
+	if err := unmasked(ctx, s.jobs.Confidential, "args", schedule.Job.Kind, in.GetArgs()); err != nil {
+		return nil, err
+	}
 	fire, err := s.client.Trigger(ctx, schedule.ID, in.GetArgs())
 	if err != nil {
 		return nil, err

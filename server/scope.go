@@ -50,7 +50,7 @@ func (s scoped) Close() error { return nil }
 
 // Enqueue stores jobs of the caller's tenants; once, if the request has a key.
 func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
-	if err := newJobs(ctx, jobs); err != nil {
+	if err := s.newJobs(ctx, jobs); err != nil {
 		return err
 	}
 	if once, given := onceOf(ctx); given {
@@ -62,7 +62,7 @@ func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 
 // EnqueueOnce stores jobs of the caller's tenants.
 func (s scoped) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
-	if err := newJobs(ctx, jobs); err != nil {
+	if err := s.newJobs(ctx, jobs); err != nil {
 		return false, err
 	}
 	return s.store.EnqueueOnce(ctx, once, jobs)
@@ -70,13 +70,16 @@ func (s scoped) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 
 // newJobs fails for jobs that are not for the caller to make. Fields of a single job
 // are named without its place, as those of NormalizeJobs are.
-func newJobs(ctx context.Context, jobs []*fairlead.Job) error {
+func (s scoped) newJobs(ctx context.Context, jobs []*fairlead.Job) error {
 	for i, job := range jobs {
 		prefix := ""
 		if len(jobs) > 1 {
 			prefix = fmt.Sprintf("jobs[%d].", i)
 		}
 		if err := checkUnreserved(prefix, job); err != nil {
+			return err
+		}
+		if err := s.unmasked(ctx, prefix+"args", job.Kind, job.Args); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,9 @@ func (s scoped) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 		if err := checkUnreserved(fmt.Sprintf("then[%d].", i), &b.Then[i]); err != nil {
 			return batch.Batch{}, err
 		}
+		if err := s.unmasked(ctx, fmt.Sprintf("then[%d].args", i), b.Then[i].Kind, b.Then[i].Args); err != nil {
+			return batch.Batch{}, err
+		}
 		jobs = append(jobs, &b.Then[i])
 	}
 	if err := ownJobs(ctx, jobs); err != nil {

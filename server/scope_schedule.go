@@ -30,6 +30,9 @@ func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 	if err := nameable(ctx, "schedule", sc.Name); err != nil {
 		return schedule.Schedule{}, err
 	}
+	if err := s.restoreSchedule(ctx, &sc); err != nil {
+		return schedule.Schedule{}, err
+	}
 	stored, err := s.store.PutSchedule(ctx, sc, restart)
 	return stored, unnamed(ctx, "schedule", sc.Name, err, func() (bool, error) { return s.seesSchedule(ctx, sc) })
 }

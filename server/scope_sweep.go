@@ -33,6 +33,11 @@ func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	if err := nameable(ctx, "sweep", sw.Name); err != nil {
 		return sweep.Sweep{}, err
 	}
+	if sw.Version == 0 { // args of others are not changed so
+		if err := s.unmasked(ctx, "args", sweep.KindOf(sw.Kind), sw.Data); err != nil {
+			return sweep.Sweep{}, err
+		}
+	}
 	stored, err := s.store.PutSweep(ctx, sw)
 	return stored, unnamed(ctx, "sweep", sw.Name, err, func() (bool, error) { return s.seesSweep(ctx, sw) })
 }

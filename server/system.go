@@ -18,6 +18,7 @@ import (
 // System implements the SystemService.
 type System struct {
 	store    Store
+	all      Store // what is stored of every tenant, for what Erase has to find
 	client   *fairlead.Client
 	batches  *batch.Client
 	breakers func() []httpcall.Breaker // nil: there are none
@@ -27,7 +28,7 @@ type System struct {
 // NewSystem makes the service of a store as a whole. Who watches is let go when
 // the program stops.
 func NewSystem(store Store, stopping <-chan struct{}) *System {
-	return &System{store: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), stopping: stopping}
+	return &System{store: store, all: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), stopping: stopping}
 }
 
 // GetStats returns what all jobs together have and do, and those of each tenant.

@@ -117,6 +117,10 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err := checkWorkerKinds(node.Kinds); err != nil {
 		return nil, err
 	}
+	confidential, err := confidentialOf(in.GetDefaults())
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	key, err := s.sessions.readKey(ctx) // not one that a restore took back: other servers would refuse it
@@ -127,6 +131,9 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err != nil {
 		return nil, err
 	}
+	if err := s.store.AddConfidential(ctx, confidential); err != nil {
+		return nil, err
+	}
 	id, err := s.store.Join(driver.AsNode(ctx, token), node, lease)
 	if err != nil {
 		return nil, err
@@ -134,6 +141,22 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	return &fairleadv1.JoinWorkerResponse{
 		Id: int64(id), Session: sessionOf(key, id, token), Lease: durationpb.New(lease), Beat: durationpb.New(s.beatOf(lease)),
 	}, nil
+}
+
+// confidentialOf is what a worker declares to be confidential.
+func confidentialOf(defaults []*fairleadv1.KindDefaults) (fairlead.Confidential, error) {
+	all := fairlead.Confidential{}
+	for _, d := range defaults {
+		if len(d.GetConfidential()) == 0 {
+			continue
+		}
+		fields, err := fairlead.NormalizeConfidential(d.GetKind(), d.GetConfidential())
+		if err != nil {
+			return nil, err
+		}
+		all[d.GetKind()] = fields
+	}
+	return all, nil
 }
 
 // newToken is the token of a worker that joins. It is empty while a node runs a program

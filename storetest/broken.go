@@ -191,6 +191,11 @@ func (b *breakable) verbs() []brokenVerb {
 		}},
 		{"AuditLog", func(ctx context.Context) error { return only(s.AuditLog(ctx, access.Filter{})) }},
 		{"Secret", func(ctx context.Context) error { return only(s.Secret(ctx, fmt.Sprint("s", b.node))) }},
+		{"AddConfidential", func(ctx context.Context) error {
+			return s.AddConfidential(ctx, fairlead.Confidential{"z": {"args"}})
+		}},
+		{"SetConfidential", func(ctx context.Context) error { return s.SetConfidential(ctx, "z", []string{"memo"}) }},
+		{"Confidential", func(ctx context.Context) error { return only(s.Confidential(ctx)) }},
 		{"PutCalendar", func(ctx context.Context) error {
 			return only(b.schedules.PutCalendar(ctx, schedule.Calendar{Name: "c"}))
 		}},

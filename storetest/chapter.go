@@ -133,8 +133,17 @@ func (f *fixture) deleteAll() error {
 	return nil
 }
 
-// forgetAccess removes tokens and the audit log. Secrets stay.
+// forgetAccess removes tokens, the audit log and what is confidential. Secrets stay.
 func (f *fixture) forgetAccess() error {
+	fields, err := f.store.Confidential(f.ctx())
+	if err != nil {
+		return err
+	}
+	for kind := range fields {
+		if err := f.store.SetConfidential(f.ctx(), kind, nil); err != nil {
+			return err
+		}
+	}
 	tokens, err := f.store.Tokens(f.ctx())
 	if err != nil {
 		return err

@@ -68,6 +68,7 @@ func chapters() []titled {
 		{"JobAlerts", Administering, testJobAlerts},
 		{"Audit", Administering, testAudit},
 		{"Secret", Administering, testSecret},
+		{"Confidential", Administering, testConfidential},
 		{"Tenants", Claiming, testTenants},
 		{"Caps", Claiming, testCaps},
 		{"Rates", Claiming, testRates},

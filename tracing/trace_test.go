@@ -216,3 +216,20 @@ func TestASpanTellsHowARunEnded(t *testing.T) {
 		}
 	}
 }
+
+func TestASpanDoesNotShowWhatIsConfidential(t *testing.T) {
+	exporter, provider := recorder(t)
+	mux := fairlead.NewMux()
+	mux.Use(tracing.Middleware(provider))
+	mux.Handle("pay", fairlead.HandlerOptions{Confidential: []string{"args.card"}}, fairlead.HandlerFunc(func(_ context.Context, job *fairlead.Job) error {
+		return fmt.Errorf("%s is refused", job.Args)
+	}))
+	if err := mux.Entry("pay").Handler.Work(t.Context(), &fairlead.Job{Kind: "pay", Args: []byte(`{"card":"4111222"}`)}); err == nil {
+		t.Fatal("it did not fail")
+	}
+	for _, span := range exporter.GetSpans() {
+		if text := fmt.Sprint(span); strings.Contains(text, "4111222") || span.Status.Description != `{"card":"***"} is refused` {
+			t.Errorf("the span is %s", text)
+		}
+	}
+}

@@ -54,6 +54,7 @@ func (s *service) Join(ctx context.Context, node fairlead.Node, lease time.Durat
 		options := s.mux.Entry(kind).Options
 		request.Defaults = append(request.Defaults, &fairleadv1.KindDefaults{
 			Kind: kind, Timeout: message.Duration(options.Timeout), MaxAttempts: int32(options.MaxAttempts), Retry: message.Retry(options.Retry),
+			Confidential: options.Confidential,
 		})
 	}
 	joined, err := s.client.JoinWorker(ctx, request)

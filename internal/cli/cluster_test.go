@@ -119,3 +119,17 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		t.Error("an error is a failure, and none is none")
 	}
 }
+
+func TestWhatIsConfidentialIsSetShownMaskedAndRevealed(t *testing.T) {
+	r := newRig(t)
+	r.fails(ExitUsage, "say what is confidential", "kind", "set", "noop")
+	r.fails(ExitUsage, "a path begins with args", "kind", "set", "noop", "--confidential", "card")
+	r.says([]string{"of kind noop args.card is confidential"}, "kind", "set", "noop", "--confidential", "args.card")
+	r.says([]string{"noop", "args.card"}, "kind", "list")
+	id := r.id("job", "enqueue", "noop", "--args", `{"card":"4111222"}`)
+	r.says([]string{`"card":"***"`}, "job", "get", id)
+	r.says([]string{`"card":"4111222"`}, "job", "get", id, "--reveal")
+	r.says([]string{"RevealJob", "job:" + id}, "audit", "list")
+	r.says([]string{"nothing of kind noop is confidential"}, "kind", "set", "noop", "--confidential", "")
+	r.says([]string{`"card":"4111222"`}, "job", "get", id)
+}

@@ -31,9 +31,12 @@ func (s *session) withID(do func(ctx context.Context, c *call, id int64) error) 
 }
 
 func (s *session) jobGetCommand() *cobra.Command {
-	return verb("get ID", "Show a job", s.withID(func(ctx context.Context, c *call, id int64) error {
-		return c.printDetails(c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id}))
+	var reveal bool
+	cmd := verb("get ID", "Show a job", s.withID(func(ctx context.Context, c *call, id int64) error {
+		return c.printDetails(c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id, Reveal: reveal}))
 	}))
+	cmd.Flags().BoolVar(&reveal, "reveal", false, "show what is confidential: it needs the role admin, and is written to the audit log")
+	return cmd
 }
 
 // jobFilter is which jobs are meant.

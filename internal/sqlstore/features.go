@@ -5,6 +5,7 @@ type Features struct {
 	tokenStore
 	auditStore
 	secretStore
+	confidentialStore
 	pauseStore
 	calendarStore
 	alertStore
@@ -26,6 +27,7 @@ type FeatureStatements struct {
 	TokenStatements
 	AuditStatements
 	SecretStatements
+	ConfidentialStatements
 	PauseStatements
 	CalendarStatements
 	AlertStatements
@@ -55,19 +57,20 @@ type FeatureDatabase interface {
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
 	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{
-		tokenStore:    tokenStore{db: database, sql: &statements.TokenStatements},
-		auditStore:    auditStore{db: database, sql: &statements.AuditStatements, query: query},
-		secretStore:   secretStore{db: database, sql: &statements.SecretStatements},
-		pauseStore:    pauseStore{db: database, rules: database, sql: pauses},
-		calendarStore: calendarStore{db: database, sql: &statements.CalendarStatements},
-		alertStore:    alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
-		batchStore:    batchStore{db: database, dialect: database, sql: &statements.BatchStatements},
-		sweepStore:    sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
-		steerStore:    steerStore{db: database, acting: database, sql: &statements.SteerStatements},
-		sweepLogStore: sweepLogStore{db: database, sql: &statements.SweepLogStatements},
-		tenantStore:   tenantStore{db: database, rules: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
-		usageStore:    usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
-		explainStore:  explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
+		tokenStore:        tokenStore{db: database, sql: &statements.TokenStatements},
+		auditStore:        auditStore{db: database, sql: &statements.AuditStatements, query: query},
+		secretStore:       secretStore{db: database, sql: &statements.SecretStatements},
+		confidentialStore: confidentialStore{db: database, sql: &statements.ConfidentialStatements},
+		pauseStore:        pauseStore{db: database, rules: database, sql: pauses},
+		calendarStore:     calendarStore{db: database, sql: &statements.CalendarStatements},
+		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
+		batchStore:        batchStore{db: database, dialect: database, sql: &statements.BatchStatements},
+		sweepStore:        sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
+		steerStore:        steerStore{db: database, acting: database, sql: &statements.SteerStatements},
+		sweepLogStore:     sweepLogStore{db: database, sql: &statements.SweepLogStatements},
+		tenantStore:       tenantStore{db: database, rules: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
+		usageStore:        usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
+		explainStore:      explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
 
 		retentionStore: retentionStore{
 			db: database, of: database, sql: &statements.RetentionStatements, clock: clock, walks: &retentionWalks{of: map[int]*retentionWalk{}},

@@ -1,4 +1,5 @@
--- Statements about tokens, the audit log, secrets, and requests that count once.
+-- Statements about tokens, the audit log, secrets, confidential fields, and requests that
+-- count once.
 
 -- name: add_token
 -- Stores a token, unless its name or its hash is taken.
@@ -109,3 +110,24 @@ insert into {{secret}} (name, value) values (?, ?) on duplicate key update name 
 -- Output: its value.
 -- Locks: the row.
 select value from {{secret}} where name = ? lock in share mode;
+
+-- name: confidential
+-- Lists the confidential fields of all kinds.
+-- Inputs: none.
+-- Output: kind, field, in order.
+-- Locks: none.
+select kind, field from {{confidential}} order by kind, field;
+
+-- name: add_confidential
+-- Makes a field of a kind confidential, unless it is.
+-- Inputs: kind, field.
+-- Output: none.
+-- Locks: the row; waits for others who add the same.
+insert into {{confidential}} (kind, field) values (?, ?) on duplicate key update kind = kind;
+
+-- name: clear_confidential
+-- Makes no field of a kind confidential.
+-- Inputs: kind.
+-- Output: none.
+-- Locks: the deleted rows.
+delete from {{confidential}} where kind = ?;

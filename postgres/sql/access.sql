@@ -109,3 +109,22 @@ insert into {{secret}} (name, value) values ($1::text, $2::bytea) on conflict do
 -- Output: its value.
 -- Locks: none.
 select value from {{secret}} where name = $1::text;
+
+-- name: confidential
+-- Lists the confidential fields of all kinds.
+-- Inputs: none.
+-- Output: kind, field, in order.
+-- Locks: none.
+select kind, field from {{confidential}} order by kind, field;
+
+-- name: add_confidential
+-- Makes a field of a kind confidential, unless it is.
+-- Inputs: $1 kind, $2 field.
+-- Locks: the inserted row; waits for others who add the same.
+insert into {{confidential}} (kind, field) values ($1::text, $2::text) on conflict do nothing;
+
+-- name: clear_confidential
+-- Makes no field of a kind confidential.
+-- Inputs: $1 kind.
+-- Locks: the deleted rows.
+delete from {{confidential}} where kind = $1::text;

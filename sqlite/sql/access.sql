@@ -1,4 +1,5 @@
--- Statements about tokens, the audit log, secrets, and requests that count once.
+-- Statements about tokens, the audit log, secrets, confidential fields, and requests that
+-- count once.
 
 -- name: add_token
 -- Stores a token, unless its name or its hash is taken.
@@ -74,3 +75,18 @@ insert into {{secret}} (name, value) values (?, ?) on conflict do nothing;
 -- Reads the secret that is there after add_secret.
 -- Inputs: name.  Output: its value.  Locks: none.
 select value from {{secret}} where name = ?;
+
+-- name: confidential
+-- Lists the confidential fields of all kinds.
+-- Inputs: none.  Output: kind, field, in order.  Locks: none.
+select kind, field from {{confidential}} order by kind, field;
+
+-- name: add_confidential
+-- Makes a field of a kind confidential, unless it is.
+-- Inputs: kind, field.  Output: none.  Locks: the writer's.
+insert into {{confidential}} (kind, field) values (?, ?) on conflict do nothing;
+
+-- name: clear_confidential
+-- Makes no field of a kind confidential.
+-- Inputs: kind.  Output: none.  Locks: the writer's.
+delete from {{confidential}} where kind = ?;

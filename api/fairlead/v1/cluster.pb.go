@@ -285,6 +285,60 @@ func (x *ListQueuesResponse) GetItems() []*Queue {
 	return nil
 }
 
+type SetKindRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Paths of plain names, as "args.card.number" and "output.iban"; "args.*" is all of
+	// args. Answers show "***" in their place. None: nothing is confidential.
+	Confidential  []string `protobuf:"bytes,2,rep,name=confidential,proto3" json:"confidential,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetKindRequest) Reset() {
+	*x = SetKindRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetKindRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetKindRequest) ProtoMessage() {}
+
+func (x *SetKindRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetKindRequest.ProtoReflect.Descriptor instead.
+func (*SetKindRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SetKindRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SetKindRequest) GetConfidential() []string {
+	if x != nil {
+		return x.Confidential
+	}
+	return nil
+}
+
 type KindRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -294,7 +348,7 @@ type KindRequest struct {
 
 func (x *KindRequest) Reset() {
 	*x = KindRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[5]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -306,7 +360,7 @@ func (x *KindRequest) String() string {
 func (*KindRequest) ProtoMessage() {}
 
 func (x *KindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[5]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -319,7 +373,7 @@ func (x *KindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KindRequest.ProtoReflect.Descriptor instead.
 func (*KindRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{5}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *KindRequest) GetName() string {
@@ -337,7 +391,7 @@ type KindResponse struct {
 
 func (x *KindResponse) Reset() {
 	*x = KindResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -349,7 +403,7 @@ func (x *KindResponse) String() string {
 func (*KindResponse) ProtoMessage() {}
 
 func (x *KindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -362,7 +416,7 @@ func (x *KindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KindResponse.ProtoReflect.Descriptor instead.
 func (*KindResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{7}
 }
 
 type ListKindsRequest struct {
@@ -373,7 +427,7 @@ type ListKindsRequest struct {
 
 func (x *ListKindsRequest) Reset() {
 	*x = ListKindsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -385,7 +439,7 @@ func (x *ListKindsRequest) String() string {
 func (*ListKindsRequest) ProtoMessage() {}
 
 func (x *ListKindsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -398,7 +452,7 @@ func (x *ListKindsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKindsRequest.ProtoReflect.Descriptor instead.
 func (*ListKindsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
 type Kind struct {
@@ -406,14 +460,16 @@ type Kind struct {
 	Name   string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Paused bool                   `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
 	// Live nodes that handle it.
-	Nodes         int32 `protobuf:"varint,3,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	Nodes int32 `protobuf:"varint,3,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	// Fields of its jobs that answers show as "***".
+	Confidential  []string `protobuf:"bytes,4,rep,name=confidential,proto3" json:"confidential,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Kind) Reset() {
 	*x = Kind{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +481,7 @@ func (x *Kind) String() string {
 func (*Kind) ProtoMessage() {}
 
 func (x *Kind) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +494,7 @@ func (x *Kind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Kind.ProtoReflect.Descriptor instead.
 func (*Kind) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Kind) GetName() string {
@@ -462,6 +518,13 @@ func (x *Kind) GetNodes() int32 {
 	return 0
 }
 
+func (x *Kind) GetConfidential() []string {
+	if x != nil {
+		return x.Confidential
+	}
+	return nil
+}
+
 type ListKindsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*Kind                `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -471,7 +534,7 @@ type ListKindsResponse struct {
 
 func (x *ListKindsResponse) Reset() {
 	*x = ListKindsResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -483,7 +546,7 @@ func (x *ListKindsResponse) String() string {
 func (*ListKindsResponse) ProtoMessage() {}
 
 func (x *ListKindsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -496,7 +559,7 @@ func (x *ListKindsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKindsResponse.ProtoReflect.Descriptor instead.
 func (*ListKindsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListKindsResponse) GetItems() []*Kind {
@@ -514,7 +577,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -526,7 +589,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -539,7 +602,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 type DrainNodeRequest struct {
@@ -553,7 +616,7 @@ type DrainNodeRequest struct {
 
 func (x *DrainNodeRequest) Reset() {
 	*x = DrainNodeRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -565,7 +628,7 @@ func (x *DrainNodeRequest) String() string {
 func (*DrainNodeRequest) ProtoMessage() {}
 
 func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -578,7 +641,7 @@ func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
 func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{11}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DrainNodeRequest) GetId() int64 {
@@ -603,7 +666,7 @@ type DrainNodeResponse struct {
 
 func (x *DrainNodeResponse) Reset() {
 	*x = DrainNodeResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -615,7 +678,7 @@ func (x *DrainNodeResponse) String() string {
 func (*DrainNodeResponse) ProtoMessage() {}
 
 func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -628,7 +691,7 @@ func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
 func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 type Node struct {
@@ -667,7 +730,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -679,7 +742,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -692,7 +755,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Node) GetId() int64 {
@@ -830,7 +893,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -842,7 +905,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -855,7 +918,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListNodesResponse) GetItems() []*Node {
@@ -892,7 +955,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +967,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +980,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Limit) GetScope() string {
@@ -984,7 +1047,7 @@ type ListLimitsRequest struct {
 
 func (x *ListLimitsRequest) Reset() {
 	*x = ListLimitsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -996,7 +1059,7 @@ func (x *ListLimitsRequest) String() string {
 func (*ListLimitsRequest) ProtoMessage() {}
 
 func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1009,7 +1072,7 @@ func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsRequest.ProtoReflect.Descriptor instead.
 func (*ListLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 type ListLimitsResponse struct {
@@ -1021,7 +1084,7 @@ type ListLimitsResponse struct {
 
 func (x *ListLimitsResponse) Reset() {
 	*x = ListLimitsResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1033,7 +1096,7 @@ func (x *ListLimitsResponse) String() string {
 func (*ListLimitsResponse) ProtoMessage() {}
 
 func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1046,7 +1109,7 @@ func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsResponse.ProtoReflect.Descriptor instead.
 func (*ListLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListLimitsResponse) GetItems() []*Limit {
@@ -1064,7 +1127,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1139,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1152,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{19}
 }
 
 type Drift struct {
@@ -1103,7 +1166,7 @@ type Drift struct {
 
 func (x *Drift) Reset() {
 	*x = Drift{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1115,7 +1178,7 @@ func (x *Drift) String() string {
 func (*Drift) ProtoMessage() {}
 
 func (x *Drift) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1128,7 +1191,7 @@ func (x *Drift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drift.ProtoReflect.Descriptor instead.
 func (*Drift) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Drift) GetScope() string {
@@ -1162,7 +1225,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1237,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1250,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *VerifyResponse) GetItems() []*Drift {
@@ -1195,6 +1258,379 @@ func (x *VerifyResponse) GetItems() []*Drift {
 		return x.Items
 	}
 	return nil
+}
+
+type EraseRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whose jobs; those of all tenants if a key is given and this is empty.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Only jobs with exactly this key.
+	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	// Only count.
+	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// next_page_token of the answer before.
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseRequest) Reset() {
+	*x = EraseRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseRequest) ProtoMessage() {}
+
+func (x *EraseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseRequest.ProtoReflect.Descriptor instead.
+func (*EraseRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *EraseRequest) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *EraseRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *EraseRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *EraseRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// EraseResponse is what one call removed; a dry run, what it would remove.
+type EraseResponse struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Tenant string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Finished jobs, with their args, output, progress, memo, errors and keys.
+	Jobs int64 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// Recorded runs of these jobs.
+	Attempts int64 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// Completed batches, with the parameters of their tasks.
+	Batches int64 `protobuf:"varint,4,opt,name=batches,proto3" json:"batches,omitempty"`
+	// Finished notices about jobs of the tenant, or with the key.
+	Notices int64 `protobuf:"varint,5,opt,name=notices,proto3" json:"notices,omitempty"`
+	// The removed jobs by their kinds.
+	Kinds []*ErasedKind `protobuf:"bytes,6,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Jobs that stay, at most 100 in an answer, and why.
+	Left []*LeftJob `protobuf:"bytes,7,rep,name=left,proto3" json:"left,omitempty"`
+	// What else there is, and until when; in the last answer.
+	Remains []*Remainder `protobuf:"bytes,8,rep,name=remains,proto3" json:"remains,omitempty"`
+	// Empty when there is nothing more to do.
+	NextPageToken string `protobuf:"bytes,9,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseResponse) Reset() {
+	*x = EraseResponse{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseResponse) ProtoMessage() {}
+
+func (x *EraseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseResponse.ProtoReflect.Descriptor instead.
+func (*EraseResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *EraseResponse) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *EraseResponse) GetJobs() int64 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *EraseResponse) GetAttempts() int64 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *EraseResponse) GetBatches() int64 {
+	if x != nil {
+		return x.Batches
+	}
+	return 0
+}
+
+func (x *EraseResponse) GetNotices() int64 {
+	if x != nil {
+		return x.Notices
+	}
+	return 0
+}
+
+func (x *EraseResponse) GetKinds() []*ErasedKind {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *EraseResponse) GetLeft() []*LeftJob {
+	if x != nil {
+		return x.Left
+	}
+	return nil
+}
+
+func (x *EraseResponse) GetRemains() []*Remainder {
+	if x != nil {
+		return x.Remains
+	}
+	return nil
+}
+
+func (x *EraseResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+type ErasedKind struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Jobs          int64                  `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ErasedKind) Reset() {
+	*x = ErasedKind{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ErasedKind) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ErasedKind) ProtoMessage() {}
+
+func (x *ErasedKind) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ErasedKind.ProtoReflect.Descriptor instead.
+func (*ErasedKind) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ErasedKind) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ErasedKind) GetJobs() int64 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+type LeftJob struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	Why           string                 `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeftJob) Reset() {
+	*x = LeftJob{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeftJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeftJob) ProtoMessage() {}
+
+func (x *LeftJob) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeftJob.ProtoReflect.Descriptor instead.
+func (*LeftJob) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *LeftJob) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *LeftJob) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *LeftJob) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *LeftJob) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// Remainder is what Erase does not remove.
+type Remainder struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As "unfinished jobs", "schedules" or "audit entries".
+	What string `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`
+	// How many there are, counted up to some thousands; not set if they are not counted.
+	Count *int64 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// What of personal data is in it, and when it goes.
+	Until         string `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Remainder) Reset() {
+	*x = Remainder{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Remainder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Remainder) ProtoMessage() {}
+
+func (x *Remainder) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Remainder.ProtoReflect.Descriptor instead.
+func (*Remainder) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *Remainder) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *Remainder) GetCount() int64 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+func (x *Remainder) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
 }
 
 type GetStatsRequest struct {
@@ -1205,7 +1641,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1653,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1666,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{27}
 }
 
 type Stats struct {
@@ -1243,7 +1679,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1691,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1704,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Stats) GetTotal() *Usage {
@@ -1293,7 +1729,7 @@ type WatchEventsRequest struct {
 
 func (x *WatchEventsRequest) Reset() {
 	*x = WatchEventsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1305,7 +1741,7 @@ func (x *WatchEventsRequest) String() string {
 func (*WatchEventsRequest) ProtoMessage() {}
 
 func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1318,7 +1754,7 @@ func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
 func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{29}
 }
 
 // Event is one thing that happened.
@@ -1342,7 +1778,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1354,7 +1790,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1367,7 +1803,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Event) GetType() string {
@@ -1427,7 +1863,7 @@ type ListBreakersRequest struct {
 
 func (x *ListBreakersRequest) Reset() {
 	*x = ListBreakersRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1875,7 @@ func (x *ListBreakersRequest) String() string {
 func (*ListBreakersRequest) ProtoMessage() {}
 
 func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1888,7 @@ func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersRequest.ProtoReflect.Descriptor instead.
 func (*ListBreakersRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{25}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{31}
 }
 
 // Breaker keeps calls away from a target that fails.
@@ -1474,7 +1910,7 @@ type Breaker struct {
 
 func (x *Breaker) Reset() {
 	*x = Breaker{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1922,7 @@ func (x *Breaker) String() string {
 func (*Breaker) ProtoMessage() {}
 
 func (x *Breaker) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1935,7 @@ func (x *Breaker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Breaker.ProtoReflect.Descriptor instead.
 func (*Breaker) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{26}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Breaker) GetAddress() string {
@@ -1546,7 +1982,7 @@ type ListBreakersResponse struct {
 
 func (x *ListBreakersResponse) Reset() {
 	*x = ListBreakersResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1994,7 @@ func (x *ListBreakersResponse) String() string {
 func (*ListBreakersResponse) ProtoMessage() {}
 
 func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +2007,7 @@ func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersResponse.ProtoReflect.Descriptor instead.
 func (*ListBreakersResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{27}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListBreakersResponse) GetItems() []*Breaker {
@@ -1601,15 +2037,19 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\voldest_wait\x18\b \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"oldestWait\">\n" +
 	"\x12ListQueuesResponse\x12(\n" +
-	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.QueueR\x05items\",\n" +
+	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.QueueR\x05items\"[\n" +
+	"\x0eSetKindRequest\x12\x1d\n" +
+	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12*\n" +
+	"\fconfidential\x18\x02 \x03(\tB\x06\x92\xb5\x18\x02\x18dR\fconfidential\",\n" +
 	"\vKindRequest\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\"\x0e\n" +
 	"\fKindResponse\"\x12\n" +
-	"\x10ListKindsRequest\"H\n" +
+	"\x10ListKindsRequest\"l\n" +
 	"\x04Kind\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06paused\x18\x02 \x01(\bR\x06paused\x12\x14\n" +
-	"\x05nodes\x18\x03 \x01(\x05R\x05nodes\"<\n" +
+	"\x05nodes\x18\x03 \x01(\x05R\x05nodes\x12\"\n" +
+	"\fconfidential\x18\x04 \x03(\tR\fconfidential\"<\n" +
 	"\x11ListKindsResponse\x12'\n" +
 	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.KindR\x05items\"\x12\n" +
 	"\x10ListNodesRequest\">\n" +
@@ -1663,7 +2103,37 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\acounted\x18\x02 \x01(\x05R\acounted\x12\x14\n" +
 	"\x05found\x18\x03 \x01(\x05R\x05found\":\n" +
 	"\x0eVerifyResponse\x12(\n" +
-	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.DriftR\x05items\"\x11\n" +
+	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.DriftR\x05items\"\x86\x01\n" +
+	"\fEraseRequest\x12\x1f\n" +
+	"\x06tenant\x18\x01 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x06tenant\x12\x1d\n" +
+	"\x03key\x18\x02 \x01(\tB\v\x92\xb5\x18\x03 \xff\x01\xa8\xb5\x18\x01R\x03key\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tR\tpageToken\"\xbe\x02\n" +
+	"\rEraseResponse\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x12\n" +
+	"\x04jobs\x18\x02 \x01(\x03R\x04jobs\x12\x1a\n" +
+	"\battempts\x18\x03 \x01(\x03R\battempts\x12\x18\n" +
+	"\abatches\x18\x04 \x01(\x03R\abatches\x12\x18\n" +
+	"\anotices\x18\x05 \x01(\x03R\anotices\x12-\n" +
+	"\x05kinds\x18\x06 \x03(\v2\x17.fairlead.v1.ErasedKindR\x05kinds\x12(\n" +
+	"\x04left\x18\a \x03(\v2\x14.fairlead.v1.LeftJobR\x04left\x120\n" +
+	"\aremains\x18\b \x03(\v2\x16.fairlead.v1.RemainderR\aremains\x12&\n" +
+	"\x0fnext_page_token\x18\t \x01(\tR\rnextPageToken\"4\n" +
+	"\n" +
+	"ErasedKind\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04jobs\x18\x02 \x01(\x03R\x04jobs\"U\n" +
+	"\aLeftJob\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12\x10\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"Z\n" +
+	"\tRemainder\x12\x12\n" +
+	"\x04what\x18\x01 \x01(\tR\x04what\x12\x19\n" +
+	"\x05count\x18\x02 \x01(\x03H\x00R\x05count\x88\x01\x01\x12\x14\n" +
+	"\x05until\x18\x03 \x01(\tR\x05untilB\b\n" +
+	"\x06_count\"\x11\n" +
 	"\x0fGetStatsRequest\"_\n" +
 	"\x05Stats\x12(\n" +
 	"\x05total\x18\x01 \x01(\v2\x12.fairlead.v1.UsageR\x05total\x12,\n" +
@@ -1697,7 +2167,7 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/queues/{name}/pause\x12{\n" +
 	"\vResumeQueue\x12\x19.fairlead.v1.QueueRequest\x1a\x1a.fairlead.v1.QueueResponse\"5ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/queues/{name}/resume2\xec\x02\n" +
+	"\boperator\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/queues/{name}/resume2\xd3\x03\n" +
 	"\vKindService\x12m\n" +
 	"\tListKinds\x12\x1d.fairlead.v1.ListKindsRequest\x1a\x1e.fairlead.v1.ListKindsResponse\"!ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/kinds\x12u\n" +
@@ -1707,7 +2177,9 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\n" +
 	"ResumeKind\x12\x18.fairlead.v1.KindRequest\x1a\x19.fairlead.v1.KindResponse\"4ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/kinds/{name}/resume2\xfb\x01\n" +
+	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/kinds/{name}/resume\x12e\n" +
+	"\aSetKind\x12\x1b.fairlead.v1.SetKindRequest\x1a\x11.fairlead.v1.Kind\"*ڵ\x18\a\n" +
+	"\x05admin\x82\xd3\xe4\x93\x02\x19:\x01*\x1a\x14/api/v1/kinds/{name}2\xfb\x01\n" +
 	"\vNodeService\x12m\n" +
 	"\tListNodes\x12\x1d.fairlead.v1.ListNodesRequest\x1a\x1e.fairlead.v1.ListNodesResponse\"!ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/nodes\x12}\n" +
@@ -1723,14 +2195,16 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\x1a\x16/api/v1/limits/{scope}\x12j\n" +
 	"\x06Verify\x12\x1a.fairlead.v1.VerifyRequest\x1a\x1b.fairlead.v1.VerifyResponse\"'ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xd5\x02\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xba\x03\n" +
 	"\rSystemService\x12_\n" +
 	"\bGetStats\x12\x1c.fairlead.v1.GetStatsRequest\x1a\x12.fairlead.v1.Stats\"!ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/stats\x12h\n" +
 	"\vWatchEvents\x12\x1f.fairlead.v1.WatchEventsRequest\x1a\x12.fairlead.v1.Event\"\"ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01\x12y\n" +
 	"\fListBreakers\x12 .fairlead.v1.ListBreakersRequest\x1a!.fairlead.v1.ListBreakersResponse\"$ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/breakersB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
+	"\x06viewer\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/breakers\x12c\n" +
+	"\x05Erase\x12\x19.fairlead.v1.EraseRequest\x1a\x1a.fairlead.v1.EraseResponse\"#ڵ\x18\a\n" +
+	"\x05admin\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/api/v1/eraseB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
 	file_fairlead_v1_cluster_proto_rawDescOnce sync.Once
@@ -1744,95 +2218,108 @@ func file_fairlead_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_cluster_proto_rawDescData
 }
 
-var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*QueueRequest)(nil),          // 0: fairlead.v1.QueueRequest
 	(*QueueResponse)(nil),         // 1: fairlead.v1.QueueResponse
 	(*ListQueuesRequest)(nil),     // 2: fairlead.v1.ListQueuesRequest
 	(*Queue)(nil),                 // 3: fairlead.v1.Queue
 	(*ListQueuesResponse)(nil),    // 4: fairlead.v1.ListQueuesResponse
-	(*KindRequest)(nil),           // 5: fairlead.v1.KindRequest
-	(*KindResponse)(nil),          // 6: fairlead.v1.KindResponse
-	(*ListKindsRequest)(nil),      // 7: fairlead.v1.ListKindsRequest
-	(*Kind)(nil),                  // 8: fairlead.v1.Kind
-	(*ListKindsResponse)(nil),     // 9: fairlead.v1.ListKindsResponse
-	(*ListNodesRequest)(nil),      // 10: fairlead.v1.ListNodesRequest
-	(*DrainNodeRequest)(nil),      // 11: fairlead.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),     // 12: fairlead.v1.DrainNodeResponse
-	(*Node)(nil),                  // 13: fairlead.v1.Node
-	(*ListNodesResponse)(nil),     // 14: fairlead.v1.ListNodesResponse
-	(*Limit)(nil),                 // 15: fairlead.v1.Limit
-	(*ListLimitsRequest)(nil),     // 16: fairlead.v1.ListLimitsRequest
-	(*ListLimitsResponse)(nil),    // 17: fairlead.v1.ListLimitsResponse
-	(*VerifyRequest)(nil),         // 18: fairlead.v1.VerifyRequest
-	(*Drift)(nil),                 // 19: fairlead.v1.Drift
-	(*VerifyResponse)(nil),        // 20: fairlead.v1.VerifyResponse
-	(*GetStatsRequest)(nil),       // 21: fairlead.v1.GetStatsRequest
-	(*Stats)(nil),                 // 22: fairlead.v1.Stats
-	(*WatchEventsRequest)(nil),    // 23: fairlead.v1.WatchEventsRequest
-	(*Event)(nil),                 // 24: fairlead.v1.Event
-	(*ListBreakersRequest)(nil),   // 25: fairlead.v1.ListBreakersRequest
-	(*Breaker)(nil),               // 26: fairlead.v1.Breaker
-	(*ListBreakersResponse)(nil),  // 27: fairlead.v1.ListBreakersResponse
-	(*durationpb.Duration)(nil),   // 28: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 30: fairlead.v1.Usage
-	(*Job)(nil),                   // 31: fairlead.v1.Job
-	(*Batch)(nil),                 // 32: fairlead.v1.Batch
+	(*SetKindRequest)(nil),        // 5: fairlead.v1.SetKindRequest
+	(*KindRequest)(nil),           // 6: fairlead.v1.KindRequest
+	(*KindResponse)(nil),          // 7: fairlead.v1.KindResponse
+	(*ListKindsRequest)(nil),      // 8: fairlead.v1.ListKindsRequest
+	(*Kind)(nil),                  // 9: fairlead.v1.Kind
+	(*ListKindsResponse)(nil),     // 10: fairlead.v1.ListKindsResponse
+	(*ListNodesRequest)(nil),      // 11: fairlead.v1.ListNodesRequest
+	(*DrainNodeRequest)(nil),      // 12: fairlead.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),     // 13: fairlead.v1.DrainNodeResponse
+	(*Node)(nil),                  // 14: fairlead.v1.Node
+	(*ListNodesResponse)(nil),     // 15: fairlead.v1.ListNodesResponse
+	(*Limit)(nil),                 // 16: fairlead.v1.Limit
+	(*ListLimitsRequest)(nil),     // 17: fairlead.v1.ListLimitsRequest
+	(*ListLimitsResponse)(nil),    // 18: fairlead.v1.ListLimitsResponse
+	(*VerifyRequest)(nil),         // 19: fairlead.v1.VerifyRequest
+	(*Drift)(nil),                 // 20: fairlead.v1.Drift
+	(*VerifyResponse)(nil),        // 21: fairlead.v1.VerifyResponse
+	(*EraseRequest)(nil),          // 22: fairlead.v1.EraseRequest
+	(*EraseResponse)(nil),         // 23: fairlead.v1.EraseResponse
+	(*ErasedKind)(nil),            // 24: fairlead.v1.ErasedKind
+	(*LeftJob)(nil),               // 25: fairlead.v1.LeftJob
+	(*Remainder)(nil),             // 26: fairlead.v1.Remainder
+	(*GetStatsRequest)(nil),       // 27: fairlead.v1.GetStatsRequest
+	(*Stats)(nil),                 // 28: fairlead.v1.Stats
+	(*WatchEventsRequest)(nil),    // 29: fairlead.v1.WatchEventsRequest
+	(*Event)(nil),                 // 30: fairlead.v1.Event
+	(*ListBreakersRequest)(nil),   // 31: fairlead.v1.ListBreakersRequest
+	(*Breaker)(nil),               // 32: fairlead.v1.Breaker
+	(*ListBreakersResponse)(nil),  // 33: fairlead.v1.ListBreakersResponse
+	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 36: fairlead.v1.Usage
+	(*Job)(nil),                   // 37: fairlead.v1.Job
+	(*Batch)(nil),                 // 38: fairlead.v1.Batch
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
-	28, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
+	34, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
 	3,  // 1: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
-	8,  // 2: fairlead.v1.ListKindsResponse.items:type_name -> fairlead.v1.Kind
-	29, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
-	29, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
-	29, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
-	13, // 6: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
-	15, // 7: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
-	19, // 8: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
-	30, // 9: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	30, // 10: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	29, // 11: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
-	22, // 12: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
-	13, // 13: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
-	31, // 14: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	32, // 15: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
-	29, // 16: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
-	29, // 17: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
-	26, // 18: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
-	2,  // 19: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 20: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 21: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	7,  // 22: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
-	5,  // 23: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
-	5,  // 24: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
-	10, // 25: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	11, // 26: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	16, // 27: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	15, // 28: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	18, // 29: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	21, // 30: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	23, // 31: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	25, // 32: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
-	4,  // 33: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 34: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 35: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	9,  // 36: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
-	6,  // 37: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
-	6,  // 38: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
-	14, // 39: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	12, // 40: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	17, // 41: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	15, // 42: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	20, // 43: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	22, // 44: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	24, // 45: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	27, // 46: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
-	33, // [33:47] is the sub-list for method output_type
-	19, // [19:33] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	9,  // 2: fairlead.v1.ListKindsResponse.items:type_name -> fairlead.v1.Kind
+	35, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
+	35, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
+	35, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
+	14, // 6: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
+	16, // 7: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
+	20, // 8: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
+	24, // 9: fairlead.v1.EraseResponse.kinds:type_name -> fairlead.v1.ErasedKind
+	25, // 10: fairlead.v1.EraseResponse.left:type_name -> fairlead.v1.LeftJob
+	26, // 11: fairlead.v1.EraseResponse.remains:type_name -> fairlead.v1.Remainder
+	36, // 12: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	36, // 13: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	35, // 14: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	28, // 15: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
+	14, // 16: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
+	37, // 17: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	38, // 18: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
+	35, // 19: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
+	35, // 20: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
+	32, // 21: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
+	2,  // 22: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 23: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 24: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	8,  // 25: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
+	6,  // 26: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
+	6,  // 27: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
+	5,  // 28: fairlead.v1.KindService.SetKind:input_type -> fairlead.v1.SetKindRequest
+	11, // 29: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	12, // 30: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	17, // 31: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	16, // 32: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	19, // 33: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	27, // 34: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	29, // 35: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	31, // 36: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
+	22, // 37: fairlead.v1.SystemService.Erase:input_type -> fairlead.v1.EraseRequest
+	4,  // 38: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 39: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 40: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	10, // 41: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
+	7,  // 42: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
+	7,  // 43: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
+	9,  // 44: fairlead.v1.KindService.SetKind:output_type -> fairlead.v1.Kind
+	15, // 45: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	13, // 46: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	18, // 47: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	16, // 48: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	21, // 49: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	28, // 50: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	30, // 51: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	33, // 52: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
+	23, // 53: fairlead.v1.SystemService.Erase:output_type -> fairlead.v1.EraseResponse
+	38, // [38:54] is the sub-list for method output_type
+	22, // [22:38] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
@@ -1844,14 +2331,15 @@ func file_fairlead_v1_cluster_proto_init() {
 	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_tenant_proto_init()
-	file_fairlead_v1_cluster_proto_msgTypes[13].OneofWrappers = []any{}
+	file_fairlead_v1_cluster_proto_msgTypes[14].OneofWrappers = []any{}
+	file_fairlead_v1_cluster_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_cluster_proto_rawDesc), len(file_fairlead_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   5,
 		},

@@ -799,8 +799,11 @@ func (x *AssignJobsRequest) GetJobs() []*NewJob {
 }
 
 type GetJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Of GetJob alone: show what is confidential. It needs the role admin, and is written
+	// to the audit log.
+	Reveal        bool `protobuf:"varint,2,opt,name=reveal,proto3" json:"reveal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -840,6 +843,13 @@ func (x *GetJobRequest) GetId() int64 {
 		return x.Id
 	}
 	return 0
+}
+
+func (x *GetJobRequest) GetReveal() bool {
+	if x != nil {
+		return x.Reveal
+	}
+	return false
 }
 
 // JobFilter chooses jobs. Empty fields choose all; of several all must match.
@@ -2640,9 +2650,10 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06tenant\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x06tenant\x128\n" +
 	"\x05start\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\x92\xb5\x18\x02\b\x01R\x05start\x124\n" +
 	"\x03end\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\x92\xb5\x18\x02\b\x01R\x03end\x122\n" +
-	"\x04jobs\x18\x04 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"'\n" +
+	"\x04jobs\x18\x04 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"?\n" +
 	"\rGetJobRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\x84\x03\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x16\n" +
+	"\x06reveal\x18\x02 \x01(\bR\x06reveal\"\x84\x03\n" +
 	"\tJobFilter\x12m\n" +
 	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
 	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +

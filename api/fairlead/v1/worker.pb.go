@@ -139,9 +139,12 @@ type KindDefaults struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Of one attempt.
-	Timeout       *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	MaxAttempts   int32                `protobuf:"varint,3,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	Retry         *Retry               `protobuf:"bytes,4,opt,name=retry,proto3" json:"retry,omitempty"`
+	Timeout     *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	MaxAttempts int32                `protobuf:"varint,3,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
+	Retry       *Retry               `protobuf:"bytes,4,opt,name=retry,proto3" json:"retry,omitempty"`
+	// Fields of its jobs that are confidential, as in SetKind. They are added to those that
+	// are known.
+	Confidential  []string `protobuf:"bytes,5,rep,name=confidential,proto3" json:"confidential,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -200,6 +203,13 @@ func (x *KindDefaults) GetMaxAttempts() int32 {
 func (x *KindDefaults) GetRetry() *Retry {
 	if x != nil {
 		return x.Retry
+	}
+	return nil
+}
+
+func (x *KindDefaults) GetConfidential() []string {
+	if x != nil {
+		return x.Confidential
 	}
 	return nil
 }
@@ -1536,13 +1546,14 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\aversion\x12/\n" +
 	"\x05lease\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x05lease\x120\n" +
 	"\x0equeue_capacity\x18\a \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\x90NR\rqueueCapacity\x12>\n" +
-	"\bdefaults\x18\b \x03(\v2\x19.fairlead.v1.KindDefaultsB\a\x92\xb5\x18\x03\x18\xe8\aR\bdefaults\"\xbb\x01\n" +
+	"\bdefaults\x18\b \x03(\v2\x19.fairlead.v1.KindDefaultsB\a\x92\xb5\x18\x03\x18\xe8\aR\bdefaults\"\xe7\x01\n" +
 	"\fKindDefaults\x12\x1d\n" +
 	"\x04kind\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04kind\x123\n" +
 	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12-\n" +
 	"\fmax_attempts\x18\x03 \x01(\x05B\n" +
 	"\x92\xb5\x18\x06\x10\x00\x18\x80\xfa\x01R\vmaxAttempts\x12(\n" +
-	"\x05retry\x18\x04 \x01(\v2\x12.fairlead.v1.RetryR\x05retry\"\xa4\x01\n" +
+	"\x05retry\x18\x04 \x01(\v2\x12.fairlead.v1.RetryR\x05retry\x12*\n" +
+	"\fconfidential\x18\x05 \x03(\tB\x06\x92\xb5\x18\x02\x18dR\fconfidential\"\xa4\x01\n" +
 	"\x12JoinWorkerResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1e\n" +
 	"\asession\x18\x02 \x01(\tB\x04\x98\xb5\x18\x01R\asession\x12/\n" +

@@ -60,15 +60,20 @@ const (
 	KindServiceListKindsProcedure  = "/fairlead.v1.KindService/ListKinds"
 	KindServicePauseKindProcedure  = "/fairlead.v1.KindService/PauseKind"
 	KindServiceResumeKindProcedure = "/fairlead.v1.KindService/ResumeKind"
+	KindServiceSetKindProcedure    = "/fairlead.v1.KindService/SetKind"
 )
 
 // KindServiceClient calls the methods of KindService. Their errors are those of package connect.
 type KindServiceClient interface {
-	// Lists the kinds that a live node handles, or that are paused.
+	// Lists the kinds that a live node handles, that are paused, or that have confidential
+	// fields.
 	ListKinds(context.Context, *v1.ListKindsRequest) (*v1.ListKindsResponse, error)
 	// Stops jobs of a kind from starting, on all nodes. Running jobs go on.
 	PauseKind(context.Context, *v1.KindRequest) (*v1.KindResponse, error)
 	ResumeKind(context.Context, *v1.KindRequest) (*v1.KindResponse, error)
+	// Sets which fields of the jobs of a kind are confidential, instead of those that were.
+	// Nodes and workers whose handlers declare others add theirs when they start.
+	SetKind(context.Context, *v1.SetKindRequest) (*v1.Kind, error)
 }
 
 // NewKindServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
@@ -93,6 +98,10 @@ func (c kindServiceClient) PauseKind(ctx context.Context, in *v1.KindRequest) (*
 
 func (c kindServiceClient) ResumeKind(ctx context.Context, in *v1.KindRequest) (*v1.KindResponse, error) {
 	return rpc.Call[*v1.KindResponse](ctx, c.Client, "ResumeKind", in)
+}
+
+func (c kindServiceClient) SetKind(ctx context.Context, in *v1.SetKindRequest) (*v1.Kind, error) {
+	return rpc.Call[*v1.Kind](ctx, c.Client, "SetKind", in)
 }
 
 // NodeServiceName is the full name of the service.
@@ -185,6 +194,7 @@ const (
 	SystemServiceGetStatsProcedure     = "/fairlead.v1.SystemService/GetStats"
 	SystemServiceWatchEventsProcedure  = "/fairlead.v1.SystemService/WatchEvents"
 	SystemServiceListBreakersProcedure = "/fairlead.v1.SystemService/ListBreakers"
+	SystemServiceEraseProcedure        = "/fairlead.v1.SystemService/Erase"
 )
 
 // SystemServiceClient calls the methods of SystemService. Their errors are those of package connect.
@@ -197,6 +207,10 @@ type SystemServiceClient interface {
 	// Lists the targets of HTTP calls that the answering node leaves alone because calls to
 	// them failed. Each node knows its own calls only.
 	ListBreakers(context.Context, *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error)
+	// Removes what is stored of the finished jobs of a tenant, or of those with a key, and
+	// reports what it removed and what is left. A call removes some of them: call it
+	// again with next_page_token until that is empty. To begin anew at any time is fine.
+	Erase(context.Context, *v1.EraseRequest) (*v1.EraseResponse, error)
 }
 
 // NewSystemServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
@@ -221,4 +235,8 @@ func (c systemServiceClient) WatchEvents(ctx context.Context, in *v1.WatchEvents
 
 func (c systemServiceClient) ListBreakers(ctx context.Context, in *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error) {
 	return rpc.Call[*v1.ListBreakersResponse](ctx, c.Client, "ListBreakers", in)
+}
+
+func (c systemServiceClient) Erase(ctx context.Context, in *v1.EraseRequest) (*v1.EraseResponse, error) {
+	return rpc.Call[*v1.EraseResponse](ctx, c.Client, "Erase", in)
 }

@@ -1,0 +1,78 @@
+package mask
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+)
+
+// Restore returns a document that a caller sent, with the stored value in the place of each
+// "***" that a path of fields leads to: the caller sends back what it was shown. It
+// reports false if it is not known what was stored in such a place: there was nothing, or
+// the place is in a list and something else was changed too.
+func Restore(fields []string, name string, sent, stored json.RawMessage) (json.RawMessage, bool) {
+	if !Shown(fields, name, sent) {
+		return sent, true
+	}
+	into, _ := decode(sent)
+	from, err := decode(stored)
+	if err != nil {
+		return sent, false
+	}
+	if before, _ := decode(Document(fields, name, stored)); reflect.DeepEqual(before, into) {
+		return stored, true
+	}
+	whole := true
+	for _, path := range pathsOf(fields, name) {
+		var complete bool
+		into, complete = restore(into, from, path)
+		whole = whole && complete
+	}
+	return encode(into), whole
+}
+
+// Shown reports whether a document has a "***" in a place that a path of fields leads to.
+func Shown(fields []string, name string, sent json.RawMessage) bool {
+	value, err := decode(sent)
+	if err != nil {
+		return false // there is none, or it is refused as no JSON
+	}
+	for _, path := range pathsOf(fields, name) {
+		if shown(path, value) {
+			return true
+		}
+	}
+	return false
+}
+
+func shown(path []string, value any) (found bool) {
+	at(value, path, func(member any) any {
+		found = found || member == Masked
+		return member
+	})
+	return found
+}
+
+// restore puts stored values in the place of those that are masked.
+func restore(into, from any, path []string) (any, bool) {
+	if list, ok := into.([]any); ok && len(path) > 0 {
+		return list, !shown(path, list) // which element was which is not known
+	}
+	members, inside := into.(map[string]any)
+	switch {
+	case into == Masked:
+		return from, from != nil
+	case len(path) == 0 || !inside:
+		return into, true
+	}
+	before, _ := from.(map[string]any)
+	whole := true
+	for name, member := range members {
+		if path[0] == "*" || strings.EqualFold(path[0], name) {
+			var complete bool
+			members[name], complete = restore(member, before[name], path[1:])
+			whole = whole && complete
+		}
+	}
+	return members, whole
+}

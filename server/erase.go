@@ -1,0 +1,199 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/reserved"
+)
+
+const (
+	eraseJobs    = 1000 // that a call looks at, about
+	eraseBatches = 20   // that a call looks at
+	eraseListed  = 100  // jobs that an answer lists as left
+)
+
+// finalStates are those of jobs that Erase removes.
+var finalStates = []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}
+
+// Erase removes what is stored of finished jobs. Each call removes some of them, so that it
+// ends soon whatever is stored. What it removed is gone, so a caller that begins anew goes
+// on where an earlier one broke off.
+func (s *System) Erase(ctx context.Context, in *fairleadv1.EraseRequest) (*fairleadv1.EraseResponse, error) {
+	who := callerOf(ctx).identity
+	switch {
+	case in.GetTenant() == "" && in.GetKey() == "":
+		return nil, refuseField("tenant", "is empty, and so is key; say whose jobs are to be removed: name a tenant, a key, or both")
+	case in.GetTenant() != "" && !who.touches(in.GetTenant()):
+		return nil, errTenant(in.GetTenant())
+	}
+	e := &eraser{system: s, key: in.GetKey(), dryRun: in.GetDryRun(), kinds: map[string]int64{}, out: &fairleadv1.EraseResponse{Tenant: in.GetTenant()}}
+	if in.GetTenant() != "" {
+		e.tenants = []string{in.GetTenant()}
+	}
+	if err := e.run(ctx, in.GetPageToken()); err != nil {
+		return nil, err
+	}
+	for kind, jobs := range e.kinds {
+		e.out.Kinds = append(e.out.Kinds, &fairleadv1.ErasedKind{Kind: kind, Jobs: jobs})
+	}
+	slices.SortFunc(e.out.Kinds, func(a, b *fairleadv1.ErasedKind) int { return cmp.Compare(a.GetKind(), b.GetKind()) })
+	return e.out, nil
+}
+
+// eraser is one call of Erase.
+type eraser struct {
+	system  *System
+	tenants []string // nil: all that the caller may touch
+	key     string   // empty: whatever key jobs have
+	dryRun  bool
+
+	kinds map[string]int64
+	out   *fairleadv1.EraseResponse
+}
+
+// erasePhases are the steps of an erasure, by the letter that begins their page tokens. A
+// batch goes before its tasks: the batch does not need them then. Notices go last: a job
+// that still ran when the erasure began may have made one meanwhile.
+const erasePhases = "bjn"
+
+// run goes on where a page token says, through the phases, until one of them has more to do
+// than fits into a call.
+func (e *eraser) run(ctx context.Context, token string) error {
+	phase, below := 0, int64(0)
+	if token != "" {
+		var err error
+		phase = strings.IndexByte(erasePhases, token[0])
+		if below, err = pageBelow(token[1:]); err != nil || phase < 0 {
+			return refuseField("page_token", "is not a token that was given out; leave it out to begin")
+		}
+	}
+	for ; phase < len(erasePhases); phase, below = phase+1, 0 {
+		erase := []func(context.Context, int64) (int64, error){e.batches, e.jobs, e.notices}[phase]
+		next, err := erase(ctx, below)
+		if err != nil {
+			return err
+		}
+		if next != 0 {
+			e.out.NextPageToken = erasePhases[phase:phase+1] + pageToken(next)
+			return nil
+		}
+	}
+	return e.remains(ctx)
+}
+
+// batches removes completed batches of the tenant. Tasks have no keys that callers choose.
+func (e *eraser) batches(ctx context.Context, below int64) (next int64, err error) {
+	if e.key != "" {
+		return 0, nil
+	}
+	found, err := e.system.batches.List(ctx, batch.Filter{Tenants: e.tenants, Below: below, Limit: eraseBatches + 1})
+	if err != nil {
+		return 0, err
+	}
+	found, next = page(found, eraseBatches, func(b batch.Batch) int64 { return b.ID })
+	for i := range found {
+		if found[i].EndedAt.IsZero() {
+			continue // remains reports it
+		}
+		if !e.dryRun {
+			err := e.system.batches.Delete(ctx, found[i].ID)
+			if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) {
+				continue // it was opened again, or removed
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		e.out.Batches++
+	}
+	return next, nil
+}
+
+// jobs removes finished jobs.
+func (e *eraser) jobs(ctx context.Context, below int64) (int64, error) {
+	filter := fairlead.Filter{Tenants: e.tenants, Key: e.key, States: finalStates, Below: below}
+	return e.each(ctx, e.system.client, filter, func(job *fairlead.Job) error {
+		attempts, err := e.system.client.Attempts(ctx, job.ID)
+		if err != nil {
+			return err
+		}
+		removed, err := e.remove(ctx, e.system.client, job)
+		if removed {
+			e.out.Jobs, e.out.Attempts = e.out.Jobs+1, e.out.Attempts+int64(len(attempts))
+			e.kinds[job.Kind]++
+		}
+		return err
+	})
+}
+
+// notices removes finished notices about jobs of the tenant, or with the key. They are jobs
+// of a tenant of their own, which callers who are bound to tenants do not see.
+func (e *eraser) notices(ctx context.Context, below int64) (int64, error) {
+	client := fairlead.NewClient(e.system.all)
+	who := callerOf(ctx).identity
+	filter := fairlead.Filter{Tenants: []string{reserved.NoticeTenant}, Kinds: []string{reserved.Notice}, States: finalStates, Below: below}
+	return e.each(ctx, client, filter, func(job *fairlead.Job) error {
+		var about struct{ Tenant, Key string }
+		if json.Unmarshal(job.Args, &about) != nil || !who.touches(about.Tenant) ||
+			e.tenants != nil && !slices.Contains(e.tenants, about.Tenant) || e.key != "" && about.Key != e.key {
+			return nil
+		}
+		removed, err := e.remove(ctx, client, job)
+		if removed {
+			e.out.Notices++
+		}
+		return err
+	})
+}
+
+// each calls do for the jobs that match, about as many as fit into a call, and returns where
+// to go on; zero if there are no more.
+func (e *eraser) each(ctx context.Context, client *fairlead.Client, filter fairlead.Filter, do func(*fairlead.Job) error) (next int64, err error) {
+	for seen := 0; seen < eraseJobs; {
+		page, err := findPage(ctx, client, filter)
+		if err != nil {
+			return 0, err
+		}
+		for _, job := range page.Jobs {
+			if err := do(job); err != nil {
+				return 0, err
+			}
+		}
+		if filter.Below = page.Next; page.Next == 0 {
+			return 0, nil
+		}
+		seen += max(len(page.Jobs), fairlead.DefaultPage) // a short page has looked at many
+	}
+	return filter.Below, nil
+}
+
+// remove deletes a job and reports whether it is gone by that. One that something still
+// needs is listed as left.
+func (e *eraser) remove(ctx context.Context, client *fairlead.Client, job *fairlead.Job) (bool, error) {
+	if e.dryRun {
+		return true, nil
+	}
+	err := client.Delete(ctx, job.ID)
+	switch {
+	case errors.Is(err, fairlead.ErrNotFound):
+		return false, nil
+	case errors.Is(err, fairlead.ErrConflict):
+		e.left(job, err.Error())
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (e *eraser) left(job *fairlead.Job, why string) {
+	if len(e.out.Left) < eraseListed {
+		e.out.Left = append(e.out.Left, &fairleadv1.LeftJob{Id: job.ID, Kind: job.Kind, State: string(job.State), Why: why})
+	}
+}

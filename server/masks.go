@@ -1,0 +1,212 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/mask"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// masksFresh is how long it is believed what is confidential.
+const masksFresh = time.Second
+
+// masks shows callers "***" in the place of what is confidential. The answers of all methods
+// pass it, whatever protocol they are asked by, so that no method can forget it. The
+// services behind it work with what is stored. Workers get what is stored: they run it.
+type masks struct {
+	store fairlead.Confider
+	audit func(ctx context.Context, entries ...access.Entry)
+
+	mu     sync.Mutex
+	fields fairlead.Confidential
+	readAt time.Time
+}
+
+// known returns what is confidential. If that cannot be found out, nothing is answered.
+func (m *masks) known(ctx context.Context) (fairlead.Confidential, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if age := time.Since(m.readAt); m.fields != nil && age >= 0 && age < masksFresh {
+		return m.fields, nil
+	}
+	fields, err := m.store.Confidential(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.fields, m.readAt = fields, time.Now()
+	return fields, nil
+}
+
+// forget makes the next answer read anew what is confidential.
+func (m *masks) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fields = nil
+}
+
+// around makes the answers of endpoints pass the masks.
+func (m *masks) around(endpoints []*rest.Endpoint) []*rest.Endpoint {
+	masked := make([]*rest.Endpoint, len(endpoints))
+	for i, endpoint := range endpoints {
+		masked[i] = m.endpoint(endpoint)
+	}
+	return masked
+}
+
+func (m *masks) endpoint(endpoint *rest.Endpoint) *rest.Endpoint {
+	if endpoint.Method.Parent().Name() == "WorkerService" {
+		return endpoint
+	}
+	if !masking(endpoint.Method.Output(), map[protoreflect.FullName]bool{}) && endpoint.Method.Input().FullName() != nameOf[*fairleadv1.GetJobRequest]() {
+		return endpoint // it shows nothing, and has nothing to reveal
+	}
+	masked := *endpoint
+	if endpoint.Call != nil {
+		masked.Call = func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			return m.call(ctx, endpoint, request)
+		}
+	}
+	if endpoint.Stream != nil {
+		masked.Stream = func(ctx context.Context, request proto.Message, send func(proto.Message) error) error {
+			if err := unrevealing(request); err != nil {
+				return err
+			}
+			return endpoint.Stream(ctx, request, func(answer proto.Message) error {
+				if err := m.hide(ctx, answer); err != nil {
+					return err
+				}
+				return send(answer)
+			})
+		}
+	}
+	return &masked
+}
+
+// call answers one request.
+func (m *masks) call(ctx context.Context, endpoint *rest.Endpoint, request proto.Message) (proto.Message, error) {
+	if asked, ok := request.(*fairleadv1.GetJobRequest); ok && asked.GetReveal() && endpoint.Method.Name() == "GetJob" {
+		return m.reveal(ctx, endpoint, asked)
+	}
+	if err := unrevealing(request); err != nil {
+		return nil, err
+	}
+	answer, err := endpoint.Call(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return answer, m.hide(ctx, answer)
+}
+
+// unrevealing refuses requests to show what is confidential from methods that do not.
+func unrevealing(request proto.Message) error {
+	if asked, ok := request.(*fairleadv1.GetJobRequest); ok && asked.GetReveal() {
+		return refuseField("reveal", "is for GET /api/v1/jobs/{id} alone; leave it out")
+	}
+	return nil
+}
+
+// reveal answers a job as it is stored to a caller who may see it. Before the caller
+// gets it, it is written down who did.
+func (m *masks) reveal(ctx context.Context, endpoint *rest.Endpoint, request *fairleadv1.GetJobRequest) (proto.Message, error) {
+	if role := callerOf(ctx).identity.Role; !role.May(access.RoleAdmin) {
+		return nil, errRole(role, access.RoleAdmin)
+	}
+	answer, err := endpoint.Call(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	entry := newEntry(ctx, endpoint)
+	entry.Action, entry.Subject, entry.Tenant = "RevealJob", subjectOf(endpoint, request), tenantIn(answer)
+	m.audit(ctx, entry)
+	return answer, nil
+}
+
+// before is how the audit log reads what is about to change, masked.
+func (m *masks) before(reads map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error)) map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error) {
+	for service, read := range reads {
+		reads[service] = func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			found, err := read(ctx, request)
+			if err != nil || found == nil || !found.ProtoReflect().IsValid() {
+				return nil, err
+			}
+			return found, m.hide(ctx, found)
+		}
+	}
+	return reads
+}
+
+// hide masks a message that the caller alone has.
+func (m *masks) hide(ctx context.Context, message proto.Message) error {
+	if message == nil {
+		return nil
+	}
+	fields, err := m.known(ctx)
+	if err != nil {
+		return err
+	}
+	if len(fields) > 0 {
+		hideIn(fields, message.ProtoReflect())
+	}
+	return nil
+}
+
+// hideAttempts masks what is confidential of a job in the errors of its attempts, which do not
+// say whose they are.
+func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []fairlead.Attempt) error {
+	if m == nil {
+		return nil
+	}
+	fields, err := m.known(ctx)
+	if err != nil {
+		return err
+	}
+	secrets := mask.Secrets(fields[job.Kind], mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo})
+	for i := range attempts {
+		attempts[i].Error = secrets.Text(attempts[i].Error)
+	}
+	return nil
+}
+
+// hideIn masks a message and those in it.
+func hideIn(fields fairlead.Confidential, message protoreflect.Message) {
+	if hide := maskers[message.Descriptor().FullName()]; hide != nil {
+		hide(fields, message.Interface())
+	}
+	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case field.Message() == nil || field.IsMap():
+		case field.IsList():
+			for i := range value.List().Len() {
+				hideIn(fields, value.List().Get(i).Message())
+			}
+		default:
+			hideIn(fields, value.Message())
+		}
+		return true
+	})
+}
+
+// masking reports whether something in messages of a type is masked.
+func masking(message protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bool) bool {
+	if maskers[message.FullName()] != nil {
+		return true
+	}
+	if seen[message.FullName()] {
+		return false
+	}
+	seen[message.FullName()] = true
+	for i := range message.Fields().Len() {
+		if inner := message.Fields().Get(i).Message(); inner != nil && masking(inner, seen) {
+			return true
+		}
+	}
+	return false
+}
