@@ -15,6 +15,7 @@ const (
 	// restPerJob is how much longer the next look waits for each job that this one counted,
 	// so that the share of the database's time that looks take is bounded.
 	restPerJob = 50 * time.Microsecond
+	mostRest   = time.Minute
 )
 
 // Source is what a look asks of a database.
@@ -35,7 +36,7 @@ type Sent struct {
 // did less than every ago. It may be called by many nodes at once.
 func Look(ctx context.Context, source Source, every time.Duration) ([]Sent, error) {
 	turn, taken, err := source.TakeLook(ctx, every)
-	if err != nil || !taken || len(turn.Rules) == 0 {
+	if err != nil || !taken {
 		return nil, err
 	}
 	l := look{source: source, turn: turn}
@@ -129,6 +130,7 @@ func (l *look) span(ctx context.Context, from, to time.Time, ahead bool) (bool, 
 	for _, count := range view.Counts {
 		found.Rest += time.Duration(count.Jobs) * restPerJob
 	}
+	found.Rest = min(found.Rest, mostRest)
 	if err := fairlead.NormalizeJobs(found.Messages); err != nil {
 		return false, err
 	}

@@ -20,7 +20,9 @@ type Store interface {
 
 	// TakeLook lets one caller at a time look for what is new: it returns false if a look
 	// was taken, by any process, less than every ago, or if the last one asked for a longer
-	// rest. A look that is not ended counts as one that found nothing.
+	// rest. A look that is not ended counts as one that found nothing. A clock that was set
+	// back keeps no caller from looking for longer than a minute. While there is no rule,
+	// there is no look, and only what is too old is removed.
 	TakeLook(ctx context.Context, every time.Duration) (Turn, bool, error)
 	// AlertCounts counts what ended or started in the buckets from a time, inclusive, to
 	// another: jobs that failed, by lane, reason and bucket, and those that were reported as
@@ -65,9 +67,9 @@ type Count struct {
 
 // Found is what a look has found.
 type Found struct {
-	Version   int64     // of the look
-	Seen      time.Time // all that came before is counted
-	Rest      time.Duration
-	Standings []Watched // those that have changed; of a rule that is gone nothing is kept
+	Version   int64         // of the look
+	Seen      time.Time     // all that came before is counted
+	Rest      time.Duration // how much longer the next look waits; at most a minute
+	Standings []Watched     // those that have changed; of a rule that is gone nothing is kept
 	Messages  []*fairlead.Job
 }

@@ -14,6 +14,9 @@ func TestMessagesOfAlertsAreSealed(t *testing.T) {
 	ctx := t.Context()
 	inner, _ := openFile(t)
 	store := seal.Wrap(inner, keys(t))
+	if _, err := alert.NewClient(store).Set(ctx, alert.Rule{Name: "a", URL: "https://example.org/"}); err != nil {
+		t.Fatal(err)
+	}
 	turn, taken, err := store.TakeLook(ctx, time.Second)
 	if err != nil || !taken {
 		t.Fatalf("the look was taken: %v, %v", taken, err)

@@ -134,6 +134,7 @@ func testLooks(c *chapter) {
 		}
 	})
 	c.test("of many that take a look at once exactly one gets it", func(f *fixture) {
+		f.rule("a")
 		wins := make(chan bool, 6)
 		f.ok(first(f.rivals(6, func(_ int, store Store) error {
 			_, taken, err := store.TakeLook(f.ctx(), time.Minute)
@@ -185,7 +186,22 @@ func testLooks(c *chapter) {
 		f.equal("whether it ended", f.endLook(found), true)
 		f.equal("whether it ended again", f.endLook(found), false)
 	})
+	c.test("while there is no rule there is no look", func(f *fixture) {
+		f.wantNoLook(time.Minute)
+		f.rule("a")
+		f.Advance(time.Minute) // what was too old may have been removed just now
+		f.look(time.Minute)
+	})
+	c.test("a clock that was set back keeps no caller from looking for longer than a minute", func(f *fixture) {
+		f.rule("a")
+		f.Advance(time.Hour)
+		f.look(time.Second)
+		f.Advance(-30 * time.Minute)
+		f.look(time.Second)
+		f.Advance(30 * time.Minute)
+	})
 	c.test("a look that asks for a rest makes the next one wait", func(f *fixture) {
+		f.rule("a")
 		f.endLook(alert.Found{Version: f.look(time.Minute).Version, Seen: f.now(), Rest: time.Minute})
 		f.Advance(time.Minute)
 		f.wantNoLook(time.Minute)
@@ -204,6 +220,7 @@ func testLooks(c *chapter) {
 	c.test("no bound of pending jobs keeps a message out", func(f *fixture) {
 		f.declare(fairlead.Tenant{Name: "acme", MaxPending: 1})
 		f.enqueue(with(forTenant("acme")))
+		f.rule("a")
 		f.endLook(alert.Found{Version: f.look(time.Minute).Version, Seen: f.now(), Messages: []*fairlead.Job{alarm("acme")}})
 		f.equal("the messages", len(f.find(fairlead.Filter{Kinds: []string{"tell"}})), 1)
 	})
@@ -248,7 +265,7 @@ func testAlertCounts(c *chapter) {
 		second.At, second.Jobs = first.Add(alert.Bucket), 2
 		f.equal("the counts", f.counts(), []alert.Count{count, second})
 		f.Advance(alert.MissedWindow + alert.Bucket)
-		f.look(time.Minute)
+		f.wantNoLook(time.Minute) // which forgets what is too old
 		counts, err := f.store.AlertCounts(f.ctx(), first, first.Add(2*alert.Bucket))
 		f.ok(err)
 		f.equal("the counts of what is too old", len(counts), 0)

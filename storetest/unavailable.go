@@ -28,7 +28,7 @@ type Outage struct {
 // mutating are verbs that cannot succeed without a change of the database.
 var mutating = []string{
 	"Beat", "Save", "Enqueue", "EnqueueOnce", "PauseBatch", "Settle", "AddToken", "Audit", "PutCalendar", "PutSchedule", "CreateBatch", "PutSweep",
-	"PutTenant", "SetLimit", "PauseKind", "SetPriority", "Reschedule", "RunNow", "Cancel", "Delete", "DeleteSchedule", "Drain", "Join",
+	"PutTenant", "SetAlert", "SetLimit", "PauseKind", "SetPriority", "Reschedule", "RunNow", "Cancel", "Delete", "DeleteSchedule", "Drain", "Join",
 }
 
 // RunUnavailable checks that a verb that fails during an outage fails with

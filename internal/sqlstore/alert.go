@@ -24,6 +24,7 @@ type AlertStatements struct {
 	FindAlert     string `sql:"find_alert"`
 	RemoveAlert   string `sql:"remove_alert"`
 	Alerts        string `sql:"alerts"`
+	LookNeeded    string `sql:"look_needed"`
 	BeginLooks    string `sql:"begin_looks"`
 	TakeLook      string `sql:"take_look"`
 	Look          string `sql:"look"`
@@ -79,12 +80,16 @@ func (s *alertStore) Alerts(ctx context.Context) ([]alert.Rule, error) {
 
 // TakeLook lets one caller look for what is new.
 func (s *alertStore) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
+	needed, err := readList(ctx, s.db.Read, "take look", scanNumber, s.sql.LookNeeded)
+	if err != nil || needed[0] == 0 {
+		return alert.Turn{}, false, err
+	}
 	var turn *alert.Turn // made anew each time the function runs
-	err := s.db.InTx(ctx, "take look", func(ctx context.Context, db DB) (err error) {
+	err = s.db.InTx(ctx, "take look", func(ctx context.Context, db DB) (err error) {
 		turn, err = s.take(ctx, db, every)
 		return err
 	})
-	if err != nil || turn == nil {
+	if err != nil || turn == nil || len(turn.Rules) == 0 {
 		return alert.Turn{}, false, err
 	}
 	return *turn, true, nil
@@ -116,7 +121,10 @@ func (s *alertStore) AlertCounts(ctx context.Context, from, to time.Time) ([]ale
 		counts, err = s.count(ctx, db, from, to)
 		return err
 	})
-	return counts, err
+	if err != nil {
+		return nil, err
+	}
+	return counts, nil
 }
 
 func (s *alertStore) count(ctx context.Context, db DB, from, to time.Time) ([]alert.Count, error) {

@@ -32,6 +32,14 @@ delete from {{alert}} where name = ?;
 -- Locks: none.
 select name, scope, body, created_at, updated_at, standing from {{alert}} order by name;
 
+-- name: look_needed
+-- Reports whether there is anything to look at or to forget, so that nothing is written while
+-- there is not.
+-- Inputs: none.
+-- Output: 0 or 1.
+-- Locks: none.
+select case when exists (select 1 from {{alert}}) or exists (select 1 from {{missed_start}}) then 1 else 0 end from dual;
+
 -- name: begin_looks
 -- Stores the row of looks, unless it is there.
 -- Inputs: none.
@@ -42,13 +50,13 @@ select 1, 0, 0, 0 from dual where not exists (select 1 from {{alert_look}} where
 on duplicate key update id = 1;
 
 -- name: take_look
--- Takes a look, unless one was taken a moment ago. A clock that was set back keeps none from
--- looking for longer than that.
+-- Takes a look, unless one was taken a moment ago, or asked for a rest, which is a minute at
+-- most. What was taken later than that was taken before the clock was set back.
 -- Inputs: how many microseconds ago the last one must be.
 -- Output: none.
 -- Locks: the row.
 update {{alert_look}} set version = version + 1, looked_at = {{now}}
-where id = 1 and (looked_at <= {{now}} - ? or looked_at > {{now}} + 3600000000);
+where id = 1 and (looked_at <= {{now}} - ? or looked_at > {{now}} + 60000000);
 
 -- name: look
 -- Reads the last look and the clock.

@@ -29,19 +29,26 @@ delete from {{alert}} where name = $1::text;
 -- Locks: none.
 select name, scope, body, created_at, updated_at, standing from {{alert}} order by name;
 
+-- name: look_needed
+-- Reports whether there is anything to look at or to forget, so that nothing is written while
+-- there is not.
+-- Output: 0 or 1.
+-- Locks: none.
+select case when exists (select 1 from {{alert}}) or exists (select 1 from {{missed_start}}) then 1 else 0 end;
+
 -- name: begin_looks
 -- Stores the row of looks, unless it is there.
 -- Locks: the inserted row; none if it is there.
 insert into {{alert_look}} (id, version, looked_at, seen) values (1, 0, 0, 0) on conflict do nothing;
 
 -- name: take_look
--- Takes a look, unless one was taken a moment ago. A clock that was set back keeps none from
--- looking for longer than that.
+-- Takes a look, unless one was taken a moment ago, or asked for a rest, which is a minute at
+-- most. What was taken later than that was taken before the clock was set back.
 -- Inputs: $1 how many microseconds ago the last one must be.
 -- Output: none; no row is hit if it is too early.
 -- Locks: the row.
 update {{alert_look}} set version = version + 1, looked_at = {{now}}
-where id = 1 and (looked_at <= {{now}} - $1::bigint or looked_at > {{now}} + 3600000000);
+where id = 1 and (looked_at <= {{now}} - $1::bigint or looked_at > {{now}} + 60000000);
 
 -- name: look
 -- Reads the last look and the clock.

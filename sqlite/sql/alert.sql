@@ -22,17 +22,23 @@ delete from {{alert}} where name = ?;
 -- Inputs: none.  Output: the columns, in order of name.  Locks: none.
 select name, scope, body, created_at, updated_at, standing from {{alert}} order by name;
 
+-- name: look_needed
+-- Reports whether there is anything to look at or to forget, so that nothing is written while
+-- there is not.
+-- Inputs: none.  Output: 0 or 1.  Locks: none.
+select case when exists (select 1 from {{alert}}) or exists (select 1 from {{missed_start}}) then 1 else 0 end;
+
 -- name: begin_looks
 -- Stores the row of looks, unless it is there.
 -- Inputs: none.  Output: none.  Locks: the writer's.
 insert into {{alert_look}} (id, version, looked_at, seen) values (1, 0, 0, 0) on conflict do nothing;
 
 -- name: take_look
--- Takes a look, unless one was taken a moment ago. A clock that was set back keeps none from
--- looking for longer than that.
+-- Takes a look, unless one was taken a moment ago, or asked for a rest, which is a minute at
+-- most. What was taken later than that was taken before the clock was set back.
 -- Inputs: how many microseconds ago the last one must be.  Output: none.  Locks: the writer's.
 update {{alert_look}} set version = version + 1, looked_at = {{now}}
-where id = 1 and (looked_at <= {{now}} - ?1 or looked_at > {{now}} + 3600000000);
+where id = 1 and (looked_at <= {{now}} - ?1 or looked_at > {{now}} + 60000000);
 
 -- name: look
 -- Reads the last look and the clock.
