@@ -15,7 +15,9 @@ const (
 	// restPerJob is how much longer the next look waits for each job that this one counted,
 	// so that the share of the database's time that looks take is bounded.
 	restPerJob = 50 * time.Microsecond
-	mostRest   = time.Minute
+	// mostRest bounds that: jobs that are removed a while after they failed, see
+	// fairlead.RemoveAfter, must be counted before.
+	mostRest = fairlead.RemoveAfter / 2
 )
 
 // Source is what a look asks of a database.
