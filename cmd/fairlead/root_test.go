@@ -8,7 +8,7 @@ import (
 // A script that mistypes a command must notice, and its author see what there is.
 func TestACommandThatIsNotThereIsNamed(t *testing.T) {
 	for typedIn, want := range map[string]string{
-		"serv":           `fairlead has no command "serv": use audit, batch, bench, `,
+		"serv":           `fairlead has no command "serv": use alert, apply, audit, batch, bench, `,
 		"bench foo":      `fairlead bench has no command "foo": use batch, console, drain, enqueue, `,
 		"completion foo": `fairlead completion has no command "foo": use bash, fish, powershell, zsh`,
 		"migrate down":   `fairlead migrate has no command "down": use print, status, up`,
