@@ -66,7 +66,10 @@ func (u *uploads) take(r *http.Request) (proto.Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		return batch, u.masks.hide(ctx, batch)
+		if err := u.masks.hide(ctx, batch); err != nil {
+			return nil, err
+		}
+		return batch, nil
 	}))
 }
 

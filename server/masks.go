@@ -102,7 +102,10 @@ func (m *masks) call(ctx context.Context, endpoint *rest.Endpoint, request proto
 	if err != nil {
 		return nil, err
 	}
-	return answer, m.hide(ctx, answer)
+	if err := m.hide(ctx, answer); err != nil {
+		return nil, err
+	}
+	return answer, nil
 }
 
 // unrevealing refuses requests to show what is confidential from methods that do not.
@@ -137,7 +140,10 @@ func (m *masks) before(reads map[protoreflect.Name]func(context.Context, proto.M
 			if err != nil || found == nil || !found.ProtoReflect().IsValid() {
 				return nil, err
 			}
-			return found, m.hide(ctx, found)
+			if err := m.hide(ctx, found); err != nil {
+				return nil, err
+			}
+			return found, nil
 		}
 	}
 	return reads

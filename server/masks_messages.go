@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ var maskers = map[protoreflect.FullName]func(fields fairlead.Confidential, messa
 	nameOf[*fairleadv1.Job]():          masker(maskJob),
 	nameOf[*fairleadv1.NewJob]():       masker(maskNewJob),
 	nameOf[*fairleadv1.Alert]():        masker(maskAlert),
+	nameOf[*fairleadv1.AlertRule]():    masker(maskAlertRule),
 	nameOf[*fairleadv1.Task]():         masker(maskTask),
 	nameOf[*fairleadv1.TaskRun]():      masker(maskTaskRun),
 	nameOf[*fairleadv1.Batch]():        masker(maskBatch),
@@ -56,13 +58,23 @@ func maskSweep(all fairlead.Confidential, s *fairleadv1.Sweep) {
 
 // maskAlert masks what becomes a job of the kind http.
 func maskAlert(all fairlead.Confidential, alert *fairleadv1.Alert) {
-	fields := all[httpcall.Kind]
-	maskText(fields, "args.url", &alert.Url)
-	alert.Body = maskMember(fields, "args.body", alert.GetBody())
-	for name, value := range alert.GetHeaders() {
+	maskCall(all[httpcall.Kind], &alert.Url, &alert.Headers, &alert.Body)
+}
+
+func maskAlertRule(all fairlead.Confidential, rule *fairleadv1.AlertRule) {
+	maskCall(all[httpcall.Kind], &rule.Url, &rule.Headers, &rule.Body)
+}
+
+// maskCall masks a call. Headers get a map of their own: that of the message may be the one
+// that is sent with alerts.
+func maskCall(fields []string, url *string, headers *map[string]string, body *[]byte) {
+	maskText(fields, "args.url", url)
+	*headers = maps.Clone(*headers)
+	for name, value := range *headers {
 		maskText(fields, "args.headers."+name, &value)
-		alert.Headers[name] = value
+		(*headers)[name] = value
 	}
+	*body = maskMember(fields, "args.body", *body)
 }
 
 // maskTask masks what a task says of its call.

@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server"
 )
 
 // canary is a value that no answer may show.
@@ -48,6 +49,7 @@ func withCanary(text string) string {
 		`"batch_type":"paint"`, `"batch_type":"paint","extra_info":`+secret,
 		`"target_id":1`, `"target_id":1,"target_param":{"after_update":`+secret+`}`,
 		`"target_url":"http://svc.internal/"`, `"target_url":"http://svc.internal/","headers_json":`+secret+`,"body_template":"{\"secret\":\"`+canary+`\"}"`,
+		`"url":"http://svc.internal/"`, `"url":"http://svc.internal/","headers":`+secret+`,"body":`+secret,
 		`"args":{"n":1}`, `"args":`+secret,
 		`"fence":1,"error":"no"`, `"error":"no `+canary+`"`,
 		`"job":{`, `"alert":{"url":"http://svc.internal/","headers":`+secret+`,"body":`+secret+`},"job":{`,
@@ -107,7 +109,7 @@ func TestNoAnswerShowsWhatIsConfidential(t *testing.T) {
 	for _, name := range []protoreflect.Name{
 		"GetJob", "ListJobs", "WatchJob", "CancelJob", "RunJob", "RescheduleJob", "SetJobPriority", "CreateSchedule", "GetSchedule", "ListSchedules", "UpdateSchedule", "PatchSchedule",
 		"EnableSchedule", "DisableSchedule", "CreateTask", "GetTask", "ListTasks", "PatchTask", "CreateBatch", "GetBatch", "ListBatches", "WatchBatch", "ListBatchTasks", "GetBatchJob",
-		"CreateSweep", "GetSweep", "ListSweeps", "PatchSweep", "SetSweepData", "WatchSweep",
+		"CreateSweep", "GetSweep", "ListSweeps", "PatchSweep", "SetSweepData", "WatchSweep", "SetAlert", "ListAlerts",
 	} {
 		if !masked[name] {
 			t.Errorf("%s answers no mask: does the test try it?", name)
@@ -203,6 +205,8 @@ func TestMasksThatComeBackStandForWhatIsStored(t *testing.T) {
 		"args":         {"/api/v1/sweeps", `{"name":"new","kind":"count","to":9,"args":{"secret":"***"}}`},
 		"args ":        {path + "/trigger", `{"args":{"secret":"***"}}`},
 		"then[0].args": {"/api/v1/batches", `{"name":"new","type":"paint","tasks":[{"target":{"id":"1","type":"wall"}}],"then":[{"job":{"kind":"noop","args":{"secret":"***"}}}]}`},
+		"tasks.after":  {"/api/v1/batches", `{"name":"new","type":"paint","tasks":[{"target":{"id":"1","type":"wall"},"after":{"secret":"***"}}]}`},
+		"tasks.before": {"/api/v1/batches", `{"name":"new","type":"paint","tasks":[{"target":{"id":"1","type":"wall"},"before":{"secret":"***"}}]}`},
 	} {
 		problem, _ := w.send(400, "POST", refused[0], refused[1], w.admin...)
 		if text := refusals(problem)[strings.TrimSpace(what)]; !strings.Contains(text, "give the value") {
@@ -229,4 +233,22 @@ func TestWorkersGetWhatIsConfidentialAndDeclareIt(t *testing.T) {
 		t.Errorf("confidential are %v: %v", fields, err)
 	}
 	w.send(400, "POST", "/api/v1/workers", `{"kinds":["noop"],"defaults":[{"kind":"noop","confidential":["nothing"]}]}`, secret...)
+}
+
+// forgetful is a store that cannot say what is confidential.
+type forgetful struct{ server.Store }
+
+func (forgetful) Confidential(context.Context) (fairlead.Confidential, error) {
+	return nil, fmt.Errorf("gone: %w", fairlead.ErrUnavailable)
+}
+
+func TestNothingIsShownIfItIsUnknownWhatIsConfidential(t *testing.T) {
+	a := newGuardedAPIOn(t, func(store server.Store) server.Store { return forgetful{store} })
+	a.args = json.RawMessage(`{"secret":"` + canary + `"}`)
+	for _, path := range []string{"/api/v1/jobs/JOB", "/api/v1/jobs/JOB/attempts", "/api/v1/jobs", "/api/v1/schedules/SCHEDULE", "/api/v1/sweeps/SWEEP", "/api/v1/batches/BATCH/tasks"} {
+		problem, _ := a.send(503, "GET", a.fill(path), "", a.as(a.token(access.RoleAdmin, ""))...)
+		if strings.Contains(fmt.Sprint(problem), canary) {
+			t.Errorf("%s answers %v", path, problem)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/alert"
+	"github.com/fairlead-io/fairlead/httpcall"
 )
 
 // seesAlert reports whether an alert is about a tenant of the caller's. What is about a
@@ -24,6 +25,13 @@ func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, erro
 		return alert.Rule{}, errForbidden
 	}
 	if err := nameable(ctx, "alert", rule.Name); err != nil {
+		return alert.Rule{}, err
+	}
+	document, err := alertDocument(rule.URL, rule.Headers, rule.Body)
+	if err != nil {
+		return alert.Rule{}, err
+	}
+	if err := s.unmasked(ctx, "alert", httpcall.Kind, document); err != nil {
 		return alert.Rule{}, err
 	}
 	stored, err := s.store.SetAlert(ctx, rule)

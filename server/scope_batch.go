@@ -41,6 +41,9 @@ func (s scoped) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) e
 	if err := s.batch(ctx, id); err != nil {
 		return err
 	}
+	if err := s.unmaskedTasks(ctx, chunks); err != nil {
+		return err
+	}
 	return s.store.AddChunks(ctx, id, chunks)
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -50,6 +51,29 @@ func unmasked(ctx context.Context, confidential func(context.Context) (fairlead.
 	return err
 }
 
+// unmaskedTasks is unmasked for what the tasks of a batch have to do.
+func (s scoped) unmaskedTasks(ctx context.Context, chunks []batch.Chunk) error {
+	for i := range chunks {
+		for _, task := range chunks[i].Tasks {
+			if !mayBeMasked(task.Before) && !mayBeMasked(task.After) {
+				continue
+			}
+			all, err := s.store.Confidential(ctx)
+			if err != nil {
+				return err
+			}
+			fields := kindsLike(all, task.Target.Type+".", "")
+			if mask.Shown(mask.Within(fields, "args.before", "args"), "args", task.Before) {
+				return maskedField("tasks.before")
+			}
+			if mask.Shown(mask.Within(fields, "args.after", "args"), "args", task.After) {
+				return maskedField("tasks.after")
+			}
+		}
+	}
+	return nil
+}
+
 func maskedField(field string) error {
 	return refuseField(field, `has "***" in the place of a confidential value; give the value`)
 }
@@ -61,7 +85,7 @@ func mayBeMasked(document json.RawMessage) bool {
 
 // restoreSchedule gives a schedule back what its caller was shown as masked.
 func (s scoped) restoreSchedule(ctx context.Context, sc *schedule.Schedule) error {
-	alert, err := alertDocument(sc.Alert)
+	alert, err := alertOfSchedule(sc.Alert)
 	if err != nil || !mayBeMasked(sc.Job.Args) && !mayBeMasked(alert) {
 		return err
 	}
@@ -75,7 +99,7 @@ func (s scoped) restoreSchedule(ctx context.Context, sc *schedule.Schedule) erro
 			args = found[0].Job.Args
 		}
 		if len(found) > 0 {
-			if told, err = alertDocument(found[0].Alert); err != nil {
+			if told, err = alertOfSchedule(found[0].Alert); err != nil {
 				return err
 			}
 		}
@@ -100,16 +124,21 @@ type alertArgs struct {
 	Body    *json.RawMessage   `json:"body,omitempty"`
 }
 
-// alertDocument is what an alert says as the args of the kind http; nil if there is none.
-func alertDocument(alert *schedule.Alert) (json.RawMessage, error) {
+// alertDocument is what an alert says as the args of the kind http.
+func alertDocument(url string, headers map[string]string, body json.RawMessage) (json.RawMessage, error) {
+	args := alertArgs{URL: &url, Headers: &headers}
+	if len(body) > 0 {
+		args.Body = &body
+	}
+	return json.Marshal(args)
+}
+
+// alertOfSchedule is the document of the alert of a schedule; nil if there is none.
+func alertOfSchedule(alert *schedule.Alert) (json.RawMessage, error) {
 	if alert == nil {
 		return nil, nil
 	}
-	args := alertArgs{URL: &alert.URL, Headers: &alert.Headers}
-	if len(alert.Body) > 0 {
-		args.Body = &alert.Body
-	}
-	return json.Marshal(args)
+	return alertDocument(alert.URL, alert.Headers, alert.Body)
 }
 
 // restore puts what is stored in the place of masks, and refuses a document in which that is not
