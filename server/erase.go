@@ -134,16 +134,13 @@ func (e *eraser) jobs(ctx context.Context, below int64) (int64, error) {
 	})
 }
 
-// notices removes finished notices about jobs of the tenant, or with the key. They are jobs
-// of a tenant of their own, which callers who are bound to tenants do not see.
+// notices removes finished notices and alerts that name jobs of the tenant, or with the key.
+// They are jobs of a tenant of their own, which callers who are bound to tenants do not see.
 func (e *eraser) notices(ctx context.Context, below int64) (int64, error) {
 	client := fairlead.NewClient(e.system.all)
-	who := callerOf(ctx).identity
-	filter := fairlead.Filter{Tenants: []string{reserved.NoticeTenant}, Kinds: []string{reserved.Notice}, States: finalStates, Below: below}
+	filter := fairlead.Filter{Tenants: []string{reserved.NoticeTenant}, States: finalStates, Below: below}
 	return e.each(ctx, client, filter, func(job *fairlead.Job) error {
-		var about struct{ Tenant, Key string }
-		if json.Unmarshal(job.Args, &about) != nil || !who.touches(about.Tenant) ||
-			e.tenants != nil && !slices.Contains(e.tenants, about.Tenant) || e.key != "" && about.Key != e.key {
+		if !e.meant(ctx, job.Args) {
 			return nil
 		}
 		removed, err := e.remove(ctx, client, job)
@@ -152,6 +149,32 @@ func (e *eraser) notices(ctx context.Context, below int64) (int64, error) {
 		}
 		return err
 	})
+}
+
+// named is a job that a notice or an alert tells of.
+type named struct{ Tenant, Key string }
+
+// meant reports whether the args of a notice or an alert name a job that is to be erased. An
+// alert may name jobs of several tenants: then it is for callers who may touch all of them.
+func (e *eraser) meant(ctx context.Context, args json.RawMessage) (meant bool) {
+	var told struct {
+		named
+		Vars struct{ Examples []named }
+	}
+	if json.Unmarshal(args, &told) != nil {
+		return false
+	}
+	jobs := told.Vars.Examples
+	if told.Tenant != "" {
+		jobs = append(jobs, told.named)
+	}
+	for _, job := range jobs {
+		if !callerOf(ctx).identity.touches(job.Tenant) {
+			return false
+		}
+		meant = meant || (e.tenants == nil || slices.Contains(e.tenants, job.Tenant)) && (e.key == "" || job.Key == e.key)
+	}
+	return meant
 }
 
 // each calls do for the jobs that match, about as many as fit into a call, and returns where

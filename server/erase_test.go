@@ -164,8 +164,16 @@ func TestNoticesAboutErasedJobsAreErased(t *testing.T) {
 		})
 	}
 	adas, bobs, zetas := notice("acme", "ada"), notice("acme", "bob"), notice("zeta", "ada")
+	alert := w.failed(fairlead.Job{
+		Kind: "http", Tenant: reserved.NoticeTenant, Queue: reserved.NoticeQueue, MaxAttempts: 1,
+		Args: []byte(`{"url":"http://svc.internal/","vars":{"examples":[{"tenant":"zeta"},{"tenant":"acme","key":"ada","error":"no such person"}]}}`),
+	})
+	other := w.failed(fairlead.Job{Kind: "http", Tenant: reserved.NoticeTenant, MaxAttempts: 1, Args: []byte(`{"vars":{"examples":[{"tenant":"zeta","key":"bob"},{"tenant":"acme"}]}}`)})
 	report, _ := w.erase(`"tenant":"acme","key":"ada"`)
-	wantFields(t, report, map[string]any{"notices": "1"})
+	wantFields(t, report, map[string]any{"notices": "2"})
+	if w.there(alert) || !w.there(other) {
+		t.Errorf("of alerts are left: %v, %v", w.there(alert), w.there(other))
+	}
 	if w.there(adas) || !w.there(bobs) || !w.there(zetas) {
 		t.Errorf("after a key was erased are left: %v, %v, %v", w.there(adas), w.there(bobs), w.there(zetas))
 	}
@@ -175,6 +183,9 @@ func TestNoticesAboutErasedJobsAreErased(t *testing.T) {
 		t.Error("who is bound to a tenant has removed a notice of another's")
 	}
 	w.erase(`"tenant":"acme"`)
+	if !w.there(other) {
+		t.Error("who is bound to a tenant has removed an alert that names jobs of another's")
+	}
 	if w.there(bobs) || !w.there(zetas) {
 		t.Errorf("after a tenant was erased are left: %v, %v", w.there(bobs), w.there(zetas))
 	}

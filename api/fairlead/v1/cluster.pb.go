@@ -1342,7 +1342,7 @@ type EraseResponse struct {
 	Attempts int64 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// Completed batches, with the parameters of their tasks.
 	Batches int64 `protobuf:"varint,4,opt,name=batches,proto3" json:"batches,omitempty"`
-	// Finished notices about jobs of the tenant, or with the key.
+	// Finished notices and alerts that name a job of the tenant, or with the key.
 	Notices int64 `protobuf:"varint,5,opt,name=notices,proto3" json:"notices,omitempty"`
 	// The removed jobs by their kinds.
 	Kinds []*ErasedKind `protobuf:"bytes,6,rep,name=kinds,proto3" json:"kinds,omitempty"`
