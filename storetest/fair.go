@@ -186,8 +186,8 @@ func testFair(c *chapter) {
 		there := f.elsewhere()
 		here, away := f.join(), there.join()
 		f.enqueue(many(40, forTenant("wide"))...)
-		f.enqueue(many(40, forTenant("wide"), ofKind("other"))...)
-		last := f.enqueue(many(40, forTenant("narrow"), ofKind("other"))...)
+		there.enqueue(many(40, forTenant("wide"), ofKind("other"))...) // so that its claims know of them
+		last := there.enqueue(many(40, forTenant("narrow"), ofKind("other"))...)
 		claim := func(f *fixture, node fairlead.NodeID, kind string, most int) (starts map[string]int) {
 			starts = map[string]int{}
 			for _, job := range f.claimAs(driver.Claim{Node: node, Scope: everything(kind), Max: most}) {

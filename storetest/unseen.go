@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -104,6 +105,16 @@ func testUnseenTasks(c *chapter) {
 		f.count(b, p, "sc")
 		f.ok(f.store.Delete(f.ctx(), jobs[0].ID))
 		f.ok(f.store.Delete(f.ctx(), jobs[1].ID))
+	})
+	c.test("what a task remembers may be any JSON", func(f *fixture) {
+		b, p := f.opened(2)
+		jobs := f.letOut(b, p)
+		p.Before = map[int]json.RawMessage{1: json.RawMessage(`"\u0000"`)}
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error { return tx.SaveChunks(ctx, []batch.Chunk{p}) })
+		f.settle(to(fairlead.Succeed, f.claimOne(f.join())))
+		f.wantNeeded(jobs[0], "cancel")
+		f.Advance(2 * time.Hour)
+		f.equal("how many are removed", f.pruneSoon(10), 0)
 	})
 	c.test("of those who prune and those who conduct at once none makes a task vanish", func(f *fixture) {
 		const tasks, rounds = 60, 4

@@ -59,7 +59,9 @@ type batchStatus struct {
 
 // EncodeBatchStatus is how a batch stands and its ledger, as JSON.
 func EncodeBatchStatus(b *batch.Record) ([]byte, error) {
-	raw, err := json.Marshal(batchStatus{b.Status, b.Ledger})
+	status := b.Status
+	status.Reason = CleanText(status.Reason)
+	raw, err := json.Marshal(batchStatus{status, b.Ledger})
 	if err != nil {
 		return nil, fmt.Errorf("encode how batch %d stands: %w", b.ID, err)
 	}

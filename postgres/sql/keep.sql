@@ -214,7 +214,7 @@ and ({{running_sweep}}) is null;
 -- before the id, can hold it. Its marks say of each task how it stands.
 -- Output: batch, null if there is none.
 -- Locks: none.
-select case when d.id < p.first_job + p.size and substr(p.marks ->> 's', (d.id - p.first_job)::int + 1, 1) = 'o' then
+select case when d.id < p.first_job + p.size and substr((p.marks -> 's')::text, (d.id - p.first_job)::int + 2, 1) = 'o' then
          (select b.id from {{batch}} b where b.id = p.batch and b.open) end
 from {{part}} p
 where p.any_out and p.first_job <> 0 and p.first_job <= d.id
