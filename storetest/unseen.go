@@ -109,8 +109,10 @@ func testUnseenTasks(c *chapter) {
 	c.test("what a task remembers may be any JSON", func(f *fixture) {
 		b, p := f.opened(2)
 		jobs := f.letOut(b, p)
-		p.Before = map[int]json.RawMessage{1: json.RawMessage(`"\u0000"`)}
-		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error { return tx.SaveChunks(ctx, []batch.Chunk{p}) })
+		p.Held, p.Out, p.Before = 0, p.Size, map[int]json.RawMessage{1: json.RawMessage(`"\u0000"`)}
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error {
+			return tx.SaveChunks(ctx, []batch.Chunk{p})
+		})
 		f.settle(to(fairlead.Succeed, f.claimOne(f.join())))
 		f.wantNeeded(jobs[0], "cancel")
 		f.Advance(2 * time.Hour)
