@@ -117,7 +117,8 @@ func SawRunning(b *batch.Batch, seen batch.Seen) {
 	}
 }
 
-// chunkMarks are Marks as JSON. Statements that ask how a task stands read States.
+// chunkMarks are Marks as JSON. Statements that ask how a task stands read States, which
+// is first: that of PostgreSQL counts from the beginning of the text.
 type chunkMarks struct {
 	States string                  `json:"s"`
 	Ended  []int64                 `json:"e,omitempty"`

@@ -60,13 +60,12 @@ where id = $1::bigint;
 --   long Seen is told, in microseconds; $10 creators, $11 envs, $12 states; null for all.
 -- Output: what ScanBatch in internal/sqlstore reads, whether Seen tells how many jobs
 --   run, else how many do of passes forward, of those that retry and of those that roll
---   back. What is looked at of status is not turned into text by the operators for it,
---   which fail if any other text in it has a zero.
+--   back.
 -- Locks: none.
 select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status, b.seen, r.forward, r.retry, r.undo
 from ({{choice}}) a
 cross join lateral (
-    select *, coalesce({{now}} - extract(epoch from trim('"' from (status #> '{Seen,At}')::text)::timestamptz) * 1000000 between 0 and $9::bigint, false) as seen
+    select *, coalesce({{now}} - extract(epoch from (status #>> '{Seen,At}')::timestamptz) * 1000000 between 0 and $9::bigint, false) as seen
     from {{batch}} where id = a.id offset 0
 ) b
 cross join lateral (

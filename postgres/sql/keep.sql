@@ -211,10 +211,11 @@ and ({{running_sweep}}) is null;
 -- name: counting_batch
 -- A part of statements about a job d: the batch that has still to count how this task
 -- of it ends. Ranges of ids are never shared: only the chunk that begins last, at or
--- before the id, can hold it. Its marks say of each task how it stands.
+-- before the id, can hold it. Its marks begin with how each task stands, after {"s":";
+-- operators of JSON would fail if any text in them has a zero.
 -- Output: batch, null if there is none.
 -- Locks: none.
-select case when d.id < p.first_job + p.size and substr((p.marks -> 's')::text, (d.id - p.first_job)::int + 2, 1) = 'o' then
+select case when d.id < p.first_job + p.size and substr(p.marks::text, (d.id - p.first_job)::int + 7, 1) = 'o' then
          (select b.id from {{batch}} b where b.id = p.batch and b.open) end
 from {{part}} p
 where p.any_out and p.first_job <> 0 and p.first_job <= d.id
