@@ -34,9 +34,9 @@ func TestAMissedDeadlineIsToldBeforeItIsStoredAndTriedAgain(t *testing.T) {
 	inBubble(t, func(w *world) {
 		store := &undying{Store: w.store, broken: true}
 		w.engineStore = store
-		options := fairlead.HandlerOptions{MaxAttempts: 2, Retry: fairlead.Fixed(time.Minute)}
-		w.handle("remote", options, func(context.Context, *fairlead.Job) error { return fairlead.Await(time.Hour).OrRetry() })
-		w.handle("final", options, func(context.Context, *fairlead.Job) error { return fairlead.Await(time.Hour) })
+		options := fairlead.HandlerOptions{MaxAttempts: 2, Retry: fairlead.Fixed(10 * time.Second)}
+		w.handle("remote", options, func(context.Context, *fairlead.Job) error { return fairlead.Await(2 * time.Minute).OrRetry() })
+		w.handle("final", options, func(context.Context, *fairlead.Job) error { return fairlead.Await(2 * time.Minute) })
 		var mu sync.Mutex
 		told := map[int64]map[int]bool{}
 		listener := engine.Listener{Tenant: "acme", OnDeadline: func(_ context.Context, jobs []*fairlead.Job) {
@@ -57,7 +57,7 @@ func TestAMissedDeadlineIsToldBeforeItIsStoredAndTriedAgain(t *testing.T) {
 			return len(told[job.ID])
 		}
 		w.run(engine.Options{Listeners: []engine.Listener{listener}}, func() {
-			pass(time.Hour + time.Minute)
+			pass(2*time.Minute + 30*time.Second)
 			w.want("its end is not stored", remote, fairlead.Waiting)
 			if attempts(remote) != 1 || attempts(final) != 1 || attempts(other) != 0 {
 				t.Errorf("told was %v", told)
@@ -65,10 +65,10 @@ func TestAMissedDeadlineIsToldBeforeItIsStoredAndTriedAgain(t *testing.T) {
 			store.mu.Lock()
 			store.broken = false
 			store.mu.Unlock()
-			pass(3 * time.Minute)
+			pass(30 * time.Second)
 			w.want("it waits again", remote, fairlead.Waiting)
 			w.want("it is not tried again", final, fairlead.Failed)
-			pass(2 * time.Hour)
+			pass(3 * time.Minute)
 			w.want("its attempts are used up", remote, fairlead.Failed)
 			if attempts(remote) != 2 {
 				t.Errorf("told was %v", told)
