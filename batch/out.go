@@ -156,11 +156,12 @@ func (c *conducting) releaseChunk(p *Chunk, most int) int {
 	return n
 }
 
-// takeTurn puts another task in the line, and returns by when it is to start.
+// takeTurn puts another task in the line, and returns by when it is to start. That is so
+// long ago that no task of this look has an instant to come: it would count as missed.
 func (c *conducting) takeTurn() time.Time {
 	at, ok := c.beside.first()
-	if !ok || at.After(c.now) {
-		at = c.now
+	if latest := c.now.Add(-outAtOnce * step); !ok || at.After(latest) {
+		at = latest
 	}
 	c.beside.dropFirst()
 	return c.Line.add(at)
