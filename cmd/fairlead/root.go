@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -10,8 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
-// version is set by the build; otherwise it is what the module system knows.
-var version = ""
+// version and commit are set by the build; otherwise they are what the module system and
+// go build know.
+var version, commit = "", ""
 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -41,14 +41,7 @@ func addCompletion(root *cobra.Command) {
 }
 
 func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArguments,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "fairlead %s %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		},
-	}
+	return cli.VersionCommand(cli.Build{Version: versionText(), Commit: commitText(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH})
 }
 
 func versionText() string {
@@ -59,6 +52,27 @@ func versionText() string {
 		return info.Main.Version
 	}
 	return "devel"
+}
+
+// commitText is the commit that the program was built from, with "+dirty" if files had been
+// changed; empty if the build does not say.
+func commitText() string {
+	if commit != "" {
+		return commit
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	settings := map[string]string{}
+	for _, setting := range info.Settings {
+		settings[setting.Key] = setting.Value
+	}
+	revision := settings["vcs.revision"]
+	if revision != "" && settings["vcs.modified"] == "true" {
+		revision += "+dirty"
+	}
+	return revision
 }
 
 // noArguments refuses arguments as the usage error that they are.
