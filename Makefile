@@ -81,10 +81,18 @@ build: ## Build bin/fairlead
 	@echo '== Building bin/fairlead: some minutes on two cores the first time, for SQLite and the drivers are compiled too; then seconds' >&2
 	@{ go build -v $(BUILD_FLAGS) -o bin/fairlead ./cmd/fairlead 2>&1; echo "exit $$?"; } | $(PROGRESS)
 
+# The version is that of the tag, or how far the commit is from it.
+VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null)# version that "release" stamps; a tag of git by default
+
+.PHONY: release
+release: ## Build for all platforms into dist/, with checksums and lists of what is in each program
+	@echo '== Building releases of $(VERSION) into dist/: minutes for each platform the first time' >&2
+	@go run ./internal/release -version '$(VERSION)' -commit "$$(git rev-parse HEAD)" -time "$$(git log -1 --format=%ct)" -out dist
+
 .PHONY: test
 test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
 	@echo '== Starting PostgreSQL and MariaDB: seconds, or minutes if they have to be installed first'
-	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-browser test-race
+	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-deploy test-browser test-race
 
 .PHONY: mutants
 mutants: bin/testdb-run ## Damage the code in one place at a time and see whether a test notices; flags in ARGS
@@ -95,23 +103,34 @@ mutants: bin/testdb-run ## Damage the code in one place at a time and see whethe
 test-packages: bin/testdb-run bin/testrun
 	@$(NEED_CURL)
 	@$(NEED_PYTHON)
-	@echo '== Step 1 of 5: go vet, which compiles everything: minutes the first time, then seconds'
+	@echo '== Step 1 of 6: go vet, which compiles everything: minutes the first time, then seconds'
 	go vet ./...
-	@echo '== Step 2 of 5: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
+	@echo '== Step 2 of 6: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
 	$(WITH_DATABASES) $(GO_TEST) -p $(AT_ONCE) -timeout $(TIMEOUT) $(TESTFLAGS) -- $(PKGS)
 
 # grpc-go is the client of a module of its own: nobody else should depend on it.
 .PHONY: test-grpc
 test-grpc: bin/testrun
-	@echo '== Step 3 of 5: the service with grpc-go as its client: a minute the first time'
+	@echo '== Step 3 of 6: the service with grpc-go as its client: a minute the first time'
 	cd tests/grpc && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
+
+.PHONY: test-mysql
+test-mysql: bin/testrun ## Test the store of MySQL alone, on the server that FAIRLEAD_TEST_MYSQL names
+	$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./mysql
+
+# Helm and the types of Kubernetes are in a module of their own too.
+.PHONY: test-deploy
+test-deploy: bin/testrun ## Test the chart, the manifests, the dashboard and the alerts of deploy/
+	@$(NEED_PROMTOOL)
+	@echo '== Step 4 of 6: what deploy/ has: minutes the first time, for Helm is compiled, then seconds'
+	cd tests/deploy && go vet ./... && PATH="$(CURDIR)/bin:$$PATH" ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 # The console is looked at in Chromium, which a module of its own drives. Without one
 # these tests are skipped, loudly.
 .PHONY: test-browser
 test-browser: bin/testrun
 	@$(NEED_CHROMIUM)
-	@echo '== Step 4 of 5: the console in Chromium: about three minutes'
+	@echo '== Step 5 of 6: the console in Chromium: about three minutes'
 	cd tests/browser && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 .PHONY: screenshots
@@ -141,7 +160,7 @@ RACE_GO_TEST := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(WITH_DATABASES) $(GO_
 test-race: bin/testdb-run bin/testrun
 ifneq ($(strip $(RACE_PKGS)),)
 	@$(NEED_C_COMPILER)
-	@echo '== Step 5 of 5: the race detector, for which everything is compiled again: about ten minutes on two cores'
+	@echo '== Step 6 of 6: the race detector, for which everything is compiled again: about ten minutes on two cores'
 	$(if $(strip $(RACE_STORES)),$(RACE_GO_TEST) -run '$(RACE_TESTS)' $(TESTFLAGS) -- $(RACE_STORES) & stores=$$!;) \
 	$(RACE_GO_TEST) $(TESTFLAGS) -- $$(go list $(RACE_PKGS) | grep -v '$(RACE_LESS)'); rest=$$?; \
 	wait $$stores && exit $$rest
@@ -175,6 +194,19 @@ command -v python3 >/dev/null || { \
 	export DEBIAN_FRONTEND=noninteractive; \
 	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
 		echo 'python3 is missing: examples/worker.py is not run' >&2; }
+endef
+
+# The alerts are tested with it. It is taken out of its package: installing that would start
+# a server.
+define NEED_PROMTOOL
+command -v promtool >/dev/null || test -x bin/promtool || { \
+	echo 'unpacking promtool for the tests of alerts'; \
+	mkdir -p bin/prometheus; \
+	take='apt-get download -qq prometheus'; \
+	(cd bin/prometheus && { $$take >/dev/null 2>&1 || { apt-get update -qq && $$take >/dev/null; }; } && \
+		dpkg-deb -x prometheus_*.deb . && cp usr/bin/promtool ..) || \
+		echo 'promtool is missing: the alerts are not tested' >&2; \
+	rm -rf bin/prometheus; }
 endef
 
 # The race detector is linked with C.
@@ -226,4 +258,4 @@ bench-peers: ## Compare with other schedulers on the same private servers
 
 .PHONY: clean
 clean: ## Remove what was built and measured here
-	rm -rf bin coverage coverage.* screenshots *.prof *.pprof *.test
+	rm -rf bin dist coverage coverage.* screenshots *.prof *.pprof *.test
