@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"context"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -29,13 +30,15 @@ var installs = map[string]struct{ values, kinds string }{
 		"{database: {urlSecret: {name: db}}, auth: {tokenSecret: {name: admin}}}",
 		"ConfigMap Deployment Job PodDisruptionBudget Service ServiceAccount",
 	},
-	"two roles and passwords that are rotated": {`
+	"two roles and passwords that are rotated": {
+		`
 database: {url: "postgres://fairlead_app@db/jobs?sslmode=require", passwordSecret: {name: app}}
 migrations: {database: {url: "postgres://fairlead_owner@db/jobs", passwordSecret: {name: owner}}}
 auth: {tokensInDatabase: true}`,
 		"ConfigMap Deployment Job PodDisruptionBudget Service ServiceAccount",
 	},
-	"all of it with KEDA": {`
+	"all of it with KEDA": {
+		`
 database: {url: "mysql://app@db/jobs", passwordSecret: {name: app, key: pw}}
 auth: {tokenSecret: {name: admin, key: secret}}
 tls: {secretName: cert}
@@ -43,7 +46,7 @@ wakes: {enabled: true}
 config: {lease: 20s, queue: [mail, default], retention: {failed: 30d}, seal-keys: /run/secrets/fairlead/seal/keys}
 secretMounts: [{name: seal, secretName: fairlead-seal}]
 env: [{name: OTEL_EXPORTER_OTLP_ENDPOINT, value: "http://collector:4318"}]
-serviceMonitor: {enabled: true, labels: {release: prometheus}, tokenSecret: {name: viewer}}
+serviceMonitor: {enabled: true, labels: {release: prometheus}, tokenSecret: {name: viewer}, tlsConfig: {serverName: fairlead, ca: {configMap: {name: authority, key: ca.crt}}}}
 autoscaling: {type: keda, keda: {prometheusAddress: "http://prometheus:9090"}}
 imagePullSecrets: [{name: pull}]
 podLabels: {team: jobs}
@@ -57,7 +60,8 @@ serviceAccount: {annotations: {a: b}}
 migrations: {resources: {limits: {memory: 256Mi}}}`,
 		"ConfigMap Deployment Job PodDisruptionBudget ScaledObject Service ServiceAccount ServiceMonitor",
 	},
-	"with a HorizontalPodAutoscaler and little else": {`
+	"with a HorizontalPodAutoscaler and little else": {
+		`
 database: {urlSecret: {name: db}}
 config: {oidc-issuer: "https://id.example.org", oidc-audience: fairlead}
 migrations: {enabled: false}
@@ -82,7 +86,7 @@ func render(values string) (manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := (engine.Engine{Strict: true}).Render(loaded, all)
+	files, err := (engine.Engine{Strict: true}).RenderWithContext(context.Background(), loaded, all)
 	if err != nil {
 		return nil, err
 	}

@@ -56,10 +56,16 @@ type serviceMonitor struct {
 	Spec              struct {
 		Selector  metav1.LabelSelector `json:"selector"`
 		Endpoints []struct {
-			Port          string `json:"port"`
-			Path          string `json:"path"`
-			Interval      string `json:"interval"`
-			Scheme        string `json:"scheme"`
+			Port      string `json:"port"`
+			Path      string `json:"path"`
+			Interval  string `json:"interval"`
+			Scheme    string `json:"scheme"`
+			TLSConfig struct {
+				ServerName string `json:"serverName"`
+				CA         struct {
+					ConfigMap corev1.ConfigMapKeySelector `json:"configMap"`
+				} `json:"ca"`
+			} `json:"tlsConfig"`
 			Authorization struct {
 				Type        string                   `json:"type"`
 				Credentials corev1.SecretKeySelector `json:"credentials"`
