@@ -109,7 +109,7 @@ func spec(t *testing.T, object any) string {
 	return string(raw)
 }
 
-func TestPromtoolAcceptsTheRuleOfTheKubernetesPage(t *testing.T) {
+func TestPromtoolAcceptsTheQueriesOfTheKubernetesPage(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
 		t.Skip("there is no promtool")
@@ -121,6 +121,12 @@ func TestPromtoolAcceptsTheRuleOfTheKubernetesPage(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	checkMetrics(t, "docs/kubernetes.md", strings.ReplaceAll(others[0], "fairlead_demand_jobs", ""))
+	query := regexp.MustCompile("(?s)```promql\n(.*?)\n```").FindStringSubmatch(string(read(t, "docs", "kubernetes.md")))
+	if query == nil {
+		t.Fatal("docs/kubernetes.md has no query")
+	}
+	checkMetrics(t, "docs/kubernetes.md", query[1])
+	checkQueries(t, query[1:])
 }
 
 // Links into other pages, of the pages that belong to deploy/.
