@@ -107,7 +107,7 @@ func TestWhatTheComposeFileRunsWorksOnPostgreSQL(t *testing.T) {
 	})
 	secrets := t.TempDir()
 	for _, name := range []string{"owner", "app", "token"} {
-		write(t, filepath.Join(secrets, name), strings.Repeat(name, 10))
+		write(t, filepath.Join(secrets, name), strings.Repeat(name, 10)+"\n")
 	}
 	here := func(text string) string { return strings.ReplaceAll(text, "/run/secrets", secrets) }
 	asAdmin := func(input string, args ...string) {
@@ -118,20 +118,25 @@ func TestWhatTheComposeFileRunsWorksOnPostgreSQL(t *testing.T) {
 			t.Fatalf("psql %q: %v\n%s", args, err, out)
 		}
 	}
-	asAdmin("create database jobs", server.URL())
+	askForPasswords(t, server)
+	asAdmin("select pg_reload_conf(); create database jobs", server.URL())
 	database := withDatabase(t, server.URL(), "jobs")
 	asAdmin(here(string(read(t, "deploy", "compose", "roles.sql"))), database)
 
 	project := composeProject(t)
 	address := hostOf(t, server.URL())
-	run := func(service string, more ...string) *running {
+	guess := exec.CommandContext(t.Context(), psql, "postgres://fairlead_app:guessed@"+address+"/jobs", "--command=select 1")
+	if out, err := guess.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("password")) {
+		t.Errorf("a wrong password is not refused: %v\n%s", err, out)
+	}
+	run := func(service string) *running {
 		t.Helper()
 		config := project.Services[service]
 		values := environment(config)
 		for name, value := range values {
 			values[name] = here(strings.ReplaceAll(value, "@postgres/", "@"+address+"/"))
 		}
-		return start(t, append(replaceAddr(config.Command), more...), values)
+		return start(t, replaceAddr(config.Command), values)
 	}
 	if out := run("migrate").ends(t); !bytes.Contains(out, []byte("up to date")) {
 		t.Errorf("the migration says\n%s", out)
@@ -140,6 +145,21 @@ func TestWhatTheComposeFileRunsWorksOnPostgreSQL(t *testing.T) {
 	node.serves(t)
 	node.becomesReady(t)
 	node.stops(t)
+}
+
+// askForPasswords has a server ask both roles for their passwords, once it reads its files
+// again. Private servers ask no user.
+func askForPasswords(t *testing.T, server *testdb.Server) {
+	t.Helper()
+	file := filepath.Join(server.Dir(), "data", "pg_hba.conf")
+	rules, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules = append([]byte("host all fairlead_owner,fairlead_app all scram-sha-256\n"), rules...)
+	if err := os.WriteFile(file, rules, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestANodeMayNotBeWhoOwnsTheTables(t *testing.T) {
