@@ -40,7 +40,7 @@ func nights() schedule.Schedule {
 	return schedule.Schedule{
 		Name: "nightly-sales", Cron: "30 2 * * *", Zone: zone, Calendar: "quiet",
 		Job:     *Report.Job(Sales{Region: "north"}),
-		Overlap: schedule.OverlapSkip,    // a report that takes a whole day is not made twice
+		Overlap: schedule.OverlapSkip,    // none is begun while the one before is being made, or tried again
 		CatchUp: schedule.CatchUpCompact, // after an outage one report is made, of the last night
 	}
 }
@@ -63,19 +63,18 @@ func declare(ctx context.Context, schedules *schedule.Client) (schedule.Schedule
 	return ensured.Schedule, err
 }
 
-// handle says how a report is made.
+// handle says how a report is made. A job that no schedule made belongs to no night, and fails.
 func handle(mux *fairlead.Mux, schedules *schedule.Client, write func(ctx context.Context, night time.Time, s Sales) error) {
-	Report.HandleWith(mux, fairlead.HandlerOptions{MaxAttempts: 3, Timeout: 30 * time.Hour},
+	Report.HandleWith(mux, fairlead.HandlerOptions{MaxAttempts: 3, Timeout: 6 * time.Hour},
 		func(ctx context.Context, job *fairlead.Job, s Sales) error {
-			// The night is that of the due instant, however late or often the job runs.
-			fires, err := schedules.Fires(ctx, schedule.FireFilter{Jobs: []int64{job.ID}})
+			fire, err := schedules.FireOf(ctx, job.ID) // its night, however late or often the job runs
+			if errors.Is(err, fairlead.ErrNotFound) {
+				return fairlead.Fatal(err)
+			}
 			if err != nil {
 				return err
 			}
-			if len(fires) == 0 {
-				return fairlead.Fatal(errors.New("a report belongs to a night: it is made by the schedule"))
-			}
-			return write(ctx, fires[0].Due, s)
+			return write(ctx, fire.Due, s)
 		})
 }
 
@@ -99,7 +98,7 @@ func run(ctx context.Context, file string, now bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer store.Close() //nolint:errcheck // nothing is left to do with it
+	defer store.Close()
 	schedules := schedule.NewClient(store)
 	nightly, err := declare(ctx, schedules)
 	if err != nil {
