@@ -63,7 +63,7 @@ func run(ctx context.Context, url string, listener net.Listener, send func(conte
 	if shop.store, err = postgres.Open(ctx, url); err != nil {
 		return err
 	}
-	defer shop.store.Close() //nolint:errcheck // nothing is left to do with it
+	defer shop.store.Close()
 	shop.jobs = fairlead.NewClient(shop.store)
 	if _, err := shop.pool.Exec(ctx, `
 		create table if not exists stock (product text primary key, available int not null);

@@ -75,7 +75,7 @@ func run(ctx context.Context, file string, declared sweep.Sweep, mailer *Mailer,
 	if err != nil {
 		return err
 	}
-	defer store.Close() //nolint:errcheck // nothing is left to do with it
+	defer store.Close()
 	mux := fairlead.NewMux()
 	items.Handle(mux, store, "mail", items.Options{}, mailer.send)
 	running, stopNode := context.WithCancel(ctx)

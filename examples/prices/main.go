@@ -90,7 +90,7 @@ func run(ctx context.Context, file string, products int, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	defer store.Close() //nolint:errcheck // nothing is left to do with it
+	defer store.Close()
 	shop := &Shop{store}
 	if _, err := store.DB().ExecContext(ctx, `create table if not exists products (id text primary key, cents int not null);
 		with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ?)

@@ -91,7 +91,7 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer store.Close() //nolint:errcheck // nothing is left to do with it
+	defer store.Close()
 	client := fairlead.NewClient(store)
 	if err := client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}); err != nil {
 		return nil, err
