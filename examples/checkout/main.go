@@ -48,7 +48,9 @@ func main() {
 			return nil
 		})
 	}
-	log.Print("the service has ended: ", err)
+	if err != nil {
+		log.Fatal(err)
+	}
 }
 
 // run serves until ctx ends: then no request comes in any more, those that are under way are
@@ -82,6 +84,8 @@ func run(ctx context.Context, url string, listener net.Listener, send func(conte
 	select {
 	case <-ctx.Done():
 	case err = <-served: // it could not go on
+	case err = <-ended: // nor could the node
+		ended <- nil
 	}
 	closing, cancel := context.WithTimeout(running, 10*time.Second)
 	defer cancel()

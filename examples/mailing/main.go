@@ -65,7 +65,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, "mailing.db", mailing(*users, *rate), &Mailer{}, os.Stdout); err != nil && ctx.Err() == nil {
-		log.Print(err)
+		log.Fatal(err)
 	}
 }
 

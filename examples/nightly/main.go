@@ -84,7 +84,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, "nightly.db", *now, os.Stdout); err != nil {
-		log.Print(err)
+		log.Fatal(err)
 	}
 }
 

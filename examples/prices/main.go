@@ -80,7 +80,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, "prices.db", 500, os.Stdout); err != nil {
-		log.Print(err)
+		log.Fatal(err)
 	}
 }
 

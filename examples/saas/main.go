@@ -79,8 +79,7 @@ func main() {
 	defer stop()
 	desk, err := run(ctx, "saas.db")
 	if err != nil {
-		log.Print(err)
-		return
+		log.Fatal(err)
 	}
 	desk.print(os.Stdout)
 }
