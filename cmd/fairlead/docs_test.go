@@ -155,9 +155,17 @@ func runExamples(t *testing.T, document string, least int, url string, env ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples, dir := 0, t.TempDir()
+	if examples := runExamplesIn(t, string(text), url, env...); examples < least {
+		t.Errorf("only %d examples were found", examples)
+	}
+}
+
+// runExamplesIn runs the examples of a text, and returns how many there are.
+func runExamplesIn(t *testing.T, text, url string, env ...string) (examples int) {
+	t.Helper()
+	dir := t.TempDir()
 	env = append(env, "FAIRLEAD="+url)
-	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		for _, example := range strings.Split("\n"+block[1], "\n$ ")[1:] {
 			command, want, _ := strings.Cut(example, "\n")
 			if strings.HasSuffix(command, "<<END") { // what follows is typed as well
@@ -177,9 +185,7 @@ func runExamples(t *testing.T, document string, least int, url string, env ...st
 			examples++
 		}
 	}
-	if examples < least {
-		t.Errorf("only %d examples were found", examples)
-	}
+	return examples
 }
 
 // learned is what later examples call what an answer has brought.
