@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,19 +62,11 @@ type snippet struct {
 func (s snippet) String() string { return fmt.Sprintf("%s:%d", s.document, s.line) }
 
 func TestTheGoCodeOfDocumentsCompiles(t *testing.T) {
-	documents, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	checker := newSnippetChecker(t)
 	found := 0
-	for _, document := range append(documents, "README.md", "examples/README.md") {
-		text, err := os.ReadFile(document)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, document := range documents(t) {
 		var whole []snippet // the files of the program that the document shows
-		for _, s := range snippetsOf(document, string(text)) {
+		for _, s := range snippetsOf(document, read(t, document)) {
 			found++
 			if !s.sketch && packageClause.MatchString(s.code) {
 				whole = append(whole, s)
@@ -90,7 +81,7 @@ func TestTheGoCodeOfDocumentsCompiles(t *testing.T) {
 		}
 		reportSnippet(t, checker.checkFiles(whole))
 	}
-	if found < 14 {
+	if found < 20 {
 		t.Errorf("only %d blocks were found", found)
 	}
 }
