@@ -103,6 +103,7 @@ mutants: bin/testdb-run ## Damage the code in one place at a time and see whethe
 test-packages: bin/testdb-run bin/testrun
 	@$(NEED_CURL)
 	@$(NEED_PYTHON)
+	@$(NEED_NODE)
 	@echo '== Step 1 of 6: go vet, which compiles everything: minutes the first time, then seconds'
 	go vet ./...
 	@echo '== Step 2 of 6: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
@@ -194,6 +195,16 @@ command -v python3 >/dev/null || { \
 	export DEBIAN_FRONTEND=noninteractive; \
 	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
 		echo 'python3 is missing: examples/worker.py is not run' >&2; }
+endef
+
+# examples/worker.mts is run with it.
+define NEED_NODE
+command -v node >/dev/null || { \
+	echo 'installing Node.js for examples/worker.mts'; \
+	install='apt-get install -qq -y --no-install-recommends nodejs'; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
+		echo 'node is missing: examples/worker.mts is not run' >&2; }
 endef
 
 # The alerts are tested with it. It is taken out of its package: installing that would start

@@ -51,7 +51,7 @@ class Shard:
         raise Stopped("it was asked to stop")
 
     def save(self):
-        """Tells how far the run has come, and hears what to do next."""
+        """Reports how far the run has come, and returns with what to do next."""
         self.orders = self.send(
             "checkpoint",
             mark=self.mark,
@@ -114,7 +114,7 @@ class Shard:
         self.save()
 
     def recalled(self):
-        """Are the items that came to nothing before and are to be tried again."""
+        """Are the items that failed before and are to be tried again."""
         index = 0
         while self.again:
             page = self.send("retries", **{"from": index}).get("indexes", [])
@@ -125,7 +125,7 @@ class Shard:
                 yield int(text)
 
     def handle(self, index):
-        """Tries an item as often as the sweep says, and tells whether it is done.
+        """Tries an item as often as the sweep says, and reports whether it is done.
 
         None: the sweep stops before.
         """

@@ -77,7 +77,7 @@ class Worker:
     def keep_beating(self, ended):
         """Confirms the lease, and passes on which jobs are to stop.
 
-        If the lease cannot be confirmed in time, all jobs stop: somebody else is
+        If the lease cannot be confirmed in time, all jobs stop: another node is
         about to run them.
         """
         confirmed = time.monotonic()

@@ -44,13 +44,13 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	storeUp    = describe("fairlead_store_up", "Whether the store answered.")
+	storeUp    = describe("fairlead_store_up", "1 if the database answered.")
 	liveNodes  = describe("fairlead_live_nodes", "Nodes with a lease.")
-	deadNodes  = describe("fairlead_dead_nodes", "Nodes that have left or were declared dead, and are not forgotten yet.")
-	liveJobs   = describe("fairlead_jobs", "Jobs that have not ended, by state.", "state")
+	deadNodes  = describe("fairlead_dead_nodes", "Nodes that were declared dead or have left; they are forgotten after an hour.")
+	liveJobs   = describe("fairlead_jobs", "Jobs that have not ended; state is scheduled, parked, ready, running or waiting.", "state")
 	readyJobs  = describe("fairlead_ready_jobs", "Jobs that are due and wait for a slot.", "queue")
 	oldestWait = describe("fairlead_oldest_wait_seconds", "How long ago the first acceptable start of all ready jobs was.", "queue")
-	tenantJobs = describe("fairlead_tenant_jobs", "Jobs of the tenants that have most, ready or running; all others together are (other).", "tenant", "state")
+	tenantJobs = describe("fairlead_tenant_jobs", "Ready and running jobs of the tenants that have most; all others together are (other).", "tenant", "state")
 )
 
 // Describe is part of prometheus.Collector.

@@ -7,8 +7,8 @@
 //	http.Handle("GET /metrics", m.Handler())
 //
 // What each node counts is its own: add it up over nodes. What is read from the
-// store is the same on every node: take the largest. docs/operations.md lists all
-// of it, with what to alarm on.
+// store is the same on every node: take the largest. docs/reference/metrics.md
+// lists all of it, with what to alarm on.
 package metrics
 
 import (
@@ -42,7 +42,7 @@ func New(options Options) *Metrics {
 	}
 	m := &Metrics{registry: prometheus.NewRegistry(), log: options.Logger, observer: newObserver()}
 	m.statements = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "fairlead_store_seconds", Help: "How long the store took for what nodes ask of it.",
+		Name: "fairlead_store_seconds", Help: "How long the store took to enqueue, claim, settle, beat, promote, reap and so on.",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"statement"})
 	build := prometheus.NewGauge(prometheus.GaugeOpts{

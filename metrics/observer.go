@@ -40,22 +40,22 @@ func newObserver() observer {
 		claimed:   counter("fairlead_claimed_jobs_total", "Jobs that claims brought."),
 		durations: newDurations(),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "fairlead_failed_attempts_total", Help: "Attempts that failed, tried again or not.",
+			Name: "fairlead_failed_attempts_total", Help: "Attempts that failed, tried again or not; reason is error, fatal, panic or timeout.",
 		}, []string{"kind", "reason"}),
 		unwritten:   counter("fairlead_job_update_failures_total", "Ends of runs that could not be written; the write is repeated."),
 		refused:     counter("fairlead_fenced_writes_refused_total", "Writes for a job that had been taken away from the node: nothing was changed."),
 		leaseLosses: counter("fairlead_lease_losses_total", "How often the node lost its lease and started over."),
 		reaped:      counter("fairlead_reaped_total", "Jobs that this node took back from dead nodes."),
-		lostNodes:   counter("fairlead_lost_nodes_total", "Nodes that this node declared dead because their lease ran out."),
-		fires:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairlead_fires_total", Help: "Due instants of schedules by what became of them: run, queued, or skipped and why."}, []string{"outcome"}),
+		lostNodes:   counter("fairlead_lost_nodes_total", "Nodes that this node declared dead because their lease ran out; those that leave do not count."),
+		fires:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairlead_fires_total", Help: "Due instants of schedules that this node acted upon; outcome is run, queued, skipped_overlap, skipped_failure or skipped_concurrency."}, []string{"outcome"}),
 		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "fairlead_fire_lateness_seconds", Help: "How long after its instant a schedule made its run.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 600},
 		}),
 		uncounted: counter("fairlead_batch_update_failures_total", "Looks at batches that failed; they are repeated."),
-		stalls:    counter("fairlead_stalls_total", "How often there was work and room for it, but nothing was claimed: claiming began anew."),
+		stalls:    counter("fairlead_stalls_total", "How often there was work and room for it, but for --blocking-count-limit polls nothing was claimed and nothing ended: claiming began anew."),
 		unreaped: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "fairlead_unreaped_jobs", Help: "Jobs that dead nodes have held for much longer than it takes to take them back.",
+			Name: "fairlead_unreaped_jobs", Help: "Jobs that dead nodes have held for longer than six leases: no node takes them back, or cannot, and they do not run.",
 		}),
 		abandoned: counter("fairlead_abandoned_handlers_total", "Handlers that ignored the end of their context for longer than the grace."),
 	}

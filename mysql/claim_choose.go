@@ -80,10 +80,11 @@ func (c *claimer) takeChosen(ctx context.Context) error {
 			}
 			continue
 		}
-		if !c.inOrder(picks) {
+		later := c.afterTaken(picks)
+		if len(later) == 0 {
 			break
 		}
-		if all, err := c.lockChosen(ctx, picks); err != nil || all {
+		if all, err := c.lockChosen(ctx, later); err != nil || all && len(later) == len(picks) {
 			return err
 		}
 	}
@@ -91,16 +92,19 @@ func (c *claimer) takeChosen(ctx context.Context) error {
 	return nil
 }
 
-// inOrder sorts what was chosen and reports whether all of it comes after what is
-// locked already: all claims lock in this order, see claim_chosen.
-func (c *claimer) inOrder(picks []dispatch.Pick) bool {
+// afterTaken sorts what was chosen and returns it if all of it comes after what is locked
+// already: all claims lock in this order, see claim_chosen. Otherwise it returns what can
+// be taken without the rest.
+func (c *claimer) afterTaken(picks []dispatch.Pick) []dispatch.Pick {
 	slices.SortFunc(picks, func(a, b dispatch.Pick) int { return a.Compare(b.Key) })
+	last := dispatch.Front
 	for _, t := range c.taken {
-		if picks[0].Compare(t.key()) < 0 {
-			return false
+		if key := t.key(); key.Compare(last) > 0 {
+			last = key
 		}
 	}
-	return true
+	n, _ := slices.BinarySearchFunc(picks, last, func(pick dispatch.Pick, key dispatch.Key) int { return pick.Compare(key) })
+	return withoutParties(picks, n)
 }
 
 // alone reports whether there is exactly one lane to take from, so that the server can

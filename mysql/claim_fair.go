@@ -64,3 +64,24 @@ func (c *claimer) noteShares(jobs []*fairlead.Job) {
 		c.fair.Close(c.Solo, lanesOf(maps.Values(c.views)), jobs)
 	}
 }
+
+// withoutParties returns what may be taken of picks, which are in order, although the
+// first n are left: the jobs of other tenants that share starts with those of the first,
+// down to the same priority. Tenants that are left have had less than their share then,
+// and go first in the next claim.
+func withoutParties(picks []dispatch.Pick, n int) []dispatch.Pick {
+	if n == 0 {
+		return picks
+	}
+	left := map[*dispatch.Share]bool{}
+	for _, pick := range picks[:n] {
+		if pick.Lane.Share == nil || pick.Lane.Tenant != nil {
+			return nil // earlier jobs go first, and so do tenants below their minimum
+		}
+		left[pick.Lane.Share] = true
+	}
+	turn := picks[0].Turn
+	return slices.DeleteFunc(slices.Clone(picks[n:]), func(pick dispatch.Pick) bool {
+		return pick.Lane.Share == nil || left[pick.Lane.Share] || pick.Turn > turn
+	})
+}

@@ -72,6 +72,7 @@ type claimer struct {
 	left      int                        // how many jobs may still be claimed
 	jobs      []*fairlead.Job            // claimed so far
 	laneIDs   []int32                    // the lanes of jobs, in the same order
+	fair      *fairMerge                 // what tenants share by weight, if the database chooses; nil: nothing
 
 	patient bool           // waits for tenants' quotas that other claims have locked
 	locked  map[int64]bool // jobs under limits that other transactions were seen to have locked
@@ -90,10 +91,11 @@ func (c *claimer) next(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	if all.limited || all.fair || len(all.lanes) > manyLanes && !c.claim.Solo {
+	if all.limited || all.fair && !c.sharesOneScope(all) || len(all.lanes) > manyLanes && !c.claim.Solo {
 		return c.claimLimited(ctx, known, all)
 	}
 	open := c.withRoom(all.lanes)
+	c.fair = c.newFairMerge(known, all.fair, open)
 	before, asked, begun := len(c.jobs), c.left, time.Now()
 	if len(open) == 1 && len(open[0].outset.cursors) <= 1 {
 		err = c.claimLane(ctx, known, open[0])
@@ -114,6 +116,7 @@ func (c *claimer) next(ctx context.Context) (more bool, err error) {
 		return changed && c.left > 0, err
 	}
 	c.noteTakes(open, before, asked, more, took)
+	c.fair.close(&c.merges, c.jobs[before:])
 	return more && c.left > 0, nil
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -14,13 +15,29 @@ const mostSlack = 8192
 
 // mergeState holds how claims from several lanes are made.
 type mergeState struct {
-	plain, byRoom string       // the statements
-	slack         atomic.Int64 // how many extra jobs to choose, because other transactions lock some
+	plain, byRoom      string                         // the statements by key
+	byShare, bySingles string                         // and by shares; the second if no two tenants have the same family
+	slack              atomic.Int64                   // how many extra jobs to choose, because other transactions lock some
+	busy               atomic.Pointer[map[int32]bool] // the lanes that had jobs when a claim by shares last looked
 }
 
 func (m *mergeState) prepare(sql *statements) {
-	m.plain = strings.ReplaceAll(sql.ClaimMerged, choice, sql.ChooseFirst)
-	m.byRoom = strings.ReplaceAll(sql.ClaimMerged, choice, sql.ChooseByRoom)
+	leasing := strings.NewReplacer(order, "c.turn, c.start_by, c.id", "{{answer}}", "t.chosen").Replace(sql.Leasing)
+	merged := strings.ReplaceAll(sql.ClaimMerged, "{{leasing}}", leasing)
+	m.plain = strings.ReplaceAll(merged, choice, sql.ChooseFirst)
+	m.byRoom = strings.ReplaceAll(merged, choice, sql.ChooseByRoom)
+
+	leasing = strings.NewReplacer(order, "c.turn, c.had, c.start_by, c.id", "{{answer}}", sql.FairAnswer).Replace(sql.Leasing)
+	fair := strings.ReplaceAll(sql.ClaimFair, "{{leasing}}", leasing)
+	m.byShare, m.bySingles = weighBy(fair, sql.Weigh), weighBy(fair, sql.WeighSingle)
+}
+
+// weighBy completes claim_fair.
+func weighBy(fair, weigh string) string {
+	return strings.NewReplacer(
+		"{{weigh_first}}", strings.ReplaceAll(weigh, choice, "first"),
+		"{{weigh_seen}}", strings.ReplaceAll(weigh, choice, "seen"),
+	).Replace(fair)
 }
 
 // laneSpan is a section of a lane.
@@ -32,13 +49,21 @@ type laneSpan struct {
 	room     int // number of the room it shares with other spans, from 1
 }
 
-// claimMerged claims from several spans in their common order. It reports whether it
-// may have left jobs that it could have claimed.
+// claimMerged claims from several spans in their common order, or by shares where
+// tenants share starts. It reports whether it may have left jobs that it could have
+// claimed.
 func (c *claimer) claimMerged(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
 	slack := int(c.merges.slack.Load())
 	choose := c.left + slack
 	spans, rooms, shared := c.spans(open, choose)
-	chosen, err := c.claimSpans(ctx, known, open, spans, rooms, shared, choose)
+	by := spanClaim{sql: c.merges.plain, look: 2*choose/len(spans) + 2} // most spans hold no more of the taken jobs than that
+	switch {
+	case c.fair != nil:
+		by = spanClaim{sql: c.fair.statement(&c.merges), look: c.fair.looks(spans, choose), more: c.fair.args(spans)}
+	case shared:
+		by.sql, by.more = c.merges.byRoom, []any{rooms}
+	}
+	chosen, err := c.claimSpans(ctx, known, open, spans, choose, by)
 	if err != nil {
 		return false, err
 	}
@@ -95,25 +120,28 @@ func (o claimStart) spans() []laneSpan {
 	return append(spans, laneSpan{from: rest, lastTurn: math.MaxInt16})
 }
 
-// claimSpans claims the first jobs of all spans and returns how many there were to
-// choose from.
-func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane, spans []laneSpan, rooms []int32, shared bool, choose int) (chosen int, err error) {
-	look := 2*choose/len(spans) + 2 // most spans hold no more of the taken jobs than that
+// spanClaim is a statement that claims from spans.
+type spanClaim struct {
+	sql  string
+	look any   // how many jobs of each span to read first
+	more []any // further arguments
+}
+
+// claimSpans claims the first jobs of all spans and returns how many there were to choose
+// from.
+func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane, spans []laneSpan, choose int, by spanClaim) (chosen int, err error) {
 	lanes := make(map[int32]sqlstore.LaneKey, len(open))
 	for _, lane := range open {
 		lanes[lane.id] = lane.LaneKey
 	}
-	args := append(append(c.commonArgs(known, c.left), spanArgs(spans)...), look, choose, c.nodeToken)
-	args = append(args, c.nameLanes(lanes)...)
-	text := c.merges.plain
-	if shared {
-		text, args = c.merges.byRoom, append(args, rooms)
-	}
-	read, before := c.reader(1), len(c.jobs)
-	err = c.lease(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
+	args := append(append(c.commonArgs(known, c.left), spanArgs(spans)...), by.look, choose, c.nodeToken)
+	args = slices.Concat(args, c.nameLanes(lanes), by.more)
+	first := c.fair.answer(&chosen)
+	read, before := c.reader(len(first)), len(c.jobs)
+	err = c.lease(ctx, call{sql: by.sql, args: args, each: func(row sqlstore.Scanner) error {
 		if len(c.jobs) == before {
 			var id *int64 // null in the only row if no job was claimed
-			if err := row.Scan(append([]any{&chosen, &id}, make([]any, claimColumns-1)...)...); err != nil || id == nil {
+			if err := row.Scan(slices.Concat(first, []any{&id}, make([]any, claimColumns-1))...); err != nil || id == nil {
 				return err
 			}
 		}

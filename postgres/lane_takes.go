@@ -47,6 +47,9 @@ func (c *claimer) noteTakes(open []openLane, before, asked int, more bool, cost 
 	for _, lane := range open {
 		h := takes[lane.id]
 		h.cost, h.complete, h.reached = cost, true, reached
+		if c.fair != nil {
+			h.reached = h.end() // by shares, a claim gets further in some lanes than in others
+		}
 		switch {
 		case ofKind[lane.Kind] >= lane.room && lane.room < asked:
 			h.complete, h.reached = false, front // the claim passed over jobs without room

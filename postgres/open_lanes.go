@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -28,6 +29,8 @@ type openLanes struct {
 	lanes   []openLane // served
 	limited bool       // some of lanes are under limits
 	fair    bool       // tenants share the starts of some of lanes
+	mixed   bool       // but not of all, or not in one scope
+	scope   string     // of the first of them
 	foreign []openLane // under limits, but not served
 }
 
@@ -57,12 +60,17 @@ func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes 
 			continue
 		}
 		open := openLane{id: lane.ID, LaneKey: lane.LaneKey, hold: r.hold(lane)}
-		_, open.fair = r.Party(lane.LaneKey)
+		var party dispatch.Party
+		party, open.fair = r.Party(lane.LaneKey)
 		switch {
 		case sqlstore.Serves(scope, lane.LaneKey):
+			if len(list.lanes) == 0 {
+				list.scope = party.Scope
+			}
 			list.lanes = append(list.lanes, open)
 			list.limited = list.limited || open.limited()
 			list.fair = list.fair || open.fair
+			list.mixed = list.mixed || open.fair != list.lanes[0].fair || party.Scope != list.scope
 		case open.limited():
 			open.foreign = true
 			list.foreign = append(list.foreign, open)

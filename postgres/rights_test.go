@@ -19,7 +19,7 @@ import (
 )
 
 // ownerAndUser are the addresses of a database for its owner and for a user with the
-// rights that docs/operations.md names, before there are any tables.
+// rights that docs/security.md names, before there are any tables.
 func ownerAndUser(t *testing.T) (owner, user string) {
 	t.Helper()
 	at := testdb.Postgres(t)

@@ -85,6 +85,11 @@ type statements struct {
 	ClaimMerged  string `sql:"claim_merged"`
 	ChooseFirst  string `sql:"choose_first"`
 	ChooseByRoom string `sql:"choose_by_room"`
+	ClaimFair    string `sql:"claim_fair"`
+	Weigh        string `sql:"weigh"`
+	WeighSingle  string `sql:"weigh_single"`
+	FairAnswer   string `sql:"fair_answer"`
+	Leasing      string `sql:"leasing"`
 	ClaimCheck   string `sql:"claim_check"`
 
 	Linger       string `sql:"linger"`
@@ -413,7 +418,7 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 			return leavePending
 		case "whereabouts":
 			return whereabouts
-		case "unneeded", "counting_batch", "running_sweep", "known_one", "stored_alike", "due_alike":
+		case "leasing", "answer", "weigh_first", "weigh_seen", "unneeded", "counting_batch", "running_sweep", "known_one", "stored_alike", "due_alike":
 			return "{{" + name + "}}"
 		case "index":
 			return indexName

@@ -118,6 +118,19 @@ func (c *Client) Fires(ctx context.Context, filter FireFilter) ([]Fire, error) {
 	return c.store.Fires(ctx, filter)
 }
 
+// FireOf returns the run that a job is: a handler asks for the instant that the job stands
+// for, however late or often it runs. It fails with ErrNotFound if no schedule made the job.
+func (c *Client) FireOf(ctx context.Context, job int64) (Fire, error) {
+	fires, err := c.store.Fires(ctx, FireFilter{Jobs: []int64{job}, Limit: 1})
+	if err == nil && len(fires) == 0 {
+		err = fmt.Errorf("job %d as a run of a schedule: %w", job, fairlead.ErrNotFound)
+	}
+	if err != nil {
+		return Fire{}, err
+	}
+	return fires[0], nil
+}
+
 // Preview lists the next instants at which a schedule will be due, as if it were
 // enabled. The schedule need not be stored. There are none if its calendar excludes
 // all of them for eight years.

@@ -165,3 +165,20 @@ func TestAPreviewListsTheNextInstants(t *testing.T) {
 		}
 	}
 }
+
+func TestAJobLeadsToTheRunThatItIs(t *testing.T) {
+	p := newPlanning(t)
+	s := p.put(schedule.Schedule{Name: "hourly", Every: time.Hour, Job: fairlead.Job{Kind: "report"}})
+	made, err := p.client.Trigger(t.Context(), s.ID, nil)
+	p.ok(err)
+	fire, err := p.client.FireOf(t.Context(), made.Job)
+	p.ok(err)
+	if fire.Schedule != s.ID || fire.Job != made.Job || !fire.Due.Equal(made.Due) {
+		t.Errorf("the run of job %d is %+v, not %+v", made.Job, fire, made)
+	}
+	job := &fairlead.Job{Kind: "report"}
+	p.ok(fairlead.NewClient(p.store).Enqueue(t.Context(), job))
+	if _, err := p.client.FireOf(t.Context(), job.ID); !errors.Is(err, fairlead.ErrNotFound) {
+		t.Errorf("a job that no schedule made: %v", err)
+	}
+}

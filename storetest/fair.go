@@ -205,6 +205,7 @@ func testFair(c *chapter) {
 			f.Errorf("the starts are %v: the other node's were not made up for", starts)
 		}
 	})
+	c.test("a claim gives every start to the tenant that has had least for its weight", testFairRandom)
 	c.test("crash suspects of tenants that share starts are claimed", func(f *fixture) {
 		f.order("", fairlead.OrderFair)
 		job := f.suspect()

@@ -58,14 +58,17 @@ func (o *callOptions) handler(guard *httpcall.Guard, secrets *httpcall.Secrets, 
 // was deleted meanwhile is not known any more.
 func originIn(client *schedule.Client) func(context.Context, *fairlead.Job) (httpcall.Origin, error) {
 	return func(ctx context.Context, job *fairlead.Job) (httpcall.Origin, error) {
-		fires, err := client.Fires(ctx, schedule.FireFilter{Jobs: []int64{job.ID}})
-		if err != nil || len(fires) == 0 {
+		fire, err := client.FireOf(ctx, job.ID)
+		if errors.Is(err, fairlead.ErrNotFound) {
+			return httpcall.Origin{}, nil
+		}
+		if err != nil {
 			return httpcall.Origin{}, err
 		}
-		schedule, err := client.ByID(ctx, fires[0].Schedule)
+		schedule, err := client.ByID(ctx, fire.Schedule)
 		if err != nil && !errors.Is(err, fairlead.ErrNotFound) {
 			return httpcall.Origin{}, err
 		}
-		return httpcall.Origin{Schedule: schedule.Name, Due: fires[0].Due}, nil
+		return httpcall.Origin{Schedule: schedule.Name, Due: fire.Due}, nil
 	}
 }

@@ -137,6 +137,21 @@ func (s *served) handles(t *testing.T, kind string) bool {
 	return err == nil && strings.Contains(string(raw), strconv.Quote(kind))
 }
 
+// The examples of pages about backups, upgrades and other schedulers are true of the
+// program, each on a server of its own.
+func TestTheExamplesOfOperatorsAreTrue(t *testing.T) {
+	for file, least := range map[string]int{"backup.md": 6, "upgrade.md": 3, "migrating/quartz.md": 2, "migrating/xxl-job.md": 1, "migrating/cron.md": 2} {
+		t.Run(file, func(t *testing.T) {
+			if _, err := exec.LookPath("sqlite3"); err != nil && file == "backup.md" {
+				t.Skip("sqlite3 is missing")
+			}
+			node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+			runExamples(t, filepath.Join("../../docs", file), least, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+				"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+		})
+	}
+}
+
 // The examples of docs/sweeps.md are true of both.
 func TestTheExamplesOfSweepsAreTrue(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -155,9 +170,17 @@ func runExamples(t *testing.T, document string, least int, url string, env ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples, dir := 0, t.TempDir()
+	if examples := runExamplesIn(t, string(text), url, env...); examples < least {
+		t.Errorf("only %d examples were found", examples)
+	}
+}
+
+// runExamplesIn runs the examples of a text, and returns how many there are.
+func runExamplesIn(t *testing.T, text, url string, env ...string) (examples int) {
+	t.Helper()
+	dir := t.TempDir()
 	env = append(env, "FAIRLEAD="+url)
-	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		for _, example := range strings.Split("\n"+block[1], "\n$ ")[1:] {
 			command, want, _ := strings.Cut(example, "\n")
 			if strings.HasSuffix(command, "<<END") { // what follows is typed as well
@@ -177,9 +200,7 @@ func runExamples(t *testing.T, document string, least int, url string, env ...st
 			examples++
 		}
 	}
-	if examples < least {
-		t.Errorf("only %d examples were found", examples)
-	}
+	return examples
 }
 
 // learned is what later examples call what an answer has brought.

@@ -10,7 +10,7 @@ import (
 
 // greeted reads which items a worker says it has handled, until it has said enough or
 // ends.
-func (w *pythonWorker) greeted(into map[int]int, enough func() bool) {
+func (w *exampleWorker) greeted(into map[int]int, enough func() bool) {
 	for !enough() {
 		line, err := w.lines.ReadString('\n')
 		if err != nil {

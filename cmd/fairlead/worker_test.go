@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -16,15 +17,21 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
-// pythonWorker is a worker of the examples as a process.
-type pythonWorker struct {
+// exampleWorker is a worker of the examples as a process.
+type exampleWorker struct {
 	*exec.Cmd
 	lines *bufio.Reader
 }
 
-func startPythonWorker(t *testing.T, script, url string) *pythonWorker {
+func startPythonWorker(t *testing.T, script, url string) *exampleWorker {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "python3", "-B", "../../examples/"+script, url)
+	return startWorker(t, "python3", "-B", "../../examples/"+script, url)
+}
+
+// startWorker starts a program and waits until it has joined.
+func startWorker(t *testing.T, program string, args ...string) *exampleWorker {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -33,13 +40,13 @@ func startPythonWorker(t *testing.T, script, url string) *pythonWorker {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w := &pythonWorker{Cmd: cmd, lines: bufio.NewReader(out)}
+	w := &exampleWorker{Cmd: cmd, lines: bufio.NewReader(out)}
 	w.says(t, "joined")
 	return w
 }
 
 // says waits until the worker has written a line that begins so.
-func (w *pythonWorker) says(t *testing.T, prefix string) {
+func (w *exampleWorker) says(t *testing.T, prefix string) {
 	t.Helper()
 	for {
 		line, err := w.lines.ReadString('\n')
@@ -52,7 +59,7 @@ func (w *pythonWorker) says(t *testing.T, prefix string) {
 	}
 }
 
-func (w *pythonWorker) end(t *testing.T, with os.Signal) error {
+func (w *exampleWorker) end(t *testing.T, with os.Signal) error {
 	t.Helper()
 	if err := w.Process.Signal(with); err != nil {
 		t.Fatal(err)
@@ -126,8 +133,46 @@ func needPython(t *testing.T) {
 // A worker in another language, with nothing but its standard library.
 func TestThePythonWorkerRunsJobs(t *testing.T) {
 	needPython(t)
+	testWorkerOfExamples(t, func(url string) *exampleWorker { return startPythonWorker(t, "worker.py", url) })
+}
+
+func TestTheTypeScriptWorkerRunsJobs(t *testing.T) {
+	program := typeScriptWorker(t)
+	testWorkerOfExamples(t, func(url string) *exampleWorker { return startWorker(t, "node", program, url) })
+}
+
+// typeScriptWorker is what node runs of the worker: the worker itself if this node erases
+// types, else what is left of it without them.
+func typeScriptWorker(t *testing.T) string {
+	t.Helper()
+	const source = "../../examples/worker.mts"
+	erases, err := exec.CommandContext(t.Context(), "node", "-p", "process.features.typescript === 'strip'").Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		if os.Getenv("REQUIRE_DBS") != "" {
+			t.Fatal("node is missing: make test installs it")
+		}
+		t.Skip("node is missing")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(string(erases)) == "true" {
+		return source
+	}
+	plain := filepath.Join(t.TempDir(), "worker.mjs")
+	erase := exec.CommandContext(t.Context(), "go", "tool", "-modfile=../../tools/typescript/go.mod", "esbuild", source, "--outfile="+plain)
+	if out, err := erase.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return plain
+}
+
+// testWorkerOfExamples tests a worker that counts: it runs jobs, is asked to stop one, is
+// killed, and leaves.
+func testWorkerOfExamples(t *testing.T, start func(url string) *exampleWorker) {
+	t.Helper()
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--beat", "200ms", "--lease", "1s")
-	first := startPythonWorker(t, "worker.py", node.url)
+	first := start(node.url)
 
 	good := node.enqueue(t, `"args":{"to":3,"pause":0.01}`)
 	bad := node.enqueue(t, `"args":{"fail":"no paper"},"max_attempts":2,"retry":{"base":"1ms","factor":1}`)
@@ -154,7 +199,7 @@ func TestThePythonWorkerRunsJobs(t *testing.T) {
 	if err := first.end(t, syscall.SIGKILL); err == nil {
 		t.Error("a killed worker ended well")
 	}
-	second := startPythonWorker(t, "worker.py", node.url)
+	second := start(node.url)
 	if job := node.final(t, long); job["state"] != "succeeded" || job["attempt"] != 2.0 {
 		t.Errorf("what the killed worker ran is %v", job)
 	}

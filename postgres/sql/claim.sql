@@ -136,38 +136,7 @@ rest as materialized (
 chosen as materialized (
     {{choice}}
 ),
-locked as materialized (
-    select r.ctid
-    from chosen c join {{ready}} r on r.ctid = c.spot
-    where (select ok from fit)
-    order by c.turn, c.start_by, c.id
-    limit $1::int
-    for update of r skip locked
-),
-picked as materialized (
-    delete from {{ready}} where ctid = any (array(select ctid from locked))
-    returning id, lane, attempt, failures, crashes
-),
-changed as materialized (
-    select string_agg(k.id::text, ' ') as lanes
-    from unnest($15::int[], $16::text[], $17::text[], $18::text[]) as k (id, queue, tenant, kind)
-    where k.id = any (array(select distinct lane from picked))
-      and (select true from {{lane}} where id = k.id and queue = k.queue and tenant = k.tenant and kind = k.kind) is null
-),
-lease as materialized (
-    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking
-    where n > 0 and case when (select lanes from changed) is null then true else ('changed lanes ' || (select lanes from changed))::int = n end
-),
-leased as (
-    insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes)
-    select id, fence, $3::bigint, now, lane, attempt + 1, failures, crashes from lease, picked
-)
-select t.chosen, p.id, e.fence, e.now, p.lane, p.attempt + 1, p.failures, p.crashes,
-       j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
-from (select count(*)::int as chosen from chosen) t
-left join (lease e cross join picked p) on true
-left join {{job}} j on j.id = any (array[p.id])
-left join {{memo}} m on m.id = any (array[p.id]);
+{{leasing}};
 
 -- name: choose_first
 -- The choice of claim_merged, unless a kind of several lanes has little room.
@@ -193,6 +162,129 @@ where place <= ($19::int[])[room]
   )
 order by turn, start_by, id
 limit $13::int;
+
+-- name: claim_fair
+-- Leases jobs of several spans of lanes whose tenants share starts by weight, as
+-- claim_merged does by key. It is what dispatch.Choose does with lanes that are all of
+-- one scope and under no limits. Every start moves a tenant on by one divided by its
+-- weight, and its family likewise. So the place of a job among those of the same priority
+-- is what its family has had when the job's turn in the family comes, and its turn in the
+-- family is what its tenant has had when its turn in the tenant comes.
+--
+-- It first reads some jobs of every span, about what its tenant will get. Only a span
+-- whose last job read has a place among the first can hold more jobs to take: reading on
+-- moves later jobs back and earlier ones not at all. Usually there is none.
+-- Inputs: $1 to $18 as claim_merged, but $12 per span; per span: $19 number of its tenant,
+--   $20 what the tenant has had, $21 its weight, $22 number of its family, $23 what the
+--   family has had, $24 its weight.
+-- Output: how many were chosen; the lanes that have jobs, null in all rows but the first; then
+--   as claim_lane; one row of nulls if none was leased.
+-- Locks: as claim_lane.
+with fit as materialized (
+    select exists (select from {{node}} where id = $3::bigint and token = $14::text and not dead and lease_until > {{now}})
+       and (select version from {{rules}} where id = 1) = $4::bigint as ok
+),
+first as materialized (
+    select s.lane, s.last_turn, s.most, s.look, s.tenant, s.tenant_had, s.tenant_weight, s.family, s.family_had, s.family_weight,
+           k.spot, k.turn, k.start_by, k.id, k.place
+    from unnest($5::int[], $6::smallint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::int[], $11::int[], $12::int[],
+                $19::int[], $20::float8[], $21::float8[], $22::int[], $23::float8[], $24::float8[])
+        as s (lane, from_turn, from_start_by, from_id, last_turn, most, room, look,
+              tenant, tenant_had, tenant_weight, family, family_had, family_weight)
+    cross join lateral (
+        select ctid as spot, turn, start_by, id, row_number() over (order by turn, start_by, id) as place
+        from {{ready}}
+        where lane = s.lane and solo = $2::smallint and turn <= s.last_turn
+          and (turn, start_by, id) >= (s.from_turn, s.from_start_by, s.from_id)
+        order by turn, start_by, id
+        limit least(s.look, s.most)
+    ) k
+),
+line as materialized (
+    select * from ({{weigh_first}}) w order by turn, had, start_by, id limit $13::int
+),
+rest as materialized (
+    select f.tenant, f.tenant_had, f.tenant_weight, f.family, f.family_had, f.family_weight, k.spot, k.turn, k.start_by, k.id
+    from line f
+    cross join lateral (
+        select ctid as spot, turn, start_by, id
+        from {{ready}}
+        where lane = f.lane and solo = $2::smallint and turn <= f.last_turn
+          and (turn, start_by, id) > (f.turn, f.start_by, f.id)
+        order by turn, start_by, id
+        limit f.most - f.look
+    ) k
+    where f.place = f.look and f.most > f.look
+),
+seen as materialized (
+    select tenant, tenant_had, tenant_weight, family, family_had, family_weight, spot, turn, start_by, id
+    from first where exists (select from rest)
+    union all
+    select tenant, tenant_had, tenant_weight, family, family_had, family_weight, spot, turn, start_by, id from rest
+),
+chosen as materialized (
+    select spot, turn, had, start_by, id from line where not exists (select from rest)
+    union all
+    (select spot, turn, had, start_by, id from ({{weigh_seen}}) w order by turn, had, start_by, id limit $13::int)
+),
+{{leasing}};
+
+-- name: weigh
+-- A part of claim_fair: where jobs stand among those of the same priority.
+-- Inputs: {{choice}}: the jobs.
+-- Output: the jobs, each with what its family has had when its turn comes.
+select *, family_had + (row_number() over (partition by family order by turn, tenant_at, start_by, id) - 1) / family_weight as had
+from (
+    select *, tenant_had + (row_number() over (partition by tenant order by turn, start_by, id) - 1) / tenant_weight as tenant_at
+    from {{choice}}
+) of_tenant;
+
+-- name: weigh_single
+-- weigh if no two tenants have the same family: it spares going through the jobs twice.
+-- Inputs and output: as weigh.
+select *, family_had + (row_number() over (partition by family order by turn, start_by, id) - 1) / family_weight as had
+from {{choice}};
+
+-- name: fair_answer
+-- The first columns of claim_fair.
+t.chosen, case when row_number() over () = 1 then array(select distinct lane from first) end;
+
+-- name: leasing
+-- The end of claim_merged and claim_fair: leases what they have chosen.
+-- Inputs: as there; {{order}} in which to lock; {{answer}}: the first columns of the
+--   output.
+locked as materialized (
+    select r.ctid
+    from chosen c join {{ready}} r on r.ctid = c.spot
+    where (select ok from fit)
+    order by {{order}}
+    limit $1::int
+    for update of r skip locked
+),
+picked as materialized (
+    delete from {{ready}} where ctid = any (array(select ctid from locked))
+    returning id, lane, attempt, failures, crashes
+),
+changed as materialized (
+    select string_agg(k.id::text, ' ') as lanes
+    from unnest($15::int[], $16::text[], $17::text[], $18::text[]) as k (id, queue, tenant, kind)
+    where k.id = any (array(select distinct lane from picked))
+      and (select true from {{lane}} where id = k.id and queue = k.queue and tenant = k.tenant and kind = k.kind) is null
+),
+lease as materialized (
+    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking
+    where n > 0 and case when (select lanes from changed) is null then true else ('changed lanes ' || (select lanes from changed))::int = n end
+),
+leased as (
+    insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes)
+    select id, fence, $3::bigint, now, lane, attempt + 1, failures, crashes from lease, picked
+)
+select {{answer}}, p.id, e.fence, e.now, p.lane, p.attempt + 1, p.failures, p.crashes,
+       j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
+from (select count(*)::int as chosen from chosen) t
+left join (lease e cross join picked p) on true
+left join {{job}} j on j.id = any (array[p.id])
+left join {{memo}} m on m.id = any (array[p.id]);
 
 -- name: claim_check
 -- Explains why a claim returned no jobs: whether the node is alive, and the version of

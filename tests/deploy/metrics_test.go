@@ -26,13 +26,13 @@ func checkMetrics(t *testing.T, where, query string) {
 	}
 }
 
-// metricTypes lists the metrics of docs/operations.md with their types. A test of package
+// metricTypes lists the metrics of docs/reference/metrics.md with their types. A test of package
 // metrics holds that list to what nodes show.
 func metricTypes(t *testing.T) map[string]string {
 	t.Helper()
 	types := map[string]string{}
 	row := regexp.MustCompile(`(?m)^\| (.*fairlead_.*?) \| (gauge|counter|histogram) \|`)
-	for _, match := range row.FindAllStringSubmatch(string(read(t, "docs", "operations.md")), -1) {
+	for _, match := range row.FindAllStringSubmatch(string(read(t, "docs", "reference", "metrics.md")), -1) {
 		for _, name := range metricName.FindAllString(match[1], -1) {
 			types[name] = match[2]
 		}

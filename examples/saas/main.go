@@ -1,0 +1,149 @@
+// Command saas shares one node among the customers of a service. One of them floods it with
+// jobs; the others do not wait for that.
+//
+//	go run ./examples/saas
+//
+// It prints how many of the first starts each had, how many jobs ran at once, and when the
+// last was done. Tenants, limits and jobs are in the file saas.db.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// Render is the work of the service. Each job takes a moment.
+var Render = fairlead.NewKind[struct{}]("saas.render")
+
+// customers are who the service works for, parents first, and how many jobs each brings.
+var customers = []struct {
+	fairlead.Tenant
+	jobs int
+}{
+	{fairlead.Tenant{Name: "noisy", Weight: 1}, 2000},                // far more than its share
+	{fairlead.Tenant{Name: "gold", Weight: 3, MinRunning: 2}, 150},   // thrice the share, and two slots whenever it has jobs
+	{fairlead.Tenant{Name: "acme", Weight: 2, MaxRunning: 4}, 0},     // a company: its teams share its weight and its cap
+	{fairlead.Tenant{Name: "acme-eu", Parent: "acme"}, 50},           //
+	{fairlead.Tenant{Name: "acme-us", Parent: "acme"}, 50},           //
+	{fairlead.Tenant{Name: "free", Weight: 1, Rate: 5, Burst: 1}, 8}, // five starts per second, however many slots are free
+}
+
+// Desk counts what a tenant has started.
+type Desk struct {
+	mu      sync.Mutex
+	began   time.Time
+	starts  []string // tenants, in the order of their starts
+	running map[string]int
+	most    map[string]int           // that ran at once
+	last    map[string]time.Duration // when its last job was done
+}
+
+// work is the handler: it takes a slot for a moment.
+func (d *Desk) work(ctx context.Context, job *fairlead.Job, _ struct{}) error {
+	d.count(job.Tenant, 1)
+	defer d.count(job.Tenant, -1)
+	select {
+	case <-time.After(10 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (d *Desk) count(tenant string, n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n > 0 {
+		d.starts = append(d.starts, tenant)
+	}
+	d.running[tenant] += n
+	d.most[tenant] = max(d.most[tenant], d.running[tenant])
+	d.last[tenant] = time.Since(d.began)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	desk, err := run(ctx, "saas.db")
+	if err != nil {
+		log.Fatal(err)
+	}
+	desk.print(os.Stdout)
+}
+
+// run declares the tenants, brings their jobs and is a node until all of them are done.
+func run(ctx context.Context, file string) (desk *Desk, err error) {
+	store, err := sqlite.Open(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	client := fairlead.NewClient(store)
+	if err := client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}); err != nil {
+		return nil, err
+	}
+	var jobs []*fairlead.Job
+	for _, customer := range customers { // the noisy one comes first
+		if _, err := client.PutTenant(ctx, customer.Tenant); err != nil && !errors.Is(err, fairlead.ErrConflict) {
+			return nil, err // a conflict: it is declared already
+		}
+		for range customer.jobs {
+			job := Render.Job(struct{}{})
+			job.Tenant = customer.Name
+			jobs = append(jobs, job)
+		}
+	}
+	if err := client.Enqueue(ctx, jobs...); err != nil {
+		return nil, err
+	}
+	desk = &Desk{began: time.Now(), running: map[string]int{}, most: map[string]int{}, last: map[string]time.Duration{}}
+	mux := fairlead.NewMux()
+	Render.Handle(mux, desk.work)
+	running, stopNode := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	// A node that claims ahead would count the jobs that it holds for later against caps.
+	go func() { ended <- engine.Run(running, store, mux, engine.Options{Slots: 8, SlotsOnly: true}) }()
+	for _, job := range jobs {
+		if _, err = client.Wait(ctx, job.ID); err != nil {
+			break
+		}
+	}
+	stopNode()
+	return desk, errors.Join(err, <-ended)
+}
+
+// print shows the starts by tenant.
+func (d *Desk) print(out io.Writer) {
+	const first = 200
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "tenant\tjobs\tof the first %d starts\tmost at once\tdone after\t\n", first)
+	for _, customer := range customers {
+		if name := customer.Name; customer.jobs > 0 {
+			fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t\n", name, customer.jobs, d.among(name, first), d.most[name], d.last[name].Round(10*time.Millisecond))
+		}
+	}
+	_ = table.Flush() // a terminal that is gone reads nothing
+}
+
+// among is how many of the first starts a tenant had.
+func (d *Desk) among(tenant string, first int) (starts int) {
+	for _, other := range d.starts[:min(first, len(d.starts))] {
+		if other == tenant {
+			starts++
+		}
+	}
+	return starts
+}
