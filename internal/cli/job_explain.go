@@ -121,7 +121,7 @@ func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
 		lines = append(lines, "its node was last heard of "+p.moment(run.GetLastBeat().AsTime()))
 	}
 	if run.GetCrashes() > 0 {
-		lines = append(lines, fmt.Sprintf("%d nodes have died while it ran, since it last reported progress", run.GetCrashes()))
+		lines = append(lines, fmt.Sprintf("nodes that have died while it ran, since it last reported progress: %d", run.GetCrashes()))
 	}
 	if run.GetStopping() {
 		lines = append(lines, "it was asked to stop")
