@@ -94,6 +94,10 @@ test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and Mari
 	@echo '== Starting PostgreSQL and MariaDB: seconds, or minutes if they have to be installed first'
 	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-deploy test-browser test-race
 
+.PHONY: newcomer
+newcomer: ## Do what the README says, from a clone with empty caches; ARGS=-test=false leaves out its tests; Linux only
+	@go run ./internal/newcomer $(ARGS)
+
 .PHONY: mutants
 mutants: bin/testdb-run ## Damage the code in one place at a time and see whether a test notices; flags in ARGS
 	@go build -o bin/mutants-run ./internal/mutants

@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/transcript"
 	"github.com/fairlead-io/fairlead/worker"
 )
 
@@ -180,25 +181,16 @@ func runExamplesIn(t *testing.T, text, url string, env ...string) (examples int)
 	t.Helper()
 	dir := t.TempDir()
 	env = append(env, "FAIRLEAD="+url)
-	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(text, -1) {
-		for _, example := range strings.Split("\n"+block[1], "\n$ ")[1:] {
-			command, want, _ := strings.Cut(example, "\n")
-			if strings.HasSuffix(command, "<<END") { // what follows is typed as well
-				input, rest, _ := strings.Cut(want, "\nEND")
-				command, want = command+"\n"+input+"\nEND", rest
-			}
-			shell := exec.CommandContext(t.Context(), "sh", "-c", command)
-			shell.Env, shell.Dir = append(os.Environ(), env...), dir
-			got, err := shell.Output()
-			if err != nil {
-				t.Fatalf("%s: %v", command, err)
-			}
-			if !fits(strings.TrimSpace(want), strings.TrimSpace(string(got))) {
-				t.Errorf("$ %s\n got %s\nwant %s", command, got, want)
-			}
-			env = append(env, learned(url, string(got))...)
-			examples++
+	for _, example := range transcript.Of(text) {
+		got, err := example.Run(t.Context(), dir, append(os.Environ(), env...))
+		if err != nil {
+			t.Fatalf("%s: %v", example.Command, err)
 		}
+		if !example.Fits(got) {
+			t.Errorf("$ %s\n got %s\nwant %s", example.Command, got, example.Want)
+		}
+		env = append(env, learned(url, got)...)
+		examples++
 	}
 	return examples
 }
@@ -212,13 +204,4 @@ func learned(url, answer string) (variables []string) {
 		variables = append(variables, "FENCE="+m[1])
 	}
 	return variables
-}
-
-// fits reports whether a text is as another in which … stands for anything.
-func fits(pattern, text string) bool {
-	parts := strings.Split(pattern, "…")
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
-	}
-	return regexp.MustCompile("(?s)^" + strings.Join(parts, ".*") + "$").MatchString(text)
 }
