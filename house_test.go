@@ -89,6 +89,8 @@ var imports = []struct {
 	{"internal/mutants/active", nil, "what any package may be made to ask knows none of them"},
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
 	{"internal/release", nil, "a program is built and listed without knowing what it does"},
+	{"internal/transcript", nil, "examples are read and run without knowing whose they are"},
+	{"internal/newcomer", []string{"internal/transcript"}, "a newcomer knows nothing but the README"},
 	{"internal/demo", []string{".", "batch", "driver", "httpcall", "schedule", "sweep", "sweep/items"}, "the demo is a program of a user, on any store; what a node does with batches it does to remove them"},
 	{"internal/bench", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
 	{"internal/bench/lists", []string{".", "access", "batch", "driver", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "schedule", "sweep"}, "a stock of jobs is written past the store, in its own tables, and read through it"},

@@ -24,6 +24,18 @@ const (
 	rightsToChange = rightsToUse + ", create, alter, drop, create view"
 )
 
+func TestTheDocumentedRightsAreThoseThatAreTested(t *testing.T) {
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for account, rights := range map[string]string{"fairlead_owner": rightsToChange, "fairlead_app": rightsToUse} {
+		if want := "grant " + rights + " on jobs.* to '" + account + "'@'%';"; !strings.Contains(string(page), want) {
+			t.Errorf("docs/security.md has no line %q", want)
+		}
+	}
+}
+
 // userWith makes a user with some rights on a database, and returns its URL.
 func userWith(t *testing.T, address, rights string) string {
 	t.Helper()

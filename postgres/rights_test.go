@@ -18,6 +18,22 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
+// documentedRights are the statements of docs/security.md, for other names.
+func documentedRights(t *testing.T, owner, user, database string) []string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "```sql\n")
+	block, _, found := strings.Cut(after, ";\n```")
+	if !found {
+		t.Fatal("docs/security.md has no statements for rights")
+	}
+	named := strings.NewReplacer("fairlead_owner", owner, "fairlead_app", user, "database jobs", "database "+database).Replace(block)
+	return strings.Split(named, ";\n")
+}
+
 // ownerAndUser are the addresses of a database for its owner and for a user with the
 // rights that docs/security.md names, before there are any tables.
 func ownerAndUser(t *testing.T) (owner, user string) {
@@ -34,16 +50,10 @@ func ownerAndUser(t *testing.T) (owner, user string) {
 		return copied.String()
 	}
 	ownerRole, userRole := database+"_owner", database+"_app"
-	for _, statement := range []string{
+	for _, statement := range append([]string{
 		"create role " + ownerRole + " login", "create role " + userRole + " login",
 		"revoke create on schema public from public",
-		"create schema fairlead authorization " + ownerRole,
-		"alter role " + ownerRole + " in database " + database + " set search_path = fairlead",
-		"alter role " + userRole + " in database " + database + " set search_path = fairlead",
-		"grant usage on schema fairlead to " + userRole,
-		"alter default privileges for role " + ownerRole + " in schema fairlead grant select, insert, update, delete on tables to " + userRole,
-		"alter default privileges for role " + ownerRole + " in schema fairlead grant usage, select, update on sequences to " + userRole,
-	} {
+	}, documentedRights(t, ownerRole, userRole, database)...) {
 		exec(t, at, statement)
 	}
 	t.Cleanup(func() {
