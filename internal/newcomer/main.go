@@ -71,6 +71,7 @@ func newVisit(dir string) *visit {
 		"GOFLAGS=-modcacherw", // so that the directory can be removed
 		"XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
 		"FAIRLEAD_SERVER=", "FAIRLEAD_TOKEN=", "FAIRLEAD_DB=",
+		"MAKEFLAGS=", "ARGS=", // of the make that has started this
 	)
 	return v
 }
