@@ -52,7 +52,7 @@ func TestTextsSayWhoDoesWhat(t *testing.T) {
 	for i, u := range unclear {
 		patterns[i] = u.pattern
 	}
-	any := regexp.MustCompile(`(?i)\b(?:` + strings.Join(patterns, "|") + `)\b`)
+	whole := regexp.MustCompile(`(?i)\b(?:` + strings.Join(patterns, "|") + `)\b`)
 	used := map[int]bool{}
 	for _, file := range textFiles(t) {
 		source, err := os.ReadFile(file)
@@ -60,7 +60,7 @@ func TestTextsSayWhoDoesWhat(t *testing.T) {
 			t.Fatal(err)
 		}
 		for number, line := range textLines(file, source) {
-			word := any.FindString(line)
+			word := whole.FindString(line)
 			if word == "" {
 				continue
 			}

@@ -36,7 +36,8 @@ func TestALimitNamesTheFieldThatIsWrong(t *testing.T) {
 		}
 	}
 	for _, limit := range []fairlead.Limit{
-		{Scope: fairlead.LimitGlobal}, kind(func(l *fairlead.Limit) {
+		{Scope: fairlead.LimitGlobal},
+		kind(func(l *fairlead.Limit) {
 			l.MaxRunning, l.PerKey, l.Rate = fairlead.MaxCap, fairlead.MaxCap, fairlead.MaxRate
 		}),
 		{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1},

@@ -52,8 +52,8 @@ func Replace(job *Job) error { return &Outcome{move: Succeed, replace: job} }
 // job fails. See OrRetry.
 func Await(within time.Duration) *Outcome { return &Outcome{move: MoveAwait, after: within} }
 
-// OrRetry, of Await, makes it a failed attempt that no answer comes in time, or that the
-// answer is a failure: the job is tried again as its Retry and MaxAttempts say, unless
+// OrRetry makes it a failed attempt of a job that awaits that no answer comes in time, or
+// that the answer is a failure: the job is tried again as its Retry and MaxAttempts say, unless
 // the failure is Fatal. Without it either ends the job.
 func (o *Outcome) OrRetry() *Outcome {
 	kept := *o

@@ -24,12 +24,12 @@ func TestALineKnowsItsTasks(t *testing.T) {
 					tasks = append(tasks, at)
 				}
 			},
-			"end": func(t *rapid.T) {
+			"end": func(*rapid.T) {
 				if line.dropFirst(); len(tasks) > 0 {
 					tasks = tasks[1:]
 				}
 			},
-			"recall": func(t *rapid.T) {
+			"recall": func(*rapid.T) {
 				if line.dropLast(); len(tasks) > 0 {
 					tasks = tasks[:len(tasks)-1]
 				}

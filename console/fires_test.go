@@ -90,7 +90,7 @@ func TestOnlyTheNextFireOfADelayIsForeseen(t *testing.T) {
 		t.Errorf("the fires are %v", got)
 	}
 	p.NextFire = nil // it waits for the end of a run
-	p.fires(from, from.Add(time.Hour), func(minute, n int) { t.Errorf("it fires in minute %d", minute) })
+	p.fires(from, from.Add(time.Hour), func(minute, _ int) { t.Errorf("it fires in minute %d", minute) })
 }
 
 func TestAWeekOfADenseScheduleIsCountedInFewSteps(t *testing.T) {

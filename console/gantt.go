@@ -87,8 +87,8 @@ func layGantt(jobs []ran, from, to time.Time, others string) *gantt {
 	y := ganttTop
 	for _, name := range names {
 		group := ganttGroup{Name: name, Y: y}
-		lanes := 0
-		group.Bars, lanes = g.pack(grouped[name])
+		bars, lanes := g.pack(grouped[name])
+		group.Bars = bars
 		group.Height = float64(lanes) * laneHeight
 		for i := range group.Bars {
 			group.Bars[i].Y += y

@@ -118,8 +118,12 @@ func TestTabsCountTheRowsThatTheyLeadTo(t *testing.T) {
 		path, want string
 		counts     int
 	}{
-		{"/jobs", "127", all}, {"/jobs?tenant=acme", "7", all}, {"/jobs?queue=q", "4", all}, {"/jobs?state=ready&queue=q", "1", all},
-		{"/jobs?kind=other", "3", all}, {"/jobs?queue=q&tenant=nobodys", "0", all},
+		{"/jobs", "127", all},
+		{"/jobs?tenant=acme", "7", all},
+		{"/jobs?queue=q", "4", all},
+		{"/jobs?state=ready&queue=q", "1", all},
+		{"/jobs?kind=other", "3", all},
+		{"/jobs?queue=q&tenant=nobodys", "0", all},
 		{"/jobs?kind=other&state=parked", "3", all},
 	} {
 		if counts, _ := r.countsHold(c.path); counts != c.counts {

@@ -92,7 +92,7 @@ func loadJobs(v *visit) (any, error) {
 		return nil, err
 	}
 	list := &jobList{States: f.State, Like: f.like, AtMost: f.atMost > 0, Filtered: f.chooses()}
-	next := ""
+	var next string
 	if f.looks() {
 		if list.Window, err = v.lookThrough(f); err != nil {
 			return nil, err

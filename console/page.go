@@ -113,7 +113,7 @@ func (c *Console) liveBody(r *http.Request, s *screen) (string, error) {
 	}
 	v := c.visit(r, who)
 	key := fmt.Sprintf("%q %q %q %q %q", who.scope, v.Lang, v.Zone, s.name, v.Back())
-	make := func(ctx context.Context) ([]byte, error) {
+	build := func(ctx context.Context) ([]byte, error) {
 		v.ctx = withViewer(ctx, who)
 		data, err := s.load(v)
 		if err != nil {
@@ -121,9 +121,9 @@ func (c *Console) liveBody(r *http.Request, s *screen) (string, error) {
 		}
 		return c.templates.execute(s.name, v.show(data))
 	}
-	body, own, err := c.views.share(r.Context(), v.Now, key, make)
+	body, own, err := c.views.share(r.Context(), v.Now, key, build)
 	if !own && personal(err) {
-		body, err = make(r.Context())
+		body, err = build(r.Context())
 	}
 	return string(body), err
 }

@@ -47,17 +47,17 @@ const mostShared = 2000
 // makePatience bounds how long a value may take.
 const makePatience = 20 * time.Second
 
-// get returns the value of a key, which make makes if it is the first to be asked for it
+// get returns the value of a key, which build makes if it is the first to be asked for it
 // in this tick. The value is for all who wait for it: it is given up only when none of
 // them does any more.
-func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, make func(context.Context) (V, error)) (V, error) {
-	value, _, err := p.share(ctx, now, key, make)
+func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (V, error) {
+	value, _, err := p.share(ctx, now, key, build)
 	return value, err
 }
 
 // share is get, and reports whether it was this call that had the value made.
-func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, make func(context.Context) (V, error)) (value V, own bool, err error) {
-	entry, own := p.join(ctx, tickOf(now), key, make)
+func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (value V, own bool, err error) {
+	entry, own := p.join(ctx, tickOf(now), key, build)
 	defer p.leave(entry)
 	select {
 	case <-entry.done:
@@ -68,7 +68,7 @@ func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, make 
 }
 
 // join waits for an entry, which is begun if there is none.
-func (p *perTick[V]) join(ctx context.Context, tick int64, key string, make func(context.Context) (V, error)) (entry *made[V], first bool) {
+func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build func(context.Context) (V, error)) (entry *made[V], first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turn(tick)
@@ -81,7 +81,7 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, make func
 	if len(p.entries) < cmp.Or(p.most, mostShared) {
 		p.entries[key] = entry
 	}
-	go func() { // ends with make, within makePatience
+	go func() { // ends with build, within makePatience
 		defer cancel()
 		defer close(entry.done)
 		defer func() {
@@ -89,7 +89,7 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, make func
 				entry.err = fmt.Errorf("panic: %v\n%s", problem, debug.Stack())
 			}
 		}()
-		entry.value, entry.err = make(making)
+		entry.value, entry.err = build(making)
 	}()
 	return entry, true
 }

@@ -43,18 +43,18 @@ func TestWhoGoesDoesNotTakeTheValueFromOthers(t *testing.T) {
 		now := time.Unix(1_000_000, 0)
 		hasty, cancel := context.WithCancel(t.Context())
 		release := make(chan struct{})
-		make := func(ctx context.Context) (string, error) {
+		build := func(ctx context.Context) (string, error) {
 			<-release
 			return "value", ctx.Err()
 		}
 		gone := false
 		go func() {
-			_, err := values.get(hasty, now, "a", make)
+			_, err := values.get(hasty, now, "a", build)
 			gone = errors.Is(err, context.Canceled)
 		}()
 		synctest.Wait()
 		got := ""
-		go func() { got, _ = values.get(t.Context(), now, "a", make) }()
+		go func() { got, _ = values.get(t.Context(), now, "a", build) }()
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
@@ -120,10 +120,10 @@ func TestAValueThatTakesLongIsNotBegunAgain(t *testing.T) {
 func TestAClockThatWasSetBackBeginsAnew(t *testing.T) {
 	var values perTick[int]
 	made := 0
-	make := func(context.Context) (int, error) { made++; return made, nil }
+	build := func(context.Context) (int, error) { made++; return made, nil }
 	later := time.Unix(1_000_000, 0)
 	for _, at := range []time.Time{later, later.Add(-time.Hour), later.Add(-time.Hour + tickLength)} {
-		if _, err := values.get(t.Context(), at, "a", make); err != nil {
+		if _, err := values.get(t.Context(), at, "a", build); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -56,14 +56,16 @@ func TestALifeIsToldApartAsFarAsItIsRecorded(t *testing.T) {
 		},
 		"failed, its last run being recorded": {
 			&fairleadv1.Job{State: "failed", CreatedAt: after(0), NotBefore: after(0), StartedAt: after(10), FinishedAt: after(20), Attempt: 1, Fence: 1},
-			[]*fairleadv1.Attempt{failed(1, 10, 20)}, "ready 0s-10s, failed 10s-20s",
+			[]*fairleadv1.Attempt{failed(1, 10, 20)},
+			"ready 0s-10s, failed 10s-20s",
 		},
 		"ready again": {
 			&fairleadv1.Job{State: "ready", CreatedAt: after(0), Attempt: 1, Failures: 1}, []*fairleadv1.Attempt{failed(1, 10, 20)}, "ready 0s-10s, failed 10s-20s, idle 20s-1m40s",
 		},
 		"backing off": {
 			&fairleadv1.Job{State: "scheduled", CreatedAt: after(0), NotBefore: after(130), Attempt: 1, Failures: 1},
-			[]*fairleadv1.Attempt{failed(1, 10, 20)}, "ready 0s-10s, failed 10s-20s, scheduled 20s-1m40s, ahead 1m40s-2m10s",
+			[]*fairleadv1.Attempt{failed(1, 10, 20)},
+			"ready 0s-10s, failed 10s-20s, scheduled 20s-1m40s, ahead 1m40s-2m10s",
 		},
 	} {
 		if got := told(phasesOf(test.job, test.attempts, now)); got != test.want {

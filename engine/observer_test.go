@@ -43,7 +43,7 @@ func (d *diary) count(what string) int {
 
 func (d *diary) Claimed(jobs int, _ time.Duration) { d.note("claimed", jobs); d.note("claims", 1) }
 func (d *diary) Started(*fairlead.Job)             { d.note("started", 1) }
-func (d *diary) Ended(_ *fairlead.Job, s fairlead.Settlement, _ fairlead.Settled, _ time.Duration) {
+func (d *diary) Ended(_ *fairlead.Job, _ fairlead.Settlement, _ fairlead.Settled, _ time.Duration) {
 	d.note("ended", 1)
 }
 

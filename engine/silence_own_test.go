@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -25,7 +26,11 @@ func TestALostLeaseSaysWhoseSilenceItWas(t *testing.T) {
 			}
 		})
 	}
-	if got := fmt.Sprint((&silence{since: time.Now(), fails: 1}).lost(7, true).(*lostLease).whose); got != "the service, which did not answer" {
+	var lost *lostLease
+	if !errors.As((&silence{since: time.Now(), fails: 1}).lost(7, true), &lost) {
+		t.Fatal("it says nothing of a lost lease")
+	}
+	if got := fmt.Sprint(lost.whose); got != "the service, which did not answer" {
 		t.Errorf("of a remote node: %s", got)
 	}
 }

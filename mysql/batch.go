@@ -72,8 +72,13 @@ func (s *Store) chosenBatches(filter batch.Filter) string {
 		column string
 		names  []string
 	}{
-		{"tenant", filter.Tenants}, {"name", filter.Names}, {"type", filter.Types}, {"queue", filter.Queues},
-		{declaredOf("creator"), filter.Creators}, {declaredOf("env"), filter.Envs}, {"state", sqlstore.BatchStates(filter)},
+		{"tenant", filter.Tenants},
+		{"name", filter.Names},
+		{"type", filter.Types},
+		{"queue", filter.Queues},
+		{declaredOf("creator"), filter.Creators},
+		{declaredOf("env"), filter.Envs},
+		{"state", sqlstore.BatchStates(filter)},
 	} {
 		if len(of.names) == 0 {
 			continue

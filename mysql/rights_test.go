@@ -142,6 +142,7 @@ func TestThePasswordIsReadAnewForEachConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer rows.Close()
 	for rows.Next() {
 		var id int64
 		if err := rows.Scan(&id); err != nil {

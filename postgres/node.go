@@ -136,7 +136,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	token, err := s.nodes.Of(ctx, node)
 	if err != nil {
-		return nil // it has left already
+		return nil //nolint:nilerr // it has left already
 	}
 	if err := s.run(ctx, call{sql: s.sql.Leave, args: []any{int64(node), token}}); err != nil {
 		return fmt.Errorf("leave: %w", err)

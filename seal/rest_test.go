@@ -51,14 +51,16 @@ func TestNothingIsReadableAtRest(t *testing.T) {
 		}
 		return errors.Join(fairlead.SetOutput(ctx, secret), fairlead.Progress(ctx, secret), fairlead.Remember(ctx, secret))
 	}))
-	batch.Handle(mux, batch.Operation{TargetType: "card", BatchType: "charge",
+	batch.Handle(mux, batch.Operation{
+		TargetType: "card", BatchType: "charge",
 		BuildParam: func(context.Context, batch.TaskArgs) (json.RawMessage, error) { return secret, nil },
 		Process: func(_ context.Context, task batch.TaskArgs) error {
 			if bytes.Contains(task.After, []byte(canary)) {
 				seen++
 			}
 			return nil
-		}})
+		},
+	})
 	stepper, err := engine.NewStepper(ctx, store, mux)
 	if err != nil {
 		t.Fatal(err)

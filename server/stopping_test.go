@@ -43,7 +43,10 @@ func TestCallsThatLastEndWhenTheProgramStops(t *testing.T) {
 	var all sync.WaitGroup
 	begun := make(chan struct{}, 10)
 	for _, call := range []struct{ verb, path, body string }{
-		{"GET", job + "/watch", ""}, {"GET", batches + "/1/watch", ""}, {"GET", sweeps + "/s/watch", ""}, {"GET", "/api/v1/events", ""},
+		{"GET", job + "/watch", ""},
+		{"GET", batches + "/1/watch", ""},
+		{"GET", sweeps + "/s/watch", ""},
+		{"GET", "/api/v1/events", ""},
 		{"POST", w.path + "/watch", session + "}"},
 		{"POST", w.path + "/jobs", session + "}"},
 		{"POST", w.path + "/lease", session + `,"wait":"60s"}`},

@@ -135,7 +135,7 @@ func TestABodyThatCameTooLateIsSaidToBeSlow(t *testing.T) {
 		if _, err := body.Read(make([]byte, 1)); !errors.Is(err, want) {
 			t.Errorf("%v is told as %v", cause, err)
 		}
-		if cause == io.EOF {
+		if errors.Is(cause, io.EOF) {
 			body.ReadCloser = nil // what is over is not read again
 			if _, err := body.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 				t.Errorf("after its end: %v", err)

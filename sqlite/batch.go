@@ -63,8 +63,12 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 		column string
 		values []string
 	}{
-		{"b.name", filter.Names}, {"b.type", filter.Types}, {"b.queue", filter.Queues}, {"b.tenant", filter.Tenants},
-		{"coalesce(json_extract(b.body, '$.creator'), '')", filter.Creators}, {"coalesce(json_extract(b.body, '$.env'), '')", filter.Envs},
+		{"b.name", filter.Names},
+		{"b.type", filter.Types},
+		{"b.queue", filter.Queues},
+		{"b.tenant", filter.Tenants},
+		{"coalesce(json_extract(b.body, '$.creator'), '')", filter.Creators},
+		{"coalesce(json_extract(b.body, '$.env'), '')", filter.Envs},
 		{"b.state", sqlstore.BatchStates(filter)},
 	} {
 		if len(f.values) > 0 {

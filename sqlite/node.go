@@ -81,7 +81,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	token, err := s.nodes.Of(ctx, node)
 	if err != nil {
-		return nil // it has left already
+		return nil //nolint:nilerr // it has left already
 	}
 	if _, err := inTxFirst(ctx, s, "leave", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, int64(node), token) }); err != nil {
 		return err

@@ -241,7 +241,8 @@ func testPrune(c *chapter) {
 	})
 	c.test("limits that are set stay, whatever they limit", func(f *fixture) {
 		for _, limit := range []fairlead.Limit{
-			{Scope: fairlead.LimitKind, Name: "capped", MaxRunning: 1}, {Scope: fairlead.LimitKind, Name: "rated", Rate: 1, Burst: 1},
+			{Scope: fairlead.LimitKind, Name: "capped", MaxRunning: 1},
+			{Scope: fairlead.LimitKind, Name: "rated", Rate: 1, Burst: 1},
 			{Scope: fairlead.LimitKind, Name: "gated", PerKey: 2},
 		} {
 			f.limit(limit)

@@ -34,8 +34,15 @@ func testPages(c *chapter) {
 			f.in(state, ofKind("kind for "+string(state)))
 		}
 		for _, filter := range []fairlead.Filter{
-			{}, {Tenants: []string{"x"}}, {Kinds: []string{"a"}}, {Key: "shared"}, {States: []fairlead.State{fairlead.Ready}}, {To: f.now().Add(time.Second)},
-			{States: []fairlead.State{fairlead.Failed, fairlead.Succeeded}}, {IDs: []int64{byName["a1x"].ID, byName["b2y"].ID}}, {Kinds: []string{"never heard of"}},
+			{},
+			{Tenants: []string{"x"}},
+			{Kinds: []string{"a"}},
+			{Key: "shared"},
+			{States: []fairlead.State{fairlead.Ready}},
+			{To: f.now().Add(time.Second)},
+			{States: []fairlead.State{fairlead.Failed, fairlead.Succeeded}},
+			{IDs: []int64{byName["a1x"].ID, byName["b2y"].ID}},
+			{Kinds: []string{"never heard of"}},
 		} {
 			all := filter
 			all.Limit = 1000

@@ -40,7 +40,7 @@ func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
 // count notes how all tasks of a chunk have ended, as conducting the batch does.
 func (f *fixture) count(b batch.Batch, p batch.Chunk, marks string) {
 	f.Helper()
-	f.conduct(b.ID, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
+	f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error {
 		return tx.SaveChunks(ctx, []batch.Chunk{marked(p, marks)})
 	})
 }

@@ -52,7 +52,7 @@ func TestTheEndOfTheContextTellsWhatWasSeenLast(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		looks := 0
-		seen, err := await.Until(ctx, func(ctx context.Context) (int, bool, error) {
+		seen, err := await.Until(ctx, func(context.Context) (int, bool, error) {
 			looks++
 			return looks, false, nil
 		})

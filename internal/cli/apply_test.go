@@ -53,7 +53,7 @@ schedules: [{name: nightly, cron: "0 3 L-3W * *", calendar: feast, job: {kind: n
 		"tenants: [{max_running: 3}]\n":           "name of a tenant is missing",
 		"limits: [{scope: a}, {scope: a}]\n":      "there are two limits with the scope a",
 		"sweeps: {name: a}\n":                     "sweeps must be a list",
-		"tenants: [{name: a, max_runing: 3}]\n":   "max_runing",
+		"tenants: [{name: a, max_runner: 3}]\n":   "max_runner",
 		"tenants: []\nteams: []\n":                `"teams" does not belong beside such lists`,
 		"tenants: [{name: a, max_running: -1}]\n": "max_running",
 	} {

@@ -94,7 +94,7 @@ func (w *workshop) draws(pkg string) bool {
 	if known, ok := w.drawing[pkg]; ok {
 		return known
 	}
-	help, _ := exec.Command(w.binary(pkg), "-h").CombinedOutput() //nolint:noctx,errcheck // it ends at once, as a failure
+	help, _ := exec.Command(w.binary(pkg), "-h").CombinedOutput() //nolint:noctx // it ends at once, as a failure
 	if w.drawing == nil {
 		w.drawing = map[string]bool{}
 	}

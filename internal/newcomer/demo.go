@@ -74,7 +74,8 @@ func (v *visit) awaitConsole(ctx context.Context, ended <-chan error) error {
 	ticks := time.NewTicker(look)
 	defer ticks.Stop()
 	for {
-		if page, err := fetch(ctx, console+"/"); err == nil && len(page) > 0 {
+		_, missing := os.Stat(filepath.Join(v.home, "fairlead-demo.db")) // else it is another's
+		if page, err := fetch(ctx, console+"/"); err == nil && len(page) > 0 && missing == nil {
 			return nil
 		}
 		select {

@@ -33,20 +33,25 @@ func (others) PauseQueue(context.Context, *fairleadv1.QueueRequest) (*fairleadv1
 	return nil, errPaused
 }
 
-func (others) ResumeQueue(_ context.Context, in *fairleadv1.QueueRequest) (*fairleadv1.QueueResponse, error) {
+func (others) ResumeQueue(_ context.Context, _ *fairleadv1.QueueRequest) (*fairleadv1.QueueResponse, error) {
 	return &fairleadv1.QueueResponse{}, nil
 }
 
 func (whole) ListQueues(context.Context, *fairleadv1.ListQueuesRequest) (*fairleadv1.ListQueuesResponse, error) {
 	return &fairleadv1.ListQueuesResponse{Items: []*fairleadv1.Queue{{Name: "mail"}}}, nil
 }
+
 func (noRequest) ListQueues(context.Context) (*fairleadv1.ListQueuesResponse, error) { return nil, nil }
+
 func (noMessage) ListQueues(context.Context, string) (*fairleadv1.ListQueuesResponse, error) {
 	return nil, nil
 }
+
+//nolint:revive // this order is what the test is about
 func (noContext) ListQueues(*fairleadv1.ListQueuesRequest, context.Context) (*fairleadv1.ListQueuesResponse, error) {
 	return nil, nil
 }
+
 func (noError) ListQueues(context.Context, *fairleadv1.ListQueuesRequest) *fairleadv1.ListQueuesResponse {
 	return nil
 }

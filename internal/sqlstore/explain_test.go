@@ -41,47 +41,55 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		"it runs": {func(f *Facts) { f.Job.State = fairlead.Running }, nil, time.Time{}},
 		"its time has not come": {
 			func(f *Facts) { f.Job.State, f.Job.NotBefore = fairlead.Scheduled, hour },
-			[]string{"not_due: it is not due until 2030-01-01T01:00:00Z"}, hour,
+			[]string{"not_due: it is not due until 2030-01-01T01:00:00Z"},
+			hour,
 		},
 		"it backs off": {
 			func(f *Facts) { f.Job.State, f.Job.NotBefore, f.Job.Failures = fairlead.Scheduled, hour, 2 },
-			[]string{"not_due: it backs off until 2030-01-01T01:00:00Z after 2 failed attempts"}, hour,
+			[]string{"not_due: it backs off until 2030-01-01T01:00:00Z after 2 failed attempts"},
+			hour,
 		},
 		"an earlier run": {
 			func(f *Facts) { f.Job.State, f.Job.NotBefore = fairlead.Scheduled, fairlead.Never },
-			[]string{"queued: it waits for an earlier run of its schedule"}, time.Time{},
+			[]string{"queued: it waits for an earlier run of its schedule"},
+			time.Time{},
 		},
 		"a gate": {
 			func(f *Facts) {
 				f.Job.State, f.Job.ConcurrencyKey = fairlead.Parked, "c"
 				f.Gate = Gate{Places: 3, Taken: 3, By: []int64{4, 5}, Ahead: 2}
 			},
-			[]string{`at_gate: concurrency key "c" has 3 of 3 places taken, by job 4, job 5, others`, "in_line: 2 jobs go first"}, time.Time{},
+			[]string{`at_gate: concurrency key "c" has 3 of 3 places taken, by job 4, job 5, others`, "in_line: 2 jobs go first"},
+			time.Time{},
 		},
 		"a gate whose places are all known": {
 			func(f *Facts) {
 				f.Job.State, f.Job.ConcurrencyKey, f.Gate = fairlead.Parked, "c", Gate{Places: 1, Taken: 1, By: []int64{4}}
 			},
-			[]string{`at_gate: concurrency key "c" has 1 of 1 places taken, by job 4`}, time.Time{},
+			[]string{`at_gate: concurrency key "c" has 1 of 1 places taken, by job 4`},
+			time.Time{},
 		},
 		"a pause": {
 			func(f *Facts) {
 				f.Rules = NewRules(1, []fairlead.Pause{{Scope: fairlead.PauseKind, Name: "k"}, {Scope: fairlead.PauseTenant, Name: "p"}}, map[string]string{"t": "p"}, nil)
 			},
-			[]string{`paused: kind "k" is paused`, `paused: tenant "p" is paused`}, time.Time{},
+			[]string{`paused: kind "k" is paused`, `paused: tenant "p" is paused`},
+			time.Time{},
 		},
 		"a cap of which nothing is known to end": {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2}, dispatch.Limit{Used: 2})
 			},
-			[]string{"at_cap: the cluster runs 2 of 2 jobs"}, time.Time{},
+			[]string{"at_cap: the cluster runs 2 of 2 jobs"},
+			time.Time{},
 		},
 		"a cap under which jobs of the tenant go on being started": {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 2}, dispatch.Limit{Used: 2})
 				f.Starts = startsOf("t", 10, "other", 90)
 			},
-			[]string{`at_cap: tenant "t" runs 2 of 2 jobs`}, explained.Add(fairlead.UsageWindow / 10),
+			[]string{`at_cap: tenant "t" runs 2 of 2 jobs`},
+			explained.Add(fairlead.UsageWindow / 10),
 		},
 		"a cap with room": {
 			func(f *Facts) {
@@ -93,14 +101,16 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", Rate: 0.5, Burst: 1}, dispatch.Limit{})
 			},
-			[]string{`over_rate: queue "q" starts 0.5 jobs per second, the next one in 2s`}, explained.Add(2 * time.Second),
+			[]string{`over_rate: queue "q" starts 0.5 jobs per second, the next one in 2s`},
+			explained.Add(2 * time.Second),
 		},
 		"a cap and a rate": {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1, Rate: 1, Burst: 1}, dispatch.Limit{Used: 1})
 				f.Starts = startsOf("t", 1)
 			},
-			[]string{`at_cap: queue "q" runs 1 of 1 jobs`, `over_rate: queue "q" starts 1 jobs per second, the next one in 1s`}, explained.Add(fairlead.UsageWindow),
+			[]string{`at_cap: queue "q" runs 1 of 1 jobs`, `over_rate: queue "q" starts 1 jobs per second, the next one in 1s`},
+			explained.Add(fairlead.UsageWindow),
 		},
 		"a limit that was removed just now": {
 			func(f *Facts) {
@@ -111,14 +121,16 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"no node": {
 			func(f *Facts) { f.Nodes[0].Kinds = nil },
-			[]string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{},
+			[]string{`no_node: no live node serves queue "q" and knows kind "k"`},
+			time.Time{},
 		},
 		"a dead node":             {func(f *Facts) { f.Nodes[0].Dead = true }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
 		"a node that is late":     {func(f *Facts) { f.Nodes[0].Until = explained }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
 		"a node of another queue": {func(f *Facts) { f.Nodes[0].Queues = []string{"other"} }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
 		"a node that drains": {
 			func(f *Facts) { f.Nodes[0].Draining = true },
-			[]string{"no_node: the 1 nodes that could run it were asked to start nothing more"}, time.Time{},
+			[]string{"no_node: the 1 nodes that could run it were asked to start nothing more"},
+			time.Time{},
 		},
 		"a node that drains beside another": {
 			func(f *Facts) {
@@ -129,7 +141,8 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"no slot": {
 			func(f *Facts) { f.Nodes[0].Idle, f.Starts = 0, startsOf("other", 5) },
-			[]string{"no_slot: all slots of the 1 nodes that could run it are taken"}, explained.Add(fairlead.UsageWindow / 5),
+			[]string{"no_slot: all slots of the 1 nodes that could run it are taken"},
+			explained.Add(fairlead.UsageWindow / 5),
 		},
 		"crashes":                   {func(f *Facts) { f.Job.Crashes = 3 }, []string{"suspect: it was running in 3 crashes, so that it runs beside no other such job"}, time.Time{}},
 		"too few crashes":           {func(f *Facts) { f.Job.Crashes = 2 }, nil, explained},

@@ -28,7 +28,8 @@ func TestWhoSharesStarts(t *testing.T) {
 		{"another queue is fair", []*Quota{order(fairlead.LimitQueue, "q", fairlead.OrderFair)}, "r", child, false},
 		{
 			"the queue goes by deadline",
-			[]*Quota{order(fairlead.LimitGlobal, "", fairlead.OrderFair), order(fairlead.LimitQueue, "q", fairlead.OrderDeadline)}, "q", ofQueue, false,
+			[]*Quota{order(fairlead.LimitGlobal, "", fairlead.OrderFair), order(fairlead.LimitQueue, "q", fairlead.OrderDeadline)},
+			"q", ofQueue, false,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

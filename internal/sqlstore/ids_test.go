@@ -112,7 +112,7 @@ func TestIDsThatWereDroppedAreNotGiven(t *testing.T) {
 func TestIDsThatWereSetAsideLongAgoAreNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := int64(1)
-		ids := &IDs{Size: 1000, Alloc: func(_ context.Context, n int) ([]int64, error) {
+		ids := &IDs{Size: 1000, Alloc: func(context.Context, int) ([]int64, error) {
 			first := next
 			next += 1000
 			return []int64{first}, nil

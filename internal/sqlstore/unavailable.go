@@ -33,8 +33,7 @@ func WithTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 // Ended returns the error of a call whose context has ended: fairlead.ErrUnavailable if
 // the database was too slow, otherwise the caller's own.
 func Ended(ctx context.Context) error {
-	switch cause := context.Cause(ctx); cause { //nolint:errorlint // it is this very one
-	case nil, errTooSlow:
+	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, errTooSlow) {
 		return cause // read once: the context may end between two looks at it
 	}
 	return ctx.Err()

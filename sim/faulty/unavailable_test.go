@@ -174,7 +174,7 @@ func TestASaveEndsWithTheLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
 		saved := make(chan error, 1)
 		var once sync.Once
-		n := b.start("n", func(ctx context.Context, j *fairlead.Job) error {
+		n := b.start("n", func(ctx context.Context, _ *fairlead.Job) error {
 			err := fairlead.Progress(context.WithoutCancel(ctx), "halfway")
 			once.Do(func() { saved <- err })
 			return err

@@ -63,4 +63,5 @@ func (b *sqliteBulk) fires() ([]string, []any) {
 	return []string{"job", "schedule", "due", "source", "number", "made_by", "skip", "queued", "open", "state", "ended_at"}, []any{0, 0, "", 0}
 }
 
+// Close ends the connection.
 func (b *sqliteBulk) Close() error { return b.db.Close() }

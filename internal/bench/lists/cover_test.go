@@ -20,8 +20,19 @@ import (
 // filters are those that stores and clients take. One that is new has to be added here,
 // and each of its fields to what is asked.
 var filters = []any{
-	fairlead.Filter{}, access.Filter{}, batch.Filter{}, batch.ChunkFilter{}, batch.TaskFilter{}, batch.JobFilter{}, schedule.Filter{},
-	schedule.FireFilter{}, sweep.Filter{}, sweep.ItemFilter{}, sweep.LogFilter{}, sweep.EventFilter{}, fairlead.TenantFilter{},
+	fairlead.Filter{},
+	access.Filter{},
+	batch.Filter{},
+	batch.ChunkFilter{},
+	batch.TaskFilter{},
+	batch.JobFilter{},
+	schedule.Filter{},
+	schedule.FireFilter{},
+	sweep.Filter{},
+	sweep.ItemFilter{},
+	sweep.LogFilter{},
+	sweep.EventFilter{},
+	fairlead.TenantFilter{},
 }
 
 // noStore is asked nothing.

@@ -63,8 +63,14 @@ var states = []struct {
 	state fairlead.State
 	share int
 }{
-	{fairlead.Failed, 200}, {fairlead.Cancelled, 80}, {fairlead.Skipped, 20},
-	{fairlead.Scheduled, 80}, {fairlead.Ready, 80}, {fairlead.Parked, 20}, {fairlead.Running, 4}, {fairlead.Waiting, 16},
+	{fairlead.Failed, 200},
+	{fairlead.Cancelled, 80},
+	{fairlead.Skipped, 20},
+	{fairlead.Scheduled, 80},
+	{fairlead.Ready, 80},
+	{fairlead.Parked, 20},
+	{fairlead.Running, 4},
+	{fairlead.Waiting, 16},
 	{fairlead.Succeeded, 9500},
 }
 
@@ -86,10 +92,10 @@ func (m *mix) job(i int) made {
 	}
 	if j.state.Final() {
 		j.finished = j.created.Add(time.Duration(random.Int64N(int64(time.Hour)/1000)) * 1000)
-		switch {
-		case i%20 == 0:
+		switch i % 20 {
+		case 0:
 			j.key = hotKey
-		case i%20 == 1:
+		case 1:
 			j.key = fmt.Sprint("key-", random.IntN(m.jobs/20+10))
 		}
 	}
