@@ -1,6 +1,8 @@
 package console
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -18,10 +20,10 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 		case node.GetDead() && v.Now.Sub(node.GetLeaseUntil().AsTime()) > deadNews:
 			continue // it is listed among the nodes until it is forgotten
 		case node.GetDead():
-			one.State, one.Text = "dead", v.T("Node %s has left or died.", node.GetName())
-			one.Remedy = v.T("Its jobs run elsewhere already. If that was not meant, see its log.")
+			one.State, one.Text = "dead", v.T("Node %s has left or died.", nodeTitle(node))
+			one.Remedy = v.T("Its jobs were taken back and run where a node knows their kind. If that was not meant, see its log.")
 		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
-			one.State, one.Text = "paused", v.T("Node %s is silent for longer than it should be.", node.GetName())
+			one.State, one.Text = "paused", v.T("Node %s is silent for longer than it should be.", nodeTitle(node))
 			one.Remedy = v.T("It may be overloaded, paused or cut off from the database. After its lease its jobs are taken back.")
 		default:
 			continue
@@ -31,6 +33,19 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 		}
 	}
 	return all, nil
+}
+
+// nodeTitle is how a node is called among others of the same name.
+func nodeTitle(node *fairleadv1.Node) string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s", text(node.GetId()), parenthesised(node.GetName())))
+}
+
+// parenthesised is a text in parentheses, and nothing if it is empty.
+func parenthesised(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "(" + text + ")"
 }
 
 // openBreakers are targets of calls that are left alone for now.

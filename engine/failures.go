@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,7 +114,11 @@ func (l *life) logFailure(e ending) {
 	if !l.failures.admit(failureKind{e.run.job.Kind, final}, s.Error, now) {
 		return
 	}
-	log := l.logOf(e.run.job).With("reason", string(s.Reason), "error", s.Error, "took", e.took.Round(time.Millisecond))
+	said := s.Error
+	if s.Reason == fairlead.ReasonPanic {
+		said, _, _ = strings.Cut(said, "\n") // the stack is kept with the attempt
+	}
+	log := l.logOf(e.run.job).With("reason", string(s.Reason), "error", said, "took", e.took.Round(time.Millisecond))
 	if final {
 		log.Error("job failed")
 		return

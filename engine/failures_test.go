@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,23 @@ func TestAFailedAttemptIsLoggedWithItsNextTry(t *testing.T) {
 		}
 		if failed := log.with(t, "job failed"); len(failed) != 1 || failed[0]["attempt"] != 3.0 {
 			t.Errorf("the last attempt: %v", failed)
+		}
+	})
+}
+
+func TestThePanicOfAnAttemptIsLoggedWithoutItsStack(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.handle("k", fairlead.HandlerOptions{MaxAttempts: 1}, func(context.Context, *fairlead.Job) error { panic("no such customer") })
+		log, job := &lines{}, &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{Logger: slog.New(slog.NewJSONHandler(log, nil))}, func() {
+			w.enqueue(job)
+			if ended := w.wait(job); !strings.Contains(ended.Error, "failures_test.go") {
+				t.Errorf("the job keeps no stack: %s", ended.Error)
+			}
+		})
+		failed := log.with(t, "job failed")
+		if len(failed) != 1 || failed[0]["error"] != "panic: no such customer" {
+			t.Errorf("got %v", failed)
 		}
 	})
 }

@@ -101,7 +101,7 @@ func (d *demoNode) open(ctx context.Context, publicURL string) error {
 // announce tells people where to look. It is no line of the log, which programs read.
 func (d *demoNode) announce(out io.Writer, url string) {
 	if d.Demo != nil {
-		fmt.Fprintf(out, "The demo is running. Open %s in a browser; Ctrl-C ends it.\n", url)
+		fmt.Fprintf(out, "The demo is running. Open %s in a browser; Ctrl-C ends it.\nSome of its jobs fail and panic on purpose.\n", url)
 	}
 }
 

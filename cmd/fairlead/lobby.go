@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -100,6 +102,9 @@ func (l lent) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("listen on %s: something else listens there; stop it, or give another address with --addr: %w", addr, err)
+		}
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
 	return listener, nil
