@@ -12,6 +12,8 @@ type use struct {
 	client  time.Duration // CPU time
 	server  time.Duration // CPU time
 	wal     int64         // bytes
+
+	statements int64
 }
 
 // meter measures from its start to its stop.
@@ -44,5 +46,6 @@ func (m *meter) stop() (use, error) {
 		return use{}, err
 	}
 	u.server, u.wal = usage.CPU-m.usage.CPU, usage.WAL-m.usage.WAL
+	u.statements = usage.Statements - m.usage.Statements
 	return u, nil
 }
