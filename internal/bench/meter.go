@@ -34,13 +34,13 @@ func startMeter(ctx context.Context, server Server) (*meter, error) {
 	if m.usage, err = server.Usage(m.ctx); err != nil {
 		return nil, err
 	}
-	m.client = processTime()
+	m.client = ProcessTime()
 	m.began = time.Now()
 	return m, nil
 }
 
 func (m *meter) stop() (use, error) {
-	u := use{elapsed: time.Since(m.began), client: processTime() - m.client}
+	u := use{elapsed: time.Since(m.began), client: ProcessTime() - m.client}
 	usage, err := m.server.Usage(m.ctx)
 	if err != nil {
 		return use{}, err

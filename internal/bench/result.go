@@ -48,7 +48,7 @@ func (u use) perJob(jobs int64) Result {
 		Rate:         round(float64(jobs)/max(u.elapsed.Seconds(), 1e-9), 1),
 		ClientMicros: round(micros(u.client)/each, 2),
 		ServerMicros: round(micros(u.server)/each, 2),
-		WALBytes:     round(float64(u.wal)/each, 1),
+		WALBytes:     round(float64(u.wal)/each, 3),
 		Statements:   round(float64(u.statements)/each, 4),
 	}
 }
