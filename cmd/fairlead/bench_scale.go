@@ -47,7 +47,7 @@ func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 	flags.IntSliceVar(&nodes, "nodes", []int{1, 10, 100, 1000}, "numbers of nodes")
 	flags.IntSliceVar(&tenants, "tenants", []int{100, 10_000, 100_000}, "numbers of tenants")
 	flags.IntVar(&spec.Busy, "busy", 0, "tenants that have ready jobs (0: one in a hundred, at least 50)")
-	flags.IntVar(&spec.Max, "max", 0, "jobs that a claim may take (0: 5); every node claims twice a second")
+	flags.IntVar(&spec.Max, "max", 0, "jobs that a claim may take (0: 10); every node claims once a second")
 	flags.StringVar(&chart, "chart", "", "SVG file for a chart of the last number of tenants")
 	return cmd
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
 // WriteChart draws, as SVG, what the database does each second as nodes are added. Both
@@ -88,10 +90,10 @@ func (c *chart) axes() {
 	for decade := 0.0; decade <= c.most; decade++ {
 		y := c.y(math.Pow(10, decade))
 		fmt.Fprintf(&c.body, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left, left+plotWidth, y, y)
-		fmt.Fprintf(&c.body, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", left-8, y+4, short(math.Pow(10, decade)))
+		fmt.Fprintf(&c.body, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", left-8, y+4, bench.Grouped(math.Pow(10, decade)))
 	}
 	for _, f := range c.report {
-		fmt.Fprintf(&c.body, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%d</text>\n", c.x(float64(f.Nodes)), top+plotHeight+20, f.Nodes)
+		fmt.Fprintf(&c.body, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", c.x(float64(f.Nodes)), top+plotHeight+20, bench.Grouped(float64(f.Nodes)))
 	}
 	fmt.Fprintf(&c.body, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">nodes</text>\n", left+plotWidth/2, height-10)
 	fmt.Fprintf(&c.body, "<text x=\"%d\" y=\"%d\">per second</text>\n", left-50, top-18)

@@ -15,8 +15,8 @@ type Spec struct {
 	Tenants int // each has one lane
 	Busy    int // tenants that have ready jobs, without end; default 1 % of them and at least 50
 
-	Claims    float64 // a second, of each node; default 2
-	Max       int     // jobs that a claim may take; default 5
+	Claims    float64 // a second, of each node; default 1
+	Max       int     // jobs that a claim may take; default 10
 	ClaimTime float64 // how long a claim takes, in seconds; default 0.005
 	Seconds   int     // that are simulated; default 10
 	Seed      uint64
@@ -29,10 +29,10 @@ func (s Spec) withDefaults() Spec {
 	}
 	s.Busy = min(s.Busy, s.Tenants)
 	if s.Claims == 0 {
-		s.Claims = 2
+		s.Claims = 1
 	}
 	if s.Max == 0 {
-		s.Max = 5
+		s.Max = 10
 	}
 	if s.ClaimTime == 0 {
 		s.ClaimTime = 0.005
