@@ -26,7 +26,7 @@ func (r Report) WriteChart(w io.Writer) error {
 
 const (
 	width, height            = 760, 420
-	left, right, top, bottom = 70, 210, 40, 50
+	left, right, top, bottom = 95, 185, 40, 50
 	plotWidth, plotHeight    = width - left - right, height - top - bottom
 	labelSpacing             = 15
 )
