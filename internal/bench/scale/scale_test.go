@@ -26,9 +26,9 @@ func TestTenantsGetWhatTheyAreEntitledTo(t *testing.T) {
 	if f := Run(one); f.Beyond > 0 || f.Worst > 1 {
 		t.Errorf("one node gave %v %% beyond what tenants are entitled to, and one of them %v", f.Beyond, f.Worst)
 	}
-	// Nodes learn a second late of each other: about as much as they start in a second
-	// goes to others than it should.
-	if f := Run(few()); f.Beyond > 100/float64(f.Seconds) {
+	// A node writes what it has started with its next claim, a second later, and others
+	// read it with theirs: at most what is started in two seconds goes elsewhere.
+	if f := Run(few()); f.Beyond > 200/float64(f.Seconds) {
 		t.Errorf("several nodes gave %v %% beyond what tenants are entitled to", f.Beyond)
 	}
 }
