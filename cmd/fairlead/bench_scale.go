@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,12 @@ func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
 				return err
+			}
+			if o.spec.Seconds != float64(int(o.spec.Seconds)) {
+				return usagef("--seconds %v: whole seconds are simulated, use a whole number", o.spec.Seconds)
+			}
+			if len(nodes) == 0 || len(tenants) == 0 || min(slices.Min(nodes), slices.Min(tenants)) < 1 || min(spec.Busy, spec.Max) < 0 {
+				return usagef("--nodes %v --tenants %v --busy %d --max %d: they must be positive", nodes, tenants, spec.Busy, spec.Max)
 			}
 			spec.Seconds = int(o.spec.Seconds)
 			var report scale.Report
