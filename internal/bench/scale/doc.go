@@ -7,9 +7,10 @@
 // simulation counts the rows of each step.
 //
 // What it leaves out: limits, priorities, time on the network, and what a database server
-// needs for the rows. Jobs take no time; a node claims at a steady pace. Claims overlap as
-// far as the time that a claim takes makes them: those that do read the same jobs, take
-// them one after the other and try again for what they missed.
+// needs for the rows; and that a node which is alone remembers the next jobs of lanes, so
+// it reads less than is counted here. Jobs take no time; a node claims at a steady pace.
+// Claims overlap as far as the time that a claim takes makes them: those that do read the
+// same jobs, take them one after the other and try again for what they missed.
 //
 // Given the same seed all counts are the same. Only CPU times are measured.
 package scale
