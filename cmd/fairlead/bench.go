@@ -58,7 +58,7 @@ func newBenchCommand() *cobra.Command {
 			},
 		})
 	}
-	cmd.AddCommand(newBenchTenantsCommand(&o), newBenchFairCommand(&o), newBenchSchedulesCommand(&o), newBenchBatchCommand(&o), newBenchSweepCommand(&o), newBenchListsCommand(&o), newBenchConsoleCommand(&o), newBenchRestCommand(&o), newBenchWorkerCommand(), newBenchTargetCommand(), newBenchViewerCommand(), newBenchNodeCommand())
+	cmd.AddCommand(newBenchTenantsCommand(&o), newBenchFairCommand(&o), newBenchSchedulesCommand(&o), newBenchBatchCommand(&o), newBenchSweepCommand(&o), newBenchListsCommand(&o), newBenchScaleCommand(&o), newBenchConsoleCommand(&o), newBenchRestCommand(&o), newBenchWorkerCommand(), newBenchTargetCommand(), newBenchViewerCommand(), newBenchNodeCommand())
 	return cmd
 }
 

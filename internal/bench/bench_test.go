@@ -192,7 +192,7 @@ func TestOrderIsCarriedOutUntilItsGiverIsGone(t *testing.T) {
 // Programs read results by these names.
 func TestResultHasTheKeysOfTheContract(t *testing.T) {
 	var out bytes.Buffer
-	if err := (bench.Result{P50Millis: 1, P99Millis: 2, WALBytes: 3}).WriteJSON(&out); err != nil {
+	if err := (bench.Result{P50Millis: 1, P99Millis: 2, WALBytes: 3, Statements: 4}).WriteJSON(&out); err != nil {
 		t.Fatal(err)
 	}
 	var keys map[string]any
@@ -201,7 +201,7 @@ func TestResultHasTheKeysOfTheContract(t *testing.T) {
 	}
 	for _, key := range []string{
 		"workload", "store", "jobs", "seconds", "rate", "client_us_per_job", "server_us_per_job",
-		"p50_ms", "p99_ms", "wal_bytes_per_job",
+		"p50_ms", "p99_ms", "wal_bytes_per_job", "statements_per_job",
 	} {
 		if _, ok := keys[key]; !ok {
 			t.Errorf("%s is missing in %s", key, out.String())

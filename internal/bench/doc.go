@@ -13,7 +13,8 @@
 //
 // What only ours has is measured by types of their own: [Tenancy] what limits
 // cost, [Schedules] how punctual schedules are and what many of them cost, [Rest] a
-// service. What lists read is measured by package lists.
+// service. What lists read is measured by package lists. A cluster that is too large to be
+// measured is simulated by package scale.
 //
 // Cost is the figure to compare by: the rate depends on what else the machine
 // does and on how fast its disk syncs, the CPU time per job hardly does.

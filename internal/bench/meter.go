@@ -12,6 +12,8 @@ type use struct {
 	client  time.Duration // CPU time
 	server  time.Duration // CPU time
 	wal     int64         // bytes
+
+	statements int64
 }
 
 // meter measures from its start to its stop.
@@ -32,17 +34,18 @@ func startMeter(ctx context.Context, server Server) (*meter, error) {
 	if m.usage, err = server.Usage(m.ctx); err != nil {
 		return nil, err
 	}
-	m.client = processTime()
+	m.client = ProcessTime()
 	m.began = time.Now()
 	return m, nil
 }
 
 func (m *meter) stop() (use, error) {
-	u := use{elapsed: time.Since(m.began), client: processTime() - m.client}
+	u := use{elapsed: time.Since(m.began), client: ProcessTime() - m.client}
 	usage, err := m.server.Usage(m.ctx)
 	if err != nil {
 		return use{}, err
 	}
 	u.server, u.wal = usage.CPU-m.usage.CPU, usage.WAL-m.usage.WAL
+	u.statements = usage.Statements - m.usage.Statements
 	return u, nil
 }

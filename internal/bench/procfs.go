@@ -89,3 +89,19 @@ func isProgram(pid int, names ...string) bool {
 	}
 	return false
 }
+
+// bytesWritten is how much this process has written so far, to files and elsewhere; zero
+// where that is not known.
+func bytesWritten() int64 {
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		var written int64
+		if n, _ := fmt.Sscanf(line, "wchar: %d", &written); n == 1 {
+			return written
+		}
+	}
+	return 0
+}

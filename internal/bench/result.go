@@ -25,7 +25,8 @@ type Result struct {
 	P99Millis        float64 `json:"p99_ms,omitempty"`
 	EnqueueP50Millis float64 `json:"enqueue_p50_ms,omitempty"` // the part of P50Millis that Enqueue takes
 
-	WALBytes float64 `json:"wal_bytes_per_job,omitempty"` // PostgreSQL's log
+	WALBytes   float64 `json:"wal_bytes_per_job,omitempty"`  // of the server's log; of SQLite, all that this process wrote
+	Statements float64 `json:"statements_per_job,omitempty"` // that the server has run; 0 if it does not count them
 
 	RateFirstThird float64 `json:"rate_first_third,omitempty"`
 	RateLastThird  float64 `json:"rate_last_third,omitempty"`
@@ -47,7 +48,8 @@ func (u use) perJob(jobs int64) Result {
 		Rate:         round(float64(jobs)/max(u.elapsed.Seconds(), 1e-9), 1),
 		ClientMicros: round(micros(u.client)/each, 2),
 		ServerMicros: round(micros(u.server)/each, 2),
-		WALBytes:     round(float64(u.wal)/each, 1),
+		WALBytes:     round(float64(u.wal)/each, 3),
+		Statements:   round(float64(u.statements)/each, 4),
 	}
 }
 
@@ -101,7 +103,10 @@ func (r Result) WriteTable(w io.Writer) error {
 	row("client CPU", "%.1f µs/job", r.ClientMicros)
 	row("server CPU", "%.1f µs/job", r.ServerMicros)
 	if r.WALBytes > 0 {
-		row("WAL", "%s B/job", Grouped(r.WALBytes))
+		row("log", "%s B/job", Grouped(r.WALBytes))
+	}
+	if r.Statements > 0 {
+		row("statements", "%.4f /job", r.Statements)
 	}
 	return table.Flush()
 }

@@ -4,5 +4,5 @@ package bench
 
 import "time"
 
-// processTime is not known here.
-func processTime() time.Duration { return 0 }
+// ProcessTime is not known here.
+func ProcessTime() time.Duration { return 0 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// processTime is the CPU time of this process and of its children that have
+// ProcessTime is the CPU time of this process and of its children that have
 // ended.
-func processTime() time.Duration {
+func ProcessTime() time.Duration {
 	var total time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var usage syscall.Rusage

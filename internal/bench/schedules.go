@@ -49,6 +49,8 @@ type ScheduleFigures struct {
 	FewServer       float64 `json:"few_idle_server_cpu_percent"`
 	MorePercent     float64 `json:"idle_cpu_percent_more"` // what all items cost more than few
 	IdleSeconds     float64 `json:"idle_seconds"`
+	IdleLog         float64 `json:"idle_log_bytes_per_minute,omitempty"` // with all items, like IdlePercent
+	IdleStatements  float64 `json:"idle_statements_per_minute,omitempty"`
 	SchedulesFiring int     `json:"schedules_firing"`
 	RunsDue         int64   `json:"runs_due"` // more than have ended if the machine did not keep up
 }
@@ -97,6 +99,7 @@ func (s Schedules) measure(ctx context.Context) (f ScheduleFigures, err error) {
 	f.FewNode, f.FewServer = few.percent()
 	f.IdleNode, f.IdleServer = all.percent()
 	f.FewPercent, f.IdlePercent = round(f.FewNode+f.FewServer, 2), round(f.IdleNode+f.IdleServer, 2)
+	f.IdleLog, f.IdleStatements = round(all.perMinute(all.wal), 0), round(all.perMinute(all.statements), 1)
 	f.MorePercent = round(f.IdlePercent-f.FewPercent, 2)
 	err = s.punctual(ctx, stock.queue, &f)
 	return f, err
@@ -147,6 +150,9 @@ func (u use) percent() (client, server float64) {
 	return of(u.client), of(u.server)
 }
 
+// perMinute is how much of something was used in a minute.
+func (u use) perMinute(n int64) float64 { return float64(n) / max(u.elapsed.Minutes(), 1e-9) }
+
 // WriteTable writes the figures for people.
 func (f ScheduleFigures) WriteTable(w io.Writer) error {
 	if err := f.Result.WriteTable(w); err != nil {
@@ -166,5 +172,11 @@ func (f ScheduleFigures) WriteTable(w io.Writer) error {
 	}
 	idle(f.FewItems, f.FewPercent, f.FewNode, f.FewServer)
 	idle(f.Items, f.IdlePercent, f.IdleNode, f.IdleServer)
+	if f.IdleLog > 0 {
+		row("idle log", "%s B/minute", Grouped(f.IdleLog))
+	}
+	if f.IdleStatements > 0 {
+		row("idle statements", "%s /minute", Grouped(f.IdleStatements))
+	}
 	return table.Flush()
 }

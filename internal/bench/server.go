@@ -23,8 +23,9 @@ type Server interface {
 // Usage is a reading; only the difference of two means something. What cannot
 // be known, as of a server on another machine, is zero.
 type Usage struct {
-	CPU time.Duration
-	WAL int64
+	CPU        time.Duration
+	WAL        int64 // bytes of the server's log; of SQLite, all that this process wrote
+	Statements int64
 }
 
 // OpenServer observes the database that a URL names.

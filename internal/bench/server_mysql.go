@@ -80,12 +80,19 @@ func readPIDFile(path, dataDir string) int {
 func (s *mysqlServer) Name() string { return "mysql" }
 
 // Usage implements Server.
-func (s *mysqlServer) Usage(context.Context) (Usage, error) {
-	if s.pid == 0 {
-		return Usage{}, nil
+func (s *mysqlServer) Usage(ctx context.Context) (Usage, error) {
+	var u Usage
+	for name, into := range map[string]*int64{"Innodb_os_log_written": &u.WAL, "Questions": &u.Statements} {
+		if err := s.db.QueryRowContext(ctx, "show global status where variable_name = ?", name).Scan(new(string), into); err != nil {
+			return Usage{}, fmt.Errorf("read the status of MySQL: %w", err)
+		}
 	}
-	cpu, err := ServerTime(s.pid)
-	return Usage{CPU: cpu}, err
+	if s.pid == 0 {
+		return u, nil
+	}
+	var err error
+	u.CPU, err = ServerTime(s.pid)
+	return u, err
 }
 
 // HoldSnapshot implements Server.

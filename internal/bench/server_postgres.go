@@ -14,6 +14,8 @@ type postgresServer struct {
 	config *pgx.ConnConfig
 	conn   *pgx.Conn
 	pid    int // of the server's first process; zero if it is not on this machine
+
+	counts bool // the server counts statements
 }
 
 func openPostgres(ctx context.Context, url string) (*postgresServer, error) {
@@ -38,6 +40,9 @@ func openPostgres(ctx context.Context, url string) (*postgresServer, error) {
 			s.pid = stat.parent
 		}
 	}
+	// The view can be read only where the library was loaded when the server started.
+	_, err = conn.Exec(ctx, "select sum(calls) from pg_stat_statements")
+	s.counts = err == nil
 	return s, nil
 }
 
@@ -49,6 +54,11 @@ func (s *postgresServer) Usage(ctx context.Context) (Usage, error) {
 	var u Usage
 	if err := s.conn.QueryRow(ctx, "select (pg_current_wal_lsn() - '0/0')::bigint").Scan(&u.WAL); err != nil {
 		return Usage{}, fmt.Errorf("read the position of PostgreSQL's log: %w", err)
+	}
+	if s.counts {
+		if err := s.conn.QueryRow(ctx, "select sum(calls)::bigint from pg_stat_statements").Scan(&u.Statements); err != nil {
+			return Usage{}, fmt.Errorf("read how many statements PostgreSQL has run: %w", err)
+		}
 	}
 	if s.pid == 0 {
 		return u, nil

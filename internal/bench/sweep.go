@@ -213,6 +213,7 @@ func (f SweepFigures) WriteTable(w io.Writer) error {
 	fmt.Fprintf(table, "items\t%s\ntime\t%.2f s\n", Grouped(float64(f.Items)), f.Seconds)
 	fmt.Fprintf(table, "rate\t%s items/s\n", Grouped(f.Rate))
 	fmt.Fprintf(table, "client CPU\t%.3f µs/item\n", f.ItemMicros)
+	fmt.Fprintf(table, "server CPU\t%.2f µs/item\nlog\t%.3f B/item\n", f.ServerMicros, f.WALBytes)
 	fmt.Fprintf(table, "start\t%.1f ms to the first item\n", f.StartMillis)
 	fmt.Fprintf(table, "checkpoint\t%d bytes, %.2f ms\n", f.CheckpointBytes, f.CheckpointTime)
 	fmt.Fprintf(table, "memory\t%.1f MB, %.1f MB more than at a tenth\n", f.RSSMegabytes, f.RSSGrowth)

@@ -150,7 +150,7 @@ func (s SweepCalls) measure(ctx context.Context, target string, load func(ctx co
 			cancel()
 			return 0, 0, errors.Join(err, <-ended)
 		}
-		times[i], used[i] = time.Now(), processTime()
+		times[i], used[i] = time.Now(), ProcessTime()
 	}
 	cancel()
 	calls := float64(counts[1] - counts[0])

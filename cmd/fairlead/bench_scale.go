@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead/internal/bench/scale"
+)
+
+// newBenchScaleCommand is the workload that needs no database.
+func newBenchScaleCommand(o *benchOptions) *cobra.Command {
+	var nodes, tenants []int
+	var spec scale.Spec
+	var chart string
+	cmd := &cobra.Command{
+		Use:   "scale",
+		Short: "What many nodes and tenants do to a database, by simulation",
+		Long: "What many nodes and tenants do to a database, where tenants share starts by weight: a\n" +
+			"simulation of the code that chooses jobs, without a database. All but CPU times is the same\n" +
+			"in every run. A thousand nodes with 100,000 tenants take more than a minute.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return err
+			}
+			if o.spec.Seconds != float64(int(o.spec.Seconds)) {
+				return usagef("--seconds %v: whole seconds are simulated, use a whole number", o.spec.Seconds)
+			}
+			if len(nodes) == 0 || len(tenants) == 0 || min(slices.Min(nodes), slices.Min(tenants)) < 1 || min(spec.Busy, spec.Max) < 0 {
+				return usagef("--nodes %v --tenants %v --busy %d --max %d: they must be positive", nodes, tenants, spec.Busy, spec.Max)
+			}
+			spec.Seconds = int(o.spec.Seconds)
+			var report scale.Report
+			for _, spec.Tenants = range tenants {
+				var row scale.Report
+				for _, spec.Nodes = range nodes {
+					row = append(row, scale.Run(spec))
+				}
+				report = append(report, row...)
+				if err := writeChart(chart, row); err != nil {
+					return fmt.Errorf("bench: %w", err)
+				}
+			}
+			if o.output == "json" {
+				return report.WriteJSON(cmd.OutOrStdout())
+			}
+			return report.WriteTable(cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntSliceVar(&nodes, "nodes", []int{1, 10, 100, 1000}, "numbers of nodes")
+	flags.IntSliceVar(&tenants, "tenants", []int{100, 10_000, 100_000}, "numbers of tenants")
+	flags.IntVar(&spec.Busy, "busy", 0, "tenants that have ready jobs (0: one in a hundred, at least 50)")
+	flags.IntVar(&spec.Max, "max", 0, "jobs that a claim may take (0: 10); every node claims once a second")
+	flags.StringVar(&chart, "chart", "", "SVG file for a chart of the last number of tenants")
+	return cmd
+}
+
+// writeChart writes a chart to a file, if one is wanted.
+func writeChart(path string, row scale.Report) error {
+	if path == "" || len(row) == 0 {
+		return nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := row.WriteChart(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
