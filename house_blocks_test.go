@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,4 +86,12 @@ func checkShell(t *testing.T, code string) error {
 		return err
 	}
 	return exec.CommandContext(t.Context(), "sh", "-n", file).Run()
+}
+
+// TestTheReadmesShowTheSameCode compares the README in Chinese with the other.
+func TestTheReadmesShowTheSameCode(t *testing.T) {
+	english, chinese := codeBlock.FindAllString(read(t, "README.md"), -1), codeBlock.FindAllString(read(t, "README.zh.md"), -1)
+	if len(english) < 10 || !slices.Equal(english, chinese) {
+		t.Errorf("README.md has %d blocks of code, and README.zh.md other ones", len(english))
+	}
 }
