@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/bench"
+)
+
+// graphileDir has the programs that use graphile-worker, and its packages.
+const graphileDir = "graphile"
+
+// graphileOptions are options of graphile-worker, by their names there. What is
+// left out has its default.
+type graphileOptions struct {
+	ConcurrentJobs        int                 `json:"concurrentJobs,omitempty"`
+	MaxPoolSize           int                 `json:"maxPoolSize"`
+	LocalQueue            *graphileLocalQueue `json:"localQueue,omitempty"`
+	CompleteJobBatchDelay *int                `json:"completeJobBatchDelay,omitempty"`
+	FailJobBatchDelay     *int                `json:"failJobBatchDelay,omitempty"`
+}
+
+type graphileLocalQueue struct {
+	Size int `json:"size"`
+}
+
+// graphileTuning is how graphile-worker is run.
+type graphileTuning struct {
+	workers int // processes that run jobs
+	options graphileOptions
+}
+
+// tunedGraphile takes many jobs at a time and completes together what ended
+// together: the set-up with which its documentation measures.
+func tunedGraphile() graphileTuning {
+	atOnce := 0
+	return graphileTuning{workers: 1, options: graphileOptions{
+		ConcurrentJobs:        24,
+		MaxPoolSize:           25,
+		LocalQueue:            &graphileLocalQueue{Size: 500},
+		CompleteJobBatchDelay: &atOnce,
+		FailJobBatchDelay:     &atOnce,
+	}}
+}
+
+// defaultGraphile is one job at a time.
+func defaultGraphile() graphileTuning {
+	return graphileTuning{workers: 1, options: graphileOptions{MaxPoolSize: 10}}
+}
+
+// graphileSystem is graphile-worker on PostgreSQL. Jobs are stored by one
+// process of Node.js and run by others, because a process uses one core. All of
+// them are ready before something is measured.
+type graphileSystem struct {
+	caller  *nodeProcess
+	workers []*nodeProcess
+
+	mu      sync.Mutex
+	last    int                // the id of the newest batch
+	pending map[int]chan error // batches that are not durable yet, by id
+	gone    error              // why there is no caller any more
+	ended   chan struct{}      // closed when the caller's output has ended
+}
+
+// graphileSettings is the first line that a process reads.
+type graphileSettings struct {
+	URL     string          `json:"url"`
+	Options graphileOptions `json:"options"`
+	Starts  bool            `json:"starts"` // whether starts of jobs are reported
+}
+
+// graphileBatch is a further line for the caller.
+type graphileBatch struct {
+	ID   int          `json:"id"`
+	Jobs []bench.Args `json:"jobs"`
+}
+
+// graphileReport is a line from a process.
+type graphileReport struct {
+	Ready  bool   `json:"ready"`
+	Stored int    `json:"stored"` // the id of a batch
+	Error  string `json:"error"`  // why it was not stored
+	Ended  int    `json:"ended"`  // how many jobs have been completed
+	Waited *int64 `json:"waited"` // microseconds; a handler started
+}
+
+func openGraphile(ctx context.Context, url, workload string, tuning graphileTuning) (_ *graphileSystem, err error) {
+	settings := graphileSettings{URL: url, Options: tuning.options, Starts: workload == bench.Latency}
+	s := &graphileSystem{pending: map[int]chan error{}, ended: make(chan struct{})}
+	// The caller is first: it makes the schema.
+	if s.caller, err = startNode(ctx, "caller.mjs", settings); err != nil {
+		return nil, err
+	}
+	go s.awaitStored()
+	for range tuning.workers {
+		worker, err := startNode(ctx, "worker.mjs", settings)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		s.workers = append(s.workers, worker)
+	}
+	return s, nil
+}
+
+// Enqueue has the caller's process store the batch.
+func (s *graphileSystem) Enqueue(ctx context.Context, batch []bench.Args) error {
+	id, stored, err := s.register()
+	if err != nil {
+		return err
+	}
+	if err := s.caller.send(graphileBatch{ID: id, Jobs: batch}); err != nil {
+		return err
+	}
+	select {
+	case err := <-stored:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *graphileSystem) register() (int, <-chan error, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone != nil {
+		return 0, nil, s.gone
+	}
+	s.last++
+	stored := make(chan error, 1)
+	s.pending[s.last] = stored
+	return s.last, stored, nil
+}
+
+// awaitStored answers batches until the caller's process ends.
+func (s *graphileSystem) awaitStored() {
+	defer close(s.ended)
+	err := s.caller.follow(func(r graphileReport) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		stored := s.pending[r.Stored]
+		delete(s.pending, r.Stored)
+		if r.Error != "" {
+			stored <- errors.New(r.Error)
+			return
+		}
+		stored <- nil
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = errors.Join(errors.New("the process that stores jobs has ended"), err)
+	for _, stored := range s.pending {
+		stored <- s.gone
+	}
+}
+
+// Work has the workers' processes work until ctx ends.
+func (s *graphileSystem) Work(ctx context.Context, events bench.Events) error {
+	results := make(chan error, len(s.workers))
+	for _, worker := range s.workers {
+		go func() {
+			err := worker.send("work")
+			results <- errors.Join(err, worker.follow(func(r graphileReport) {
+				if r.Waited != nil {
+					events.Started(time.Duration(*r.Waited) * time.Microsecond)
+				}
+				for range r.Ended {
+					events.Ended()
+				}
+			}), worker.wait())
+		}()
+	}
+	end := context.AfterFunc(ctx, func() {
+		for _, worker := range s.workers {
+			worker.input.Close()
+		}
+	})
+	defer end()
+	var failed error
+	for range s.workers {
+		failed = errors.Join(failed, <-results)
+	}
+	return failed
+}
+
+// Close ends all processes.
+func (s *graphileSystem) Close() error {
+	s.caller.input.Close()
+	<-s.ended
+	err := s.caller.wait()
+	for _, worker := range s.workers {
+		worker.input.Close()
+		err = errors.Join(err, worker.wait())
+	}
+	return err
+}
+
+// installGraphile fetches graphile-worker, unless it is there. It fails if the
+// machine has no Node.js.
+func installGraphile(ctx context.Context) error {
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return err
+		}
+	}
+	if graphileInstalled() {
+		return nil
+	}
+	fmt.Fprintln(os.Stderr, "installing graphile-worker with npm")
+	// A lock would name the registry of whoever made it.
+	install := exec.CommandContext(ctx, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
+	install.Dir, install.Stdout, install.Stderr = graphileDir, os.Stderr, os.Stderr
+	if err := install.Run(); err != nil {
+		return fmt.Errorf("npm install (this program is to be run in its own directory): %w", err)
+	}
+	return nil
+}
+
+// graphileInstalled reports whether the version that package.json asks for is
+// installed.
+func graphileInstalled() bool {
+	var wanted struct{ Dependencies map[string]string }
+	if readJSON(graphileDir+"/package.json", &wanted) != nil {
+		return false
+	}
+	for name, version := range wanted.Dependencies {
+		var found struct{ Version string }
+		if readJSON(graphileDir+"/node_modules/"+name+"/package.json", &found) != nil || found.Version != version {
+			return false
+		}
+	}
+	return true
+}
+
+func readJSON(path string, into any) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
