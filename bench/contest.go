@@ -46,7 +46,7 @@ func contests(s sizes) []contest {
 		{"enqueue", "Enqueue in batches of 1000", []entry{
 			{label: "Fairlead, PostgreSQL", system: systemFairlead, database: onPostgres, spec: jobs(bench.Enqueue, s.jobs)},
 			{label: "River InsertManyFast", reference: true, system: systemRiver, database: onPostgres, spec: jobs(bench.Enqueue, s.jobs)},
-			{label: "graphile-worker addJobs", reference: true, system: systemGraphile, database: onPostgres, spec: jobs(bench.Enqueue, s.jobs)},
+			{label: "graphile-worker add_jobs", reference: true, system: systemGraphile, database: onPostgres, spec: jobs(bench.Enqueue, s.jobs)},
 			{label: "asynq, 64 callers", reference: true, system: systemAsynq, database: onRedis, spec: jobs(bench.Enqueue, s.tenth())},
 		}},
 		{"drain", "Drain a backlog", []entry{
@@ -99,6 +99,8 @@ func contests(s sizes) []contest {
 			{label: "Fairlead, MariaDB", system: systemFairlead, database: onMariaDB, processes: 2, spec: latency},
 			{label: "Fairlead, SQLite", system: systemFairlead, database: onSQLite, processes: 2, spec: latency},
 			{label: "River", reference: true, system: systemRiverDefaults, database: onPostgres, processes: 2, spec: latency},
+			// It has two processes in any case.
+			{label: "graphile-worker", reference: true, system: systemGraphileDefaults, database: onPostgres, spec: latency},
 		}},
 		{"callers", "Enqueue from 32 callers, one job per call", []entry{
 			{label: "Fairlead, PostgreSQL", system: systemFairleadHeard, database: onPostgres, spec: single(s.tenth())},
