@@ -26,38 +26,29 @@ type graphileLocalQueue struct {
 	Size int `json:"size"`
 }
 
-// graphileTuning is how graphile-worker is run.
-type graphileTuning struct {
-	workers int // processes that run jobs
-	options graphileOptions
-}
-
 // tunedGraphile takes many jobs at a time and completes together what ended
 // together: the set-up with which its documentation measures, but for a local
 // queue of 500, which took twice the CPU time of the server in a drain. A second
 // process of workers took more CPU time per job.
-func tunedGraphile() graphileTuning {
+func tunedGraphile() graphileOptions {
 	atOnce := 0
-	return graphileTuning{workers: 1, options: graphileOptions{
+	return graphileOptions{
 		ConcurrentJobs:        24,
 		MaxPoolSize:           25,
 		LocalQueue:            &graphileLocalQueue{Size: 5000},
 		CompleteJobBatchDelay: &atOnce,
 		FailJobBatchDelay:     &atOnce,
-	}}
+	}
 }
 
 // defaultGraphile is one job at a time.
-func defaultGraphile() graphileTuning {
-	return graphileTuning{workers: 1, options: graphileOptions{MaxPoolSize: 10}}
-}
+func defaultGraphile() graphileOptions { return graphileOptions{MaxPoolSize: 10} }
 
 // graphileSystem is graphile-worker on PostgreSQL. Jobs are stored by one
-// process of Node.js and run by others, because a process uses one core. All of
-// them are ready before something is measured.
+// process of Node.js and run by another, because a process uses one core. Both
+// are ready before something is measured.
 type graphileSystem struct {
-	caller  *nodeProcess
-	workers []*nodeProcess
+	caller, worker *nodeProcess
 
 	mu      sync.Mutex
 	last    int                // the id of the newest batch
@@ -88,20 +79,16 @@ type graphileReport struct {
 	Waited *int64 `json:"waited"` // microseconds; a handler started
 }
 
-func openGraphile(ctx context.Context, url, workload string, tuning graphileTuning) (_ *graphileSystem, err error) {
-	settings := graphileSettings{URL: url, Options: tuning.options, Starts: workload == bench.Latency}
+func openGraphile(ctx context.Context, url, workload string, options graphileOptions) (_ *graphileSystem, err error) {
+	settings := graphileSettings{URL: url, Options: options, Starts: workload == bench.Latency}
 	s := &graphileSystem{pending: map[int]chan error{}, ended: make(chan struct{})}
 	// The caller is first: it makes the schema.
 	if s.caller, err = startNode(ctx, "caller.mjs", settings); err != nil {
 		return nil, err
 	}
 	go s.awaitStored()
-	for range tuning.workers {
-		worker, err := startNode(ctx, "worker.mjs", settings)
-		if err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-		s.workers = append(s.workers, worker)
+	if s.worker, err = startNode(ctx, "worker.mjs", settings); err != nil {
+		return nil, errors.Join(err, s.closeCaller())
 	}
 	return s, nil
 }
@@ -157,43 +144,30 @@ func (s *graphileSystem) awaitStored() {
 	}
 }
 
-// Work has the workers' processes work until ctx ends.
+// Work has the worker's process work until ctx ends.
 func (s *graphileSystem) Work(ctx context.Context, events bench.Events) error {
-	results := make(chan error, len(s.workers))
-	for _, worker := range s.workers {
-		go func() {
-			err := worker.send("work")
-			results <- errors.Join(err, worker.follow(func(r graphileReport) {
-				if r.Waited != nil {
-					events.Started(time.Duration(*r.Waited) * time.Microsecond)
-				}
-				for range r.Ended {
-					events.Ended()
-				}
-			}), worker.wait())
-		}()
-	}
-	end := context.AfterFunc(ctx, func() {
-		for _, worker := range s.workers {
-			worker.input.Close()
+	end := context.AfterFunc(ctx, func() { s.worker.input.Close() })
+	defer end()
+	sendErr := s.worker.send("work")
+	readErr := s.worker.follow(func(r graphileReport) {
+		if r.Waited != nil {
+			events.Started(time.Duration(*r.Waited) * time.Microsecond)
+		}
+		for range r.Ended {
+			events.Ended()
 		}
 	})
-	defer end()
-	var failed error
-	for range s.workers {
-		failed = errors.Join(failed, <-results)
-	}
-	return failed
+	return errors.Join(s.worker.wait(), sendErr, readErr)
 }
 
-// Close ends all processes.
+// Close ends both processes.
 func (s *graphileSystem) Close() error {
+	s.worker.input.Close()
+	return errors.Join(s.worker.wait(), s.closeCaller())
+}
+
+func (s *graphileSystem) closeCaller() error {
 	s.caller.input.Close()
 	<-s.ended
-	err := s.caller.wait()
-	for _, worker := range s.workers {
-		worker.input.Close()
-		err = errors.Join(err, worker.wait())
-	}
-	return err
+	return s.caller.wait()
 }

@@ -16,7 +16,6 @@ import (
 // its input does, so also when this process dies.
 type nodeProcess struct {
 	program string
-	cmd     *exec.Cmd
 	input   io.WriteCloser
 	output  *bufio.Scanner
 	wait    func() error // returns when it has ended
@@ -42,7 +41,7 @@ func startNode(ctx context.Context, program string, settings graphileSettings) (
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &nodeProcess{program: program, cmd: cmd, input: input, output: bufio.NewScanner(output), lines: json.NewEncoder(input)}
+	p := &nodeProcess{program: program, input: input, output: bufio.NewScanner(output), lines: json.NewEncoder(input)}
 	p.wait = sync.OnceValue(func() error {
 		if err := cmd.Wait(); err != nil {
 			return fmt.Errorf("%s: %w", program, err)
