@@ -99,10 +99,10 @@ func textFiles(t *testing.T) (files []string) {
 		file = filepath.ToSlash(file)
 		out := slices.ContainsFunc(wordless, func(w struct{ tree, why string }) bool { return w.tree == file })
 		switch {
-		case entry.IsDir() && (out || file != "." && strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || file == "bin" || file == "dist"):
+		case entry.IsDir() && (out || file != "." && strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || entry.Name() == "node_modules" || file == "bin" || file == "dist"):
 			return fs.SkipDir
 		case out || entry.IsDir() || generated(file):
-		case slices.Contains([]string{".go", ".md", ".html", ".json", ".css", ".js", ".proto", ".sql"}, path.Ext(file)) && !strings.Contains(file, ".min."):
+		case slices.Contains([]string{".go", ".md", ".html", ".json", ".css", ".js", ".mjs", ".proto", ".sql"}, path.Ext(file)) && !strings.Contains(file, ".min."):
 			files = append(files, file)
 		}
 		return nil

@@ -46,12 +46,14 @@ func contests(s sizes) []contest {
 		{"enqueue", "Enqueue in batches of 1000", []entry{
 			{label: "Fairlead, PostgreSQL", system: systemFairlead, database: onPostgres, spec: jobs(bench.Enqueue, s.jobs)},
 			{label: "River InsertManyFast", reference: true, system: systemRiver, database: onPostgres, spec: jobs(bench.Enqueue, s.jobs)},
+			{label: "graphile-worker add_jobs", reference: true, system: systemGraphile, database: onPostgres, spec: jobs(bench.Enqueue, s.jobs)},
 			{label: "asynq, 64 callers", reference: true, system: systemAsynq, database: onRedis, spec: jobs(bench.Enqueue, s.tenth())},
 		}},
 		{"drain", "Drain a backlog", []entry{
 			{label: "Fairlead, PostgreSQL", system: systemFairlead, database: onPostgres, spec: jobs(bench.Drain, s.jobs)},
 			{label: "River tuned", reference: true, system: systemRiver, database: onPostgres, spec: jobs(bench.Drain, s.jobs)},
 			{label: "River defaults", reference: true, system: systemRiverDefaults, database: onPostgres, spec: jobs(bench.Drain, s.fortieth())},
+			{label: "graphile-worker tuned", reference: true, system: systemGraphile, database: onPostgres, spec: jobs(bench.Drain, s.jobs)},
 			{label: "asynq tuned", reference: true, system: systemAsynq, database: onRedis, spec: jobs(bench.Drain, s.tenth())},
 		}},
 		{"sustained", "Enqueue and run at the same time", []entry{
@@ -59,6 +61,7 @@ func contests(s sizes) []contest {
 			{label: "Fairlead, MariaDB", system: systemFairlead, database: onMariaDB, spec: time(bench.Sustained, s.seconds)},
 			{label: "River tuned", reference: true, system: systemRiver, database: onPostgres, spec: time(bench.Sustained, s.seconds)},
 			{label: "River defaults", reference: true, system: systemRiverDefaults, database: onPostgres, spec: time(bench.Sustained, s.short())},
+			{label: "graphile-worker tuned", reference: true, system: systemGraphile, database: onPostgres, spec: time(bench.Sustained, s.seconds)},
 			{label: "asynq tuned", reference: true, system: systemAsynq, database: onRedis, spec: time(bench.Sustained, s.seconds)},
 		}},
 		{"longtx-drain", "Drain a backlog beside a long open transaction", []entry{
@@ -88,6 +91,7 @@ func contests(s sizes) []contest {
 			{label: "Fairlead, SQLite", system: systemFairlead, database: onSQLite, spec: latency},
 			{label: "two bare commits, PostgreSQL", reference: true, system: systemFloor, database: onPostgres, spec: latency},
 			{label: "River", reference: true, system: systemRiverDefaults, database: onPostgres, spec: latency},
+			{label: "graphile-worker", reference: true, system: systemGraphileDefaults, database: onPostgres, spec: latency},
 			{label: "asynq", reference: true, system: systemAsynqDefaults, database: onRedis, spec: latency},
 		}},
 		{"latency-processes", "Latency between two processes, default settings", []entry{
@@ -95,6 +99,8 @@ func contests(s sizes) []contest {
 			{label: "Fairlead, MariaDB", system: systemFairlead, database: onMariaDB, processes: 2, spec: latency},
 			{label: "Fairlead, SQLite", system: systemFairlead, database: onSQLite, processes: 2, spec: latency},
 			{label: "River", reference: true, system: systemRiverDefaults, database: onPostgres, processes: 2, spec: latency},
+			// It has two processes in any case.
+			{label: "graphile-worker", reference: true, system: systemGraphileDefaults, database: onPostgres, spec: latency},
 		}},
 		{"callers", "Enqueue from 32 callers, one job per call", []entry{
 			{label: "Fairlead, PostgreSQL", system: systemFairleadHeard, database: onPostgres, spec: single(s.tenth())},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,9 @@ func peers(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		}
 		return nil
 	}
+	if chosen, err = available(ctx, chosen); err != nil {
+		return err
+	}
 	j, err := newJudge()
 	if err != nil {
 		return err
@@ -94,6 +98,29 @@ func peers(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		failed = errors.Join(failed, j.round(ctx, round, o.rounds, outcomes))
 	}
 	return errors.Join(failed, write(stdout, o.output, outcomes))
+}
+
+// available prepares what needs more than this program, and leaves out those
+// for whom this machine lacks something.
+func available(ctx context.Context, contests []contest) ([]contest, error) {
+	if !slices.ContainsFunc(contests, func(c contest) bool { return slices.ContainsFunc(c.entries, usesGraphile) }) {
+		return contests, nil
+	}
+	err := installGraphile(ctx)
+	if err == nil || ctx.Err() != nil {
+		return contests, ctx.Err()
+	}
+	fmt.Fprintln(os.Stderr, "graphile-worker is left out:", err)
+	return without(contests, usesGraphile), nil
+}
+
+// without is the contests without some of their entries.
+func without(contests []contest, out func(entry) bool) []contest {
+	rest := slices.Clone(contests)
+	for i := range rest {
+		rest[i].entries = slices.DeleteFunc(slices.Clone(rest[i].entries), out)
+	}
+	return rest
 }
 
 func write(w io.Writer, format string, outcomes []*outcome) error {

@@ -14,15 +14,17 @@ import (
 
 // The systems that are compared.
 const (
-	systemFairlead      = "fairlead"
-	systemFairleadHeard = "fairlead-heard" // another process listens for wake-ups
-	systemFairleadQuiet = "fairlead-quiet" // there are no wake-ups
-	systemRiver         = "river"          // tuned for throughput
-	systemRiverDefaults = "river-defaults" // as its documentation sets it up
-	systemRiverSQLite   = "river-sqlite"   // a program of its own: see riversqlite
-	systemAsynq         = "asynq"          // tuned for throughput
-	systemAsynqDefaults = "asynq-defaults"
-	systemFloor         = "floor" // what no scheduler can go below
+	systemFairlead         = "fairlead"
+	systemFairleadHeard    = "fairlead-heard" // another process listens for wake-ups
+	systemFairleadQuiet    = "fairlead-quiet" // there are no wake-ups
+	systemRiver            = "river"          // tuned for throughput
+	systemRiverDefaults    = "river-defaults" // as its documentation sets it up
+	systemRiverSQLite      = "river-sqlite"   // a program of its own: see riversqlite
+	systemAsynq            = "asynq"          // tuned for throughput
+	systemAsynqDefaults    = "asynq-defaults"
+	systemGraphile         = "graphile" // tuned for throughput
+	systemGraphileDefaults = "graphile-defaults"
+	systemFloor            = "floor" // what no scheduler can go below
 )
 
 // The commands of processes that peers starts.
@@ -55,6 +57,10 @@ func openSystem(ctx context.Context, name, url, workload string) (system, error)
 		return openAsynq(url, tunedAsynq()), nil
 	case systemAsynqDefaults:
 		return openAsynq(url, defaultAsynq()), nil
+	case systemGraphile:
+		return openGraphile(ctx, url, workload, tunedGraphile())
+	case systemGraphileDefaults:
+		return openGraphile(ctx, url, workload, defaultGraphile())
 	case systemFloor:
 		return openFloor(ctx, url)
 	default:
@@ -83,6 +89,9 @@ func serveOrder(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 		}
 		defer func() { err = errors.Join(err, server.Close()) }()
 		b := bench.Bench{Spec: order.Spec, Scheduler: system, Server: server}
+		if _, apart := system.(*graphileSystem); apart {
+			b.Client = bench.ChildrenTime
+		}
 		if order.Processes == 2 {
 			if b.Scheduler, err = remote(system, order); err != nil {
 				return bench.Result{}, err

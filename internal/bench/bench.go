@@ -71,6 +71,10 @@ type Bench struct {
 	Scheduler Scheduler
 	Server    Server
 	Progress  *Progress // nil for none
+	// Client returns the CPU time so far of the processes that store and run the
+	// jobs. nil if this process does both: children of it count when they have
+	// ended.
+	Client func() (time.Duration, error)
 }
 
 // Run measures.

@@ -12,7 +12,7 @@ func (b Bench) drain(ctx context.Context) (Result, error) {
 	t := newTally()
 	defer b.Progress.watch(Drain, jobs, t.ended.Load)()
 
-	m, err := startMeter(ctx, b.Server)
+	m, err := b.startMeter(ctx)
 	if err != nil {
 		return Result{}, err
 	}

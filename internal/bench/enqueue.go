@@ -14,7 +14,7 @@ func (b Bench) enqueue(ctx context.Context) (Result, error) {
 	if b.Spec.Clients > 0 {
 		callers, batch = b.Spec.Clients, 1
 	}
-	m, err := startMeter(ctx, b.Server)
+	m, err := b.startMeter(ctx)
 	if err != nil {
 		return Result{}, err
 	}

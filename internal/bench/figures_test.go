@@ -51,7 +51,7 @@ func TestProcStatOfAProcessWithAStrangeName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (procStat{parent: 7, cpu: 1240 * time.Millisecond}); stat != want {
+	if want := (procStat{parent: 7, own: 1200 * time.Millisecond, cpu: 1240 * time.Millisecond}); stat != want {
 		t.Errorf("got %+v, want %+v", stat, want)
 	}
 	if _, err := parseProcStat([]byte("42 (a) S 7")); err == nil {

@@ -14,7 +14,7 @@ import (
 func (b Bench) latency(ctx context.Context) (Result, error) {
 	var s stopwatch
 	defer b.Progress.watch(Latency, int64(b.Spec.Jobs), s.count)()
-	m, err := startMeter(ctx, b.Server)
+	m, err := b.startMeter(ctx)
 	if err != nil {
 		return Result{}, err
 	}

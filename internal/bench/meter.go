@@ -20,27 +20,48 @@ type use struct {
 type meter struct {
 	ctx    context.Context // outlives the measured work, whose end is measured too
 	server Server
+	client func() (time.Duration, error) // CPU time so far
 	began  time.Time
-	client time.Duration
+	before time.Duration // CPU time of the client
 	usage  Usage
 }
 
-// startMeter begins. Garbage of the preparations is collected first: it is
-// not the workload's.
+// startMeter begins with the Bench's own client, if it has one.
+func (b Bench) startMeter(ctx context.Context) (*meter, error) {
+	if b.Client == nil {
+		return startMeter(ctx, b.Server)
+	}
+	return startMeterOf(ctx, b.Server, b.Client)
+}
+
+// startMeter begins, with this process as the client.
 func startMeter(ctx context.Context, server Server) (*meter, error) {
+	return startMeterOf(ctx, server, func() (time.Duration, error) { return ProcessTime(), nil })
+}
+
+// startMeterOf begins. Garbage of the preparations is collected first: it is
+// not the workload's.
+func startMeterOf(ctx context.Context, server Server, client func() (time.Duration, error)) (*meter, error) {
 	runtime.GC()
-	m := &meter{ctx: context.WithoutCancel(ctx), server: server}
+	m := &meter{ctx: context.WithoutCancel(ctx), server: server, client: client}
 	var err error
 	if m.usage, err = server.Usage(m.ctx); err != nil {
 		return nil, err
 	}
-	m.client = ProcessTime()
+	if m.before, err = client(); err != nil {
+		return nil, err
+	}
 	m.began = time.Now()
 	return m, nil
 }
 
 func (m *meter) stop() (use, error) {
-	u := use{elapsed: time.Since(m.began), client: ProcessTime() - m.client}
+	u := use{elapsed: time.Since(m.began)}
+	after, err := m.client()
+	if err != nil {
+		return use{}, err
+	}
+	u.client = after - m.before
 	usage, err := m.server.Usage(m.ctx)
 	if err != nil {
 		return use{}, err

@@ -16,6 +16,7 @@ const clockTick = 10 * time.Millisecond
 // procStat is what /proc tells of a process.
 type procStat struct {
 	parent int
+	own    time.Duration // CPU time
 	cpu    time.Duration // its own, and of its children that have ended
 }
 
@@ -30,7 +31,7 @@ func readProcStat(pid int) (procStat, error) {
 // parseProcStat reads fields 4 (parent) and 14 to 17 (times). Field 2 is a name
 // in parentheses that may contain anything: counting starts after it.
 func parseProcStat(raw []byte) (procStat, error) {
-	const afterName, parent, firstTime, lastTime = 3, 4, 14, 17
+	const afterName, parent, firstTime, lastOwnTime, lastTime = 3, 4, 14, 15, 17
 	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
 	if len(fields) <= lastTime-afterName {
 		return procStat{}, fmt.Errorf("malformed process status %q", raw)
@@ -47,20 +48,40 @@ func parseProcStat(raw []byte) (procStat, error) {
 			return procStat{}, err
 		}
 		stat.cpu += time.Duration(ticks) * clockTick
+		if field == lastOwnTime {
+			stat.own = stat.cpu
+		}
 	}
 	return stat, nil
 }
 
 // ServerTime is the CPU time of a server process and all its children.
 func ServerTime(pid int) (time.Duration, error) {
-	server, err := readProcStat(pid)
+	server, running, err := family(pid)
 	if err != nil {
 		return 0, fmt.Errorf("read CPU time of the server: %w", err)
 	}
-	total := server.cpu
+	return server.cpu + running, nil
+}
+
+// ChildrenTime is the CPU time of this process's children, of those that have
+// ended and of those that run.
+func ChildrenTime() (time.Duration, error) {
+	own, running, err := family(os.Getpid())
+	if err != nil {
+		return 0, fmt.Errorf("read CPU time of children: %w", err)
+	}
+	return own.cpu - own.own + running, nil
+}
+
+// family reads a process, and the CPU time of its children that run.
+func family(pid int) (parent procStat, running time.Duration, err error) {
+	if parent, err = readProcStat(pid); err != nil {
+		return procStat{}, 0, err
+	}
 	paths, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
-		return 0, err
+		return procStat{}, 0, err
 	}
 	for _, path := range paths {
 		child, err := strconv.Atoi(filepath.Base(path))
@@ -69,10 +90,10 @@ func ServerTime(pid int) (time.Duration, error) {
 		}
 		// One that ended meanwhile is counted by its parent from now on.
 		if stat, err := readProcStat(child); err == nil && stat.parent == pid {
-			total += stat.cpu
+			running += stat.cpu
 		}
 	}
-	return total, nil
+	return parent, running, nil
 }
 
 // isProgram reports whether a process of this machine runs one of the

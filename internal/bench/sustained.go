@@ -18,7 +18,7 @@ func (b Bench) sustained(ctx context.Context) (Result, error) {
 	t := newTally()
 	defer b.Progress.watch(b.Spec.Workload, 0, t.ended.Load)()
 
-	m, err := startMeter(ctx, b.Server)
+	m, err := b.startMeter(ctx)
 	if err != nil {
 		return Result{}, err
 	}
