@@ -101,11 +101,13 @@ test-packages: bin/testdb-run bin/testrun
 	@echo '== Step 2 of 5: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
 	$(WITH_DATABASES) $(GO_TEST) -p $(AT_ONCE) -timeout $(TIMEOUT) $(TESTFLAGS) -- $(PKGS)
 
-# grpc-go is the client of a module of its own: nobody else should depend on it.
+# grpc-go is the client of a module of its own: nobody else should depend on it. So is the
+# parser of MySQL's grammar.
 .PHONY: test-grpc
 test-grpc: bin/testrun
-	@echo '== Step 3 of 5: the service with grpc-go as its client: a minute the first time'
+	@echo '== Step 3 of 5: the service with grpc-go as its client, and the statements for MySQL in its grammar: a minute the first time'
 	cd tests/grpc && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
+	cd tests/mysqlgrammar && go vet ./... && ../../$(GO_TEST) -short -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 # The console is looked at in Chromium, which a module of its own drives. Without one
 # these tests are skipped, loudly.
