@@ -87,6 +87,7 @@ var imports = []struct {
 	{"internal/testdb/...", []string{"internal/patience", "internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/mutants", []string{"internal/mutants/active", "internal/sqlstore"}, "mutants are made of sources and statements, without running either"},
 	{"internal/mutants/active", nil, "what any package may be made to ask knows none of them"},
+	{"internal/compat", nil, "APIs are compared by what the compiler and the schema say"},
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
 	{"internal/demo", []string{".", "batch", "driver", "httpcall", "schedule", "sweep", "sweep/items"}, "the demo is a program of a user, on any store; what a node does with batches it does to remove them"},
 	{"internal/bench", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
