@@ -2,9 +2,11 @@ package mysql
 
 import (
 	"database/sql"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/mysqlurl"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -74,8 +76,9 @@ func TestOpenRefusesAForeignEngine(t *testing.T) {
 	}
 	defer s.Close()
 	s.engine.question = "select '8.0.11-TiDB-v8.1.1', 'TiDB Server'"
-	if err := s.start(t.Context()); err == nil || !strings.Contains(err.Error(), "which Fairlead cannot run on") {
-		t.Error(err)
+	err = unavailable(t.Context(), s.start(t.Context()))
+	if err == nil || !strings.Contains(err.Error(), "which Fairlead cannot run on") || errors.Is(err, fairlead.ErrUnavailable) {
+		t.Errorf("%v: a start must fail, and not be tried again", err)
 	}
 	if _, err := s.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "which Fairlead cannot run on") {
 		t.Error(err)

@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -57,6 +59,9 @@ func TestOpenRefusesAForeignEngine(t *testing.T) {
 		_, err := OpenWith(t.Context(), withParams(t, at, "search_path", "public,pg_catalog"), options)
 		if err == nil || !strings.Contains(err.Error(), "which Fairlead cannot run on") {
 			t.Errorf("%+v: %v", options, err)
+		}
+		if errors.Is(err, fairlead.ErrUnavailable) {
+			t.Errorf("a start would be tried again: %v", err)
 		}
 	}
 	var tables int
