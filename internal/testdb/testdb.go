@@ -38,8 +38,8 @@ const (
 	// MySQLEnv holds the administrator's URL of a MariaDB or MySQL server to use.
 	MySQLEnv = "FAIRLEAD_TEST_MYSQL"
 	// PostgresBinEnv names the directory of the programs of another PostgreSQL than the
-	// installed one, for private servers. As root, its path must be open to the user
-	// postgres, or nobody.
+	// installed one, for private servers. As root, its path must be open to the
+	// unprivileged user that the server runs as.
 	PostgresBinEnv = "FAIRLEAD_TEST_POSTGRES_BIN"
 	// RequireEnv set to "1" turns a missing server from a skip into a failure.
 	RequireEnv = "REQUIRE_DBS"
