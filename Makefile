@@ -94,8 +94,8 @@ compat: ## Compare the Go API and the schema with those of the last release
 
 # Servers of other versions than the installed one, from npm, where each is a package of
 # plain programs. What is measured there is what depends on the version: the contract, the
-# plans, the migrations, crashes.
-MATRIX_TESTS := ^TestStore$$|Plan|^TestOpen|^TestMigrat|Crash|Foreign|^TestTheServerOfTheTests
+# plans, the building of indexes, crashes.
+MATRIX_TESTS := ^TestStore$$|Plan|^TestOpen|Index|Killed|Server|Restart|Migration|Foreign
 
 .PHONY: test-matrix
 test-matrix: bin/testdb-run ## Run the tests of the PostgreSQL store on other versions, from npm; parse what the MySQL store sends
