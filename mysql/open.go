@@ -98,6 +98,7 @@ func open(url string, options Options) (*Store, error) {
 		return nil, err
 	}
 	s.sql.fillIn()
+	s.engine = &engine{question: s.sql.Engine}
 	if s.schema, err = sqlstore.LoadMigrations(files, s.expand); err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(session{Connector: connector, greeting: s.handshake, galera: s.galera, setup: s.sql.Session, pooled: s.serverConn})
+	db := sql.OpenDB(session{Connector: connector, greeting: s.handshake, engine: s.engine, galera: s.galera, setup: s.sql.Session, pooled: s.serverConn})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
@@ -136,6 +137,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 type session struct {
 	driver.Connector
 	greeting *handshake
+	engine   *engine
 	galera   *galera
 	setup    string
 	pooled   func(context.Context, driver.Conn) (driver.Conn, error)
@@ -145,6 +147,10 @@ type session struct {
 func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.greeting.connect(ctx, c.Connector)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.engine.check(ctx, conn); err != nil {
+		_ = conn.Close() // the first error counts
 		return nil, err
 	}
 	execer, ok := conn.(driver.ExecerContext)

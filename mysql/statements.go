@@ -244,6 +244,7 @@ type statements struct {
 	LanesByID         string `sql:"numbered_lanes"`
 	LanesAbove        string `sql:"lanes_above"`
 
+	Engine       string `sql:"engine"`
 	ServerName   string `sql:"server_name"`
 	ServerUptime string `sql:"server_uptime"`
 	ServerNumber string `sql:"server_number"`

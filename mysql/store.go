@@ -161,6 +161,7 @@ type Store struct {
 	schema    []sqlstore.Migration
 	handshake *handshake
 	galera    *galera
+	engine    *engine
 
 	db    *sql.DB         // moves and reads jobs
 	seats *sqlstore.Seats // of db

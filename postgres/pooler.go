@@ -21,7 +21,7 @@ import (
 // no session to assign yet.
 
 // describeSession reads what the store needs to know of a session.
-const describeSession = "select current_schema()::text, current_setting('default_transaction_isolation'), pg_backend_pid(), current_setting('server_version_num')::int"
+const describeSession = "select current_schema()::text, current_setting('default_transaction_isolation'), pg_backend_pid(), current_setting('server_version_num')::int, version()"
 
 // execMode is the parameter of the URL that chooses how statements are sent. A user who
 // has set it knows the pooler.
@@ -34,12 +34,13 @@ type session struct {
 	isolation string
 	pooled    bool
 	version   int // server_version_num
+	banner    string
 }
 
 // describe reads a session without leaving anything in it.
 func describe(ctx context.Context, conn *pgx.Conn) (s session, err error) {
 	var pid uint32
-	err = conn.QueryRow(ctx, describeSession, pgx.QueryExecModeExec).Scan(&s.schema, &s.isolation, &pid, &s.version)
+	err = conn.QueryRow(ctx, describeSession, pgx.QueryExecModeExec).Scan(&s.schema, &s.isolation, &pid, &s.version, &s.banner)
 	s.pooled = pid != conn.PgConn().PID()
 	return s, err
 }
@@ -52,6 +53,9 @@ func (s *Store) connect(ctx context.Context, url string) (first session, err err
 	}
 	if first, err = s.meet(ctx, config); err != nil {
 		return first, explainConnect(err)
+	}
+	if err := foreignEngine(first.banner, first.version); err != nil {
+		return first, err
 	}
 	s.pooled = first.pooled
 	if s.pooled && !strings.Contains(url, execMode) {

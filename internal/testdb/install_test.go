@@ -173,3 +173,18 @@ func readIfExists(t *testing.T, path string) string {
 	}
 	return string(content)
 }
+
+func TestAnotherPostgresIsTakenFromTheNamedDirectoryOnly(t *testing.T) {
+	empty, other := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "initdb"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(PostgresBinEnv, other)
+	if found, err := postgresBin(t.Context()); err != nil || found != other {
+		t.Errorf("found %s: %v", found, err)
+	}
+	t.Setenv(PostgresBinEnv, empty)
+	if found, err := postgresBin(t.Context()); err == nil {
+		t.Errorf("%s has no server, and %s was found", empty, found)
+	}
+}

@@ -51,7 +51,7 @@ func StartStandby(ctx context.Context, primary *Server) (*Server, error) {
 
 // startPostgres starts a server on data that fill has made.
 func startPostgres(ctx context.Context, options Options, fill func(bin string, runAs *syscall.Credential) func(ctx context.Context, data string) error) (*Server, error) {
-	bin, err := findOrInstall(ctx, "postgresql", findPostgres)
+	bin, err := postgresBin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +105,20 @@ func probePostgres(ctx context.Context, dir string, port int) error {
 		return err
 	}
 	return conn.Close(ctx)
+}
+
+// postgresBin returns the directory of PostgreSQL's programs: the one that PostgresBinEnv
+// names, if any. A wrong name is a mistake: no other server is tested in its place.
+func postgresBin(ctx context.Context) (string, error) {
+	bin := os.Getenv(PostgresBinEnv)
+	if bin == "" {
+		return findOrInstall(ctx, "postgresql", findPostgres)
+	}
+	bin, err := filepath.Abs(bin)
+	if err == nil && !hasInitdb(bin) {
+		err = fmt.Errorf("%s=%s has no initdb", PostgresBinEnv, bin)
+	}
+	return bin, err
 }
 
 // findPostgres returns the directory of PostgreSQL's programs. Debian keeps

@@ -8,8 +8,8 @@
 //
 //  1. the server named by FAIRLEAD_TEST_POSTGRES or FAIRLEAD_TEST_MYSQL, an
 //     administrator's URL; the value "none" declares it unavailable;
-//  2. a private server started from installed binaries, shared by all tests of
-//     the test binary;
+//  2. a private server started from installed binaries, or from those of
+//     FAIRLEAD_TEST_POSTGRES_BIN, shared by all tests of the test binary;
 //  3. the same after installing the Debian package, when running as root;
 //  4. otherwise the test is skipped, or fails when REQUIRE_DBS=1.
 //
@@ -37,6 +37,10 @@ const (
 	PostgresEnv = "FAIRLEAD_TEST_POSTGRES"
 	// MySQLEnv holds the administrator's URL of a MariaDB or MySQL server to use.
 	MySQLEnv = "FAIRLEAD_TEST_MYSQL"
+	// PostgresBinEnv names the directory of the programs of another PostgreSQL than the
+	// installed one, for private servers. As root, its path must be open to the
+	// unprivileged user that the server runs as.
+	PostgresBinEnv = "FAIRLEAD_TEST_POSTGRES_BIN"
 	// RequireEnv set to "1" turns a missing server from a skip into a failure.
 	RequireEnv = "REQUIRE_DBS"
 

@@ -1,6 +1,14 @@
 -- Statements by which processes notice that the database lost its last commits: it is
 -- at another server, or at a restarted one, or was restored. See docs/decisions/0018.
 
+-- name: engine
+-- Reads what kind of server it is. It comes before the settings of the session, which
+-- other kinds may refuse.
+-- Inputs: none.
+-- Output: version, its comment.
+-- Locks: none.
+select version(), @@version_comment;
+
 -- name: server_name
 -- Reads the identity of a server.
 -- Inputs: none.

@@ -5,13 +5,11 @@
 -- Locks: none.
 select 'scheduled' from {{later}} where id = $1::bigint
 union all
-select 'ready' from {{job}} j
-join {{ready}} r on r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
-where j.id = $1::bigint
+select 'ready' from (select lane, turn, start_by, id from {{job}} where id = $1::bigint offset 0) j
+cross join lateral (select from {{ready}} where lane = j.lane and solo in (0, 1) and turn = j.turn and start_by = j.start_by and id = j.id offset 0) r
 union all
-select 'parked' from {{job}} j
-join {{parked}} p on p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
-where j.id = $1::bigint
+select 'parked' from (select gate, turn, start_by, id from {{job}} where id = $1::bigint offset 0) j
+cross join lateral (select from {{parked}} where gate = j.gate and turn = j.turn and start_by = j.start_by and id = j.id offset 0) p
 union all
 select 'running' from {{running}} where id = $1::bigint
 union all
@@ -29,18 +27,15 @@ select case outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'ca
 from_later as (
     delete from {{later}} where id = $1::bigint returning id, lane, attempt, failures, crashes
 ),
+standing as materialized (select lane, gate, turn, start_by from {{job}} where id = $1::bigint),
 from_parked as (
     delete from {{parked}} p
-    using {{job}} j
-    where j.id = $1::bigint
-      and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+    where p.gate = (select gate from standing) and p.turn = (select turn from standing) and p.start_by = (select start_by from standing) and p.id = $1::bigint
     returning p.id, p.lane, p.attempt, p.failures, p.crashes
 ),
 from_ready as (
     delete from {{ready}} r
-    using {{job}} j
-    where j.id = $1::bigint
-      and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+    where r.lane = (select lane from standing) and r.solo in (0, 1) and r.turn = (select turn from standing) and r.start_by = (select start_by from standing) and r.id = $1::bigint
     returning r.id, r.lane, r.attempt, r.failures, r.crashes
 ),
 taken as materialized (
@@ -196,18 +191,15 @@ select lane from moved;
 with in_later as materialized (select id from {{later}} where id = $1::bigint for update),
 in_running as materialized (select id from {{running}} where id = $1::bigint for update),
 in_waiting as materialized (select id from {{waiting}} where id = $1::bigint for update),
+standing as materialized (select lane, gate, turn, start_by from {{job}} where id = $1::bigint),
 from_parked as (
     delete from {{parked}} p
-    using {{job}} j
-    where j.id = $1::bigint
-      and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+    where p.gate = (select gate from standing) and p.turn = (select turn from standing) and p.start_by = (select start_by from standing) and p.id = $1::bigint
     returning p.gate, p.start_by, p.id, p.lane, p.attempt, p.failures, p.crashes
 ),
 from_ready as (
     delete from {{ready}} r
-    using {{job}} j
-    where j.id = $1::bigint
-      and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+    where r.lane = (select lane from standing) and r.solo in (0, 1) and r.turn = (select turn from standing) and r.start_by = (select start_by from standing) and r.id = $1::bigint
     returning r.lane, r.solo, r.start_by, r.id, r.attempt, r.failures, r.crashes
 ),
 found as materialized (

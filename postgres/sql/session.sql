@@ -10,7 +10,9 @@
 -- were gathered while no row was alive, and is millions of dead rows beside a long
 -- transaction. So joins are not written with = on the first column of an index, which
 -- promises an order, but with any (array[...]), which does not, or as a separate
--- lateral query.
+-- lateral query. A job whose id is given is not joined to the table that it stands in:
+-- since PostgreSQL 18 the planner would know the id there too, and read that table's
+-- index from end to end for a column that is not its first.
 -- Output: one row, ignored.
 -- Locks: none.
 select set_config('statement_timeout', '{{timeout}}', true),
