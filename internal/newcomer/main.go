@@ -19,6 +19,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -65,15 +67,19 @@ type visit struct {
 
 func newVisit(dir string) *visit {
 	v := &visit{home: filepath.Join(dir, "fairlead"), graph: filepath.Join(dir, "actions.json"), begun: time.Now()}
-	v.env = append(os.Environ(),
+	v.env = append(slices.DeleteFunc(os.Environ(), ours),
 		"GOMODCACHE="+filepath.Join(dir, "modules"),
 		"GOCACHE="+filepath.Join(dir, "builds"),
 		"GOFLAGS=-modcacherw", // so that the directory can be removed
 		"XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
-		"FAIRLEAD_SERVER=", "FAIRLEAD_TOKEN=", "FAIRLEAD_DB=",
-		"MAKEFLAGS=", "ARGS=", // of the make that has started this
 	)
 	return v
+}
+
+// ours reports whether a newcomer would not have a variable: it is a setting of Fairlead, or
+// of the make that has started this.
+func ours(variable string) bool {
+	return slices.ContainsFunc([]string{"FAIRLEAD_", "MAKE", "MFLAGS=", "ARGS="}, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
 }
 
 // say prints what is done, and when.
