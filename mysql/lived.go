@@ -93,22 +93,28 @@ func (t *txn) uncrash(ctx context.Context, m *moves, id int64) error {
 	return nil
 }
 
-// livedAmong returns which nodes of some jobs were recorded as alive.
-func (t *txn) livedAmong(ctx context.Context, jobs map[int64]*placed) (map[int64]bool, error) {
-	lived := map[int64]bool{}
+// lostNode is a node whose jobs are taken back.
+type lostNode struct {
+	lived bool
+	heard int64 // its last beat; zero: the node is unknown
+}
+
+// lostNodes returns the nodes of some jobs.
+func (t *txn) lostNodes(ctx context.Context, jobs map[int64]*placed) (map[int64]lostNode, error) {
+	lost := map[int64]lostNode{}
 	var nodes []int64
 	for _, p := range jobs {
-		if _, known := lived[p.node]; !known {
-			lived[p.node] = false
+		if _, known := lost[p.node]; !known {
+			lost[p.node] = lostNode{}
 			nodes = append(nodes, p.node)
 		}
 	}
 	err := t.eachOf(ctx, func(row *sql.Rows) error {
 		var node int64
-		var alive bool
-		err := row.Scan(&node, &alive)
-		lived[node] = alive
+		var h lostNode
+		err := row.Scan(&node, &h.lived, &h.heard)
+		lost[node] = h
 		return err
 	}, t.sql.ShareLived, nodes)
-	return lived, err
+	return lost, err
 }

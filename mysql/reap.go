@@ -91,7 +91,7 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	if err := t.readOrder(ctx, locked); err != nil {
 		return driver.Reaped{}, err
 	}
-	lived, err := t.livedAmong(ctx, locked)
+	lost, err := t.lostNodes(ctx, locked)
 	if err != nil {
 		return driver.Reaped{}, err
 	}
@@ -102,7 +102,7 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	var reaped driver.Reaped
 	m, counted := moves{now: now}, tuples{}
 	for _, p := range locked {
-		loss := m.takeBack(p, lived[p.node], maxCrashes)
+		loss := m.takeBack(p, lost[p.node], maxCrashes)
 		loss.Count(&reaped)
 		if loss.Revocable {
 			counted.add().ints(p.node, p.id, p.attempt, now).end()
@@ -115,9 +115,9 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 }
 
 // takeBack takes a job from a node that died, or lost its lease and lived.
-func (m *moves) takeBack(p *placed, lived bool, maxCrashes int) verdict.Loss {
+func (m *moves) takeBack(p *placed, from lostNode, maxCrashes int) verdict.Loss {
 	loss := verdict.TakeBack(verdict.Orphan{
-		Node: p.node, Lived: lived, Wish: p.wished(), CancelOnCrash: p.flags&sqlstore.FlagCancelOnCrash != 0, Crashes: int(p.crashes),
+		Node: p.node, Heard: sqlstore.Time(from.heard), Lived: from.lived, Wish: p.wished(), CancelOnCrash: p.flags&sqlstore.FlagCancelOnCrash != 0, Crashes: int(p.crashes),
 	}, maxCrashes)
 	m.record(p, loss.RunReason, loss.RunError)
 	p.crashes = int64(loss.Crashes)
