@@ -71,7 +71,10 @@ func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
 	case fairlead.AtCap, fairlead.OverRate:
 		return e.Now, true
 	case fairlead.InLine:
-		jobs = e.Explanation.Ahead
+		paced, _ := e.paced()
+		if jobs = e.Explanation.Ahead - paced; jobs <= 0 {
+			return e.Now, true
+		}
 	case fairlead.NoSlot:
 	default:
 		return o.Until, !o.Until.IsZero()
@@ -80,12 +83,24 @@ func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
 	return e.Now.Add(wait), known
 }
 
+// paced is how many of the jobs before it start at the pace of a rate that is used up, and
+// whether one is: how fast those start is known without counting starts.
+func (e *explaining) paced() (jobs int, found bool) {
+	for _, id := range e.Rules.Of(e.lane) {
+		if limit := e.Limits[id]; limit != nil && limit.NextToken() > 0 {
+			jobs, found = max(jobs, e.Facts.Ahead.under(id, e.Rules)), true
+		}
+	}
+	return jobs, found
+}
+
 // turn is how long it takes until a limit lets the job start after those before it that
-// it holds as well.
+// it holds as well. A cap with room is not what they wait for while a rate is used up.
 func (e *explaining) turn(limit *dispatch.Limit) (wait time.Duration, known bool) {
 	before := e.Facts.Ahead.under(limit.ID, e.Rules)
 	wait = limit.TokenAfter(before)
-	if lack := before + 1 + limit.Used - limit.Cap; limit.Cap > 0 && lack > 0 {
+	_, paced := e.paced()
+	if lack := before + 1 + limit.Used - limit.Cap; limit.Full() || limit.Cap > 0 && lack > 0 && !paced {
 		rule := e.Rules.Quotas[limit.ID].Rule
 		places, known := e.startsOf(lack, rule.Scope, rule.Name)
 		return max(wait, places), known

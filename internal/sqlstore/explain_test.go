@@ -154,6 +154,14 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 			[]string{`over_rate: tenant "t" starts 0.25 jobs per second, the next one in 2s`, "in_line: 29 jobs go first"},
 			explained.Add(118 * time.Second),
 		},
+		"a rate with others before it and a cap with room, while nothing was counted yet": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 3, Rate: 0.25, Burst: 1}, dispatch.Limit{Used: 1, Tokens: 0.5})
+				f.Ahead = line(4)
+			},
+			[]string{`over_rate: tenant "t" starts 0.25 jobs per second, the next one in 2s`, "in_line: 4 jobs go first"},
+			explained.Add(18 * time.Second),
+		},
 		"a rate with others before it that it does not hold": {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", Rate: 0.25, Burst: 1}, dispatch.Limit{Tokens: 0.5})
