@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -13,7 +14,7 @@ import (
 
 // Options of a node. The zero value is useful.
 type Options struct {
-	Name    string // for people
+	Name    string // for people; default the name of the host
 	Address string // where the node can be reached, for people
 	Version string
 
@@ -88,6 +89,9 @@ func (o Options) withDefaults() Options {
 		if *v == 0 {
 			*v = d
 		}
+	}
+	if o.Name == "" {
+		o.Name, _ = os.Hostname() // a node without a name works as well
 	}
 	orInt(&o.Slots, 32)
 	orInt(&o.QueueSize, 1000)

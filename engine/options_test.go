@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,22 @@ func TestANodeTellsTheStoreWhatItIs(t *testing.T) {
 			slices.Sort(node.Queues)
 			if !slices.Equal(node.Queues, []string{"a", "b"}) || !slices.Equal(node.Kinds, []string{"k"}) {
 				t.Errorf("it serves the queues %v and the kinds %v", node.Queues, node.Kinds)
+			}
+		})
+	})
+}
+
+func TestANodeIsNamedAfterItsHostUnlessItHasAName(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	inBubble(t, func(w *world) {
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		w.run(engine.Options{}, func() {
+			pass(time.Second)
+			if node := w.seenNode(); node.Name != host {
+				t.Errorf("it is named %q on %q", node.Name, host)
 			}
 		})
 	})

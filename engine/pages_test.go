@@ -174,7 +174,7 @@ func TestTheZeroValueOfOptionsIsWhatTheirCommentsSay(t *testing.T) {
 	if o.Logger == nil || o.Observer == nil || o.Base == nil || o.Base() == nil {
 		t.Errorf("without a default are some of %v, %v and %p", o.Logger, o.Observer, o.Base)
 	}
-	o.Logger, o.Observer, o.Base = nil, nil, nil
+	o.Name, o.Logger, o.Observer, o.Base = "", nil, nil, nil // the name is that of the host
 	want := Options{
 		Slots: 32, QueueSize: 1000, ClaimBatch: 500, BlockingCountLimit: 10, MaxSweeps: 5, MaxCrashes: 20,
 		Poll: time.Second, Beat: 2 * time.Second, Lease: 10 * time.Second, Grace: 5 * time.Second,

@@ -73,6 +73,21 @@ func (p *placement) host(id fairlead.NodeID) *host {
 	return nil
 }
 
+// besides are the nodes that may have shards, but for one.
+func (p *placement) besides(id fairlead.NodeID) (others []fairlead.Node) {
+	for _, h := range p.hosts {
+		if h.node.ID != id {
+			others = append(others, h.node)
+		}
+	}
+	return others
+}
+
+// servedByAny reports whether one of some nodes could run a job.
+func servedByAny(nodes []fairlead.Node, job *fairlead.Job) bool {
+	return slices.ContainsFunc(nodes, func(n fairlead.Node) bool { return n.Serves(job.Queue, job.Kind) })
+}
+
 // claimed is how many shards a node has.
 func (p *placement) claimed(id fairlead.NodeID) int {
 	if h := p.host(id); h != nil {

@@ -14,7 +14,8 @@ import (
 // A claim cannot say which sweeps it wants, so a node may get a shard that is one
 // sweep too many. It gives it back and claims no shards for a while: others that have
 // room get it first. Without that rest two full nodes would pass it to each other all
-// the time.
+// the time. What no other node could run it keeps, up to the bound of its options: there is
+// nothing to share, and a sweep that was started since it last looked would only idle.
 //
 // A node that has more shards than others gives one back now and then, and rests as
 // well. If the shard comes back to it, no other node wanted it, and it waits longer before it
@@ -32,6 +33,7 @@ type sweeps struct {
 	ignored map[int64]time.Time // jobs of shards that no node has claimed, and when that was first seen
 	tight   bool                // sweeps are not to be spread any further: there is no more room than for those that do not run
 	others  map[int64]bool      // sweeps that run on other nodes
+	rivals  []fairlead.Node     // other nodes that may have shards
 	several bool                // there are shards of more than one sweep
 
 	giving  *run      // a run that was asked to end for the sake of others
@@ -60,8 +62,12 @@ func newSweeps(o Options) *sweeps {
 func (s *sweeps) see(p *placement, id fairlead.NodeID, now time.Time) (onTheWay bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.rivals = p.besides(id)
 	s.most, s.share = min(max(1, p.most), s.bound), p.share()
 	s.tight, s.several = len(p.places) > 0 && p.spare() <= 0, len(p.places) > 1
+	if len(s.rivals) == 0 {
+		s.most, s.tight = s.bound, false
+	}
 	onTheWay = len(p.orphans) > 0
 	ignored := make(map[int64]time.Time, len(p.waiting))
 	for _, job := range p.waiting {
@@ -112,7 +118,11 @@ func (s *sweeps) admit(job *fairlead.Job, now time.Time) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shards[sweep] == 0 && (len(s.shards) >= s.most || s.tight && s.others[sweep]) {
+	most := s.most
+	if !servedByAny(s.rivals, job) {
+		most = s.bound
+	}
+	if s.shards[sweep] == 0 && (len(s.shards) >= most || s.tight && s.others[sweep]) {
 		s.resting = now.Add(sweepRest * s.poll)
 		return false
 	}

@@ -110,6 +110,48 @@ func TestANodeThatGaveBackAShardOfOneSweepTooManyRests(t *testing.T) {
 	r.wantRoom("if there is only one sweep", 2)
 }
 
+func TestTheOnlyNodeTakesUpASweepThatItHasNotHeardOfYet(t *testing.T) {
+	r, a := roomFor(t), newAllotment(t, 1, 1)
+	a.join()
+	r.take(1, true)
+	a.jobs[0].State, a.jobs[0].Node = fairlead.Running, 1
+	r.see(a.see(), 1, r.now)
+	second := r.take(2, true)
+	r.wantRoom("with a second sweep", -1)
+	r.take(3, false)
+	r.wantRoom("with as many sweeps as its options say", 0)
+	r.leave(second)
+	r.wantRoom("when there is room for another sweep", -1)
+	r.take(3, true)
+}
+
+func TestANodeTakesUpASweepThatNoOtherNodeServes(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(other *fairlead.Node)
+		taken  bool
+	}{
+		"another that serves it":        {func(*fairlead.Node) {}, false},
+		"another of another queue":      {func(other *fairlead.Node) { other.Queues = []string{"elsewhere"} }, true},
+		"another of other sweeps":       {func(other *fairlead.Node) { other.Kinds = []string{"sweep.other"} }, true},
+		"another that has died":         {func(other *fairlead.Node) { other.Dead = true }, true},
+		"another that starts no more":   {func(other *fairlead.Node) { other.Draining = true }, true},
+		"another that runs no shards":   {func(other *fairlead.Node) { other.Kinds = []string{"plain"} }, true},
+		"another that is not a node":    {func(other *fairlead.Node) { other.Remote = true }, true},
+		"another that serves its queue": {func(other *fairlead.Node) { other.Queues = []string{fairlead.DefaultQueue} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, a := roomFor(t), newAllotment(t, 1, 2, 2)
+			a.join()
+			a.join()
+			c.change(&a.nodes[1])
+			r.take(1, true)
+			a.jobs[0].State, a.jobs[0].Node = fairlead.Running, 1
+			r.see(a.see(), 1, r.now)
+			r.take(2, c.taken)
+		})
+	}
+}
+
 func TestASweepThatRunsElsewhereStaysTogetherWhileRoomIsTight(t *testing.T) {
 	a := newAllotment(t, 1, 3, 1)
 	a.join()

@@ -44,6 +44,7 @@ async function call<T>(verb: string, what: string, body: unknown, signal: AbortS
   const text = await answer.text();
   if (answer.ok) return JSON.parse(text) as T;
   if ((answer.status === 403 || answer.status === 409) && what) throw new LeaseLost(text);
+  if (answer.status === 401) throw new Refused(`401 ${answer.statusText}: set FAIRLEAD_TOKEN to a token of the server`);
   if (answer.status >= 500) throw new Error(text); // as if it could not be reached
   throw new Refused(`${verb} ${what}: ${answer.status}: ${text}`);
 }
@@ -186,9 +187,32 @@ class Worker {
     await Promise.all(runs);
     this.#ended.abort();
     await beats;
-    if (this.#lost.signal.aborted) return;
-    await call("DELETE", this.#path, { session: this.#session }, AbortSignal.timeout(30_000));
-    console.log("left");
+    await this.#leave();
+  }
+
+  /**
+   * Leaves, also after the lease was lost: who leaves has not crashed. A server that is
+   * away may not have noticed yet. It is waited for, unless the program is to end.
+   */
+  async #leave(): Promise<void> {
+    for (;;) {
+      try {
+        await call("DELETE", this.#path, { session: this.#session }, AbortSignal.timeout(30_000));
+        console.log("left");
+        return;
+      } catch (error) {
+        if (error instanceof LeaseLost) return; // it is taken for dead already
+        console.error("leave:", String(error));
+        if (error instanceof Refused) return;
+        await sleep(1000, leaving.signal);
+        if (leaving.signal.aborted) return;
+      }
+    }
+  }
+
+  /** Is how many jobs run. */
+  get running(): number {
+    return this.#stops.size;
   }
 }
 
@@ -209,12 +233,23 @@ async function sleep(duration: number, signal: AbortSignal): Promise<void> {
 
 const server = (process.argv[2] ?? "http://127.0.0.1:7717").replace(/\/+$/, "");
 const leaving = new AbortController();
-for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => leaving.abort());
+let life: Worker | undefined;
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.on(name, () => {
+    leaving.abort();
+    console.log("leaving; jobs that still run:", life?.running ?? 0);
+  });
+}
 while (!leaving.signal.aborted) {
   try {
-    await (await Worker.join()).work();
+    life = await Worker.join();
+    await life.work();
   } catch (error) {
-    if (error instanceof Refused) throw error;
+    if (error instanceof Refused) {
+      console.error("join:", error.message);
+      process.exitCode = 1;
+      break;
+    }
     console.error("join:", String(error));
     await sleep(1000, leaving.signal);
   }

@@ -66,6 +66,8 @@ class Worker:
             text = error.read().decode(errors="replace")
             if error.code in (403, 409) and what:
                 raise LeaseLost(text) from error
+            if error.code == 401:
+                raise RuntimeError(f"401 {error.reason}: set FAIRLEAD_TOKEN to a token of the server") from error
             if error.code >= 500:
                 raise OSError(text) from error  # as if it could not be reached
             raise RuntimeError(f"{verb} {what}: {error.code}: {text}") from error
@@ -192,9 +194,25 @@ class Worker:
             run.join()
         ended.set()
         beats.join()
-        if not self.lost.is_set():
-            self.call("DELETE", self.path, {"session": self.session})
-            print("left", flush=True)
+        self.leave()
+
+    def leave(self):
+        """Leaves, also after the lease was lost: who leaves has not crashed.
+
+        A server that is away may not have noticed yet. It is waited for, unless the
+        program is to end.
+        """
+        while True:
+            try:
+                self.call("DELETE", self.path, {"session": self.session})
+                print("left", flush=True)
+                return
+            except LeaseLost:
+                return  # it is taken for dead already
+            except (OSError, RuntimeError) as error:
+                print("leave:", error, file=sys.stderr, flush=True)
+                if isinstance(error, RuntimeError) or self.leaving.wait(1):
+                    return
 
 
 class Fatal(Exception):
@@ -207,13 +225,22 @@ def seconds(text):
 
 
 def main(worker=Worker):
-    leaving = threading.Event()
+    leaving, life = threading.Event(), None
+
+    def leave(*_):
+        leaving.set()
+        # Not by print: the signal may have interrupted one.
+        os.write(1, f"leaving; jobs that still run: {len(life.stops) if life else 0}\n".encode())
+
     for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda *_: leaving.set())
+        signal.signal(name, leave)
     server = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:7717"
     while not leaving.is_set():
         try:
-            worker(server.rstrip("/"), os.environ.get("FAIRLEAD_TOKEN")).work(leaving)
+            life = worker(server.rstrip("/"), os.environ.get("FAIRLEAD_TOKEN"))
+            life.work(leaving)
+        except RuntimeError as error:
+            sys.exit(f"join: {error}")
         except OSError as error:
             print("join:", error, file=sys.stderr, flush=True)
             leaving.wait(1)

@@ -24,15 +24,15 @@ func (d database) Rules(ctx context.Context) (rules *sqlstore.Rules, err error) 
 }
 
 // Ahead counts the ready jobs that go before one, up to MaxAhead.
-func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (ahead int, err error) {
+func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (line sqlstore.Line, err error) {
 	if err := d.refreshLanes(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
 	err = d.inTx(ctx, "count jobs ahead", func(ctx context.Context, t *txn) error {
-		ahead, err = t.ahead(ctx, facts)
+		line, err = t.ahead(ctx, facts)
 		return err
 	})
-	return ahead, err
+	return line, err
 }
 
 // GateOf tells how the gate of a parked job stands.
@@ -45,23 +45,26 @@ func (d database) GateOf(ctx context.Context, facts *sqlstore.Facts) (gate sqlst
 }
 
 // ahead counts the ready jobs that go before one, up to MaxAhead.
-func (t *txn) ahead(ctx context.Context, facts *sqlstore.Facts) (ahead int, err error) {
-	job := facts.Job
+func (t *txn) ahead(ctx context.Context, facts *sqlstore.Facts) (sqlstore.Line, error) {
+	job, line, ahead := facts.Job, sqlstore.Line{}, 0
 	for chunk := range slices.Chunk(facts.Rivals(t.lanes.Known()), lanesPerQuestion) {
-		questions := make([]string, len(chunk))
+		questions, keys := make([]string, len(chunk)), make(map[int32]sqlstore.LaneKey, len(chunk))
 		for i, lane := range chunk {
+			keys[lane.ID] = lane.LaneKey
 			questions[i] = fill(t.sql.Ahead, "lane_id", decimal(lane.ID), "turn", decimal(-job.Priority),
 				"start_by", decimal(sqlstore.Micros(job.StartBy)), "id", decimal(job.ID), "limit", decimal(fairlead.MaxAhead-ahead))
 		}
 		err := t.each(ctx, func(row *sql.Rows) error {
+			var lane int32
 			var n int
-			err := row.Scan(&n)
+			err := row.Scan(&lane, &n)
+			line[keys[lane]] = n
 			ahead += n
 			return err
 		}, strings.Join(questions, " union all "))
 		if err != nil || ahead >= fairlead.MaxAhead {
-			return min(ahead, fairlead.MaxAhead), err
+			return line, err
 		}
 	}
-	return ahead, nil
+	return line, nil
 }

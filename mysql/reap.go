@@ -91,7 +91,7 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	if err := t.readOrder(ctx, locked); err != nil {
 		return driver.Reaped{}, err
 	}
-	lived, err := t.livedAmong(ctx, locked)
+	orphaned, err := t.livedAmong(ctx, locked)
 	if err != nil {
 		return driver.Reaped{}, err
 	}
@@ -102,7 +102,7 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	var reaped driver.Reaped
 	m, counted := moves{now: now}, tuples{}
 	for _, p := range locked {
-		loss := m.takeBack(p, lived[p.node], maxCrashes)
+		loss := m.takeBack(p, orphaned[p.node], maxCrashes)
 		loss.Count(&reaped)
 		if loss.Revocable {
 			counted.add().ints(p.node, p.id, p.attempt, now).end()
@@ -114,11 +114,11 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	return reaped, t.write(ctx, &m)
 }
 
-// takeBack takes a job from a node that died, or lost its lease and lived.
-func (m *moves) takeBack(p *placed, lived bool, maxCrashes int) verdict.Loss {
-	loss := verdict.TakeBack(verdict.Orphan{
-		Node: p.node, Lived: lived, Wish: p.wished(), CancelOnCrash: p.flags&sqlstore.FlagCancelOnCrash != 0, Crashes: int(p.crashes),
-	}, maxCrashes)
+// takeBack takes a job from a node that died, or lost its lease and lived. Of the orphan
+// what its node is known by is given.
+func (m *moves) takeBack(p *placed, orphan verdict.Orphan, maxCrashes int) verdict.Loss {
+	orphan.Wish, orphan.CancelOnCrash, orphan.Crashes = p.wished(), p.flags&sqlstore.FlagCancelOnCrash != 0, int(p.crashes)
+	loss := verdict.TakeBack(orphan, maxCrashes)
 	m.record(p, loss.RunReason, loss.RunError)
 	p.crashes = int64(loss.Crashes)
 	m.become(p, &loss.Next)

@@ -20,20 +20,26 @@ func (d database) Rules(ctx context.Context) (*sqlstore.Rules, error) {
 }
 
 // Ahead counts the ready jobs that go before one, up to MaxAhead.
-func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (ahead int, err error) {
+func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (sqlstore.Line, error) {
 	if err := d.refreshLanes(ctx, 0); err != nil {
-		return 0, err
+		return nil, err
 	}
 	job := facts.Job
-	lanes := []int32{}
+	lanes, keys, line := []int32{}, map[int32]sqlstore.LaneKey{}, sqlstore.Line{}
 	for _, rival := range facts.Rivals(d.lanes.Known()) {
-		lanes = append(lanes, rival.ID)
+		lanes, keys[rival.ID] = append(lanes, rival.ID), rival.LaneKey
 	}
-	err = d.run(ctx, call{
+	err := d.run(ctx, call{
 		sql: d.sql.Ahead, args: []any{lanes, int16(-job.Priority), sqlstore.Micros(job.StartBy), job.ID, fairlead.MaxAhead},
-		each: func(row sqlstore.Scanner) error { return row.Scan(&ahead) },
+		each: func(row sqlstore.Scanner) error {
+			var lane int32
+			var n int
+			err := row.Scan(&lane, &n)
+			line[keys[lane]] = n
+			return err
+		},
 	})
-	return ahead, err
+	return line, err
 }
 
 // GateOf tells how the gate of a parked job stands.

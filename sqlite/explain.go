@@ -16,8 +16,8 @@ func (d database) Rules(ctx context.Context) (*sqlstore.Rules, error) {
 }
 
 // Ahead counts the ready jobs that go before one, up to MaxAhead.
-func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (int, error) {
-	return inTx(ctx, d.Store, "count jobs ahead", func(t *txn) (int, error) { return t.ahead(facts) })
+func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (sqlstore.Line, error) {
+	return inTx(ctx, d.Store, "count jobs ahead", func(t *txn) (sqlstore.Line, error) { return t.ahead(facts) })
 }
 
 // GateOf tells how the gate of a parked job stands.
@@ -26,22 +26,23 @@ func (d database) GateOf(ctx context.Context, facts *sqlstore.Facts) (sqlstore.G
 }
 
 // ahead counts the ready jobs that go before one, up to MaxAhead.
-func (t *txn) ahead(facts *sqlstore.Facts) (ahead int, err error) {
+func (t *txn) ahead(facts *sqlstore.Facts) (sqlstore.Line, error) {
 	if err := t.refreshHeads(); err != nil {
-		return 0, err
+		return nil, err
 	}
-	key := keyOf(facts.Job)
+	key, line, ahead := keyOf(facts.Job), sqlstore.Line{}, 0
 	for _, lane := range facts.Rivals(t.lanes.Known()) {
 		if head := t.laneHeads.busy[lane.ID]; head == nil || head.First().Compare(key) >= 0 {
 			continue
 		}
 		var n int
 		if _, err := t.one(t.sql.Ahead, []any{lane.ID, key.Turn, key.StartBy, key.ID, fairlead.MaxAhead - ahead}, &n); err != nil {
-			return 0, err
+			return nil, err
 		}
+		line[lane.LaneKey] = n
 		if ahead += n; ahead >= fairlead.MaxAhead {
 			break
 		}
 	}
-	return ahead, nil
+	return line, nil
 }

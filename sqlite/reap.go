@@ -48,12 +48,12 @@ func (t *txn) reap(reap driver.Reap, limit int) (driver.Reaped, error) {
 
 // crash takes a job away from a node that died, or lost its lease.
 func (t *txn) crash(p *placed, maxCrashes int, reaped *driver.Reaped) error {
-	lived := false
-	if _, err := t.one(t.sql.HasLived, []any{p.node}, &lived); err != nil {
+	lived, heard := false, int64(0)
+	if _, err := t.one(t.sql.HasLived, []any{p.node}, &lived, &heard); err != nil {
 		return err
 	}
 	loss := verdict.TakeBack(verdict.Orphan{
-		Node: p.node, Lived: lived, Wish: p.wished(), CancelOnCrash: p.flags&sqlstore.FlagCancelOnCrash != 0, Crashes: p.crashes,
+		Node: p.node, Heard: sqlstore.Time(heard), Lived: lived, Wish: p.wished(), CancelOnCrash: p.flags&sqlstore.FlagCancelOnCrash != 0, Crashes: p.crashes,
 	}, maxCrashes)
 	loss.Count(reaped)
 	if err := t.record(p, loss.RunReason, loss.RunError); err != nil {

@@ -144,7 +144,7 @@ func (m *model) Join(rt *rapid.T) {
 	lease := seconds(rt, 1, 30, "lease") + half
 	id := m.joinFor(lease)
 	m.nodes = append(m.nodes, id)
-	m.oracle.nodes[id] = &lifetime{until: m.oracle.now.Add(lease)}
+	m.oracle.nodes[id] = &lifetime{until: m.oracle.now.Add(lease), heard: m.oracle.now}
 }
 
 // Beat beats for a node, alive or not.
@@ -156,7 +156,7 @@ func (m *model) Beat(rt *rapid.T) {
 		return
 	}
 	m.ok(err)
-	m.oracle.nodes[node].until = m.oracle.now.Add(lease)
+	m.oracle.nodes[node].until, m.oracle.nodes[node].heard = m.oracle.now.Add(lease), m.oracle.now
 	slices.SortFunc(answer.Cancel, byID)
 	m.equal("what the node hears", answer.Cancel, m.oracle.wishes(node))
 }

@@ -45,6 +45,7 @@ type revival struct {
 
 type lifetime struct {
 	until time.Time
+	heard time.Time
 	dead  bool
 	lived bool
 }

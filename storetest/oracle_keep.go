@@ -133,8 +133,11 @@ func (o *oracle) reap(maxCrashes int) driver.Reaped {
 			continue
 		}
 		node := o.nodes[r.Node]
+		if node == nil { // it is not known any more
+			node = &lifetime{}
+		}
 		loss := verdict.TakeBack(verdict.Orphan{
-			Node: int64(r.Node), Lived: node != nil && node.lived, Wish: r.wish, CancelOnCrash: r.OnCrash == fairlead.CancelOnCrash, Crashes: r.Crashes,
+			Node: int64(r.Node), Heard: node.heard, Lived: node.lived, Wish: r.wish, CancelOnCrash: r.OnCrash == fairlead.CancelOnCrash, Crashes: r.Crashes,
 		}, maxCrashes)
 		loss.Count(&reaped)
 		o.note(r, loss.RunReason, loss.RunError)

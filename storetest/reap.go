@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -42,6 +43,18 @@ func testReap(c *chapter) {
 			Run: 1, Fence: claimed.Fence, Node: claimed.Node, StartedAt: claimed.StartedAt, FinishedAt: f.now(), Reason: fairlead.ReasonCrash,
 		})
 		f.equal("Attempt of the next run", f.claimThe(job, f.join()).Attempt, 2)
+	})
+	c.test("a crash says when the node was last heard of", func(f *fixture) {
+		node := f.joinFor(time.Second)
+		job := f.enqueue(plain())
+		f.claimThe(job, node)
+		f.Advance(500 * time.Millisecond)
+		_, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: time.Second})
+		f.ok(err)
+		heard := f.now()
+		f.Advance(time.Minute)
+		f.reap()
+		f.equal("the crash", f.attempts(job)[0].Error, fmt.Sprintf("node %d died; it was last heard of %s", node, heard.UTC().Format(time.RFC3339)))
 	})
 	c.test("a crash is no failure", func(f *fixture) {
 		job := f.running()

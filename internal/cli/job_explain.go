@@ -22,10 +22,31 @@ func (s *session) jobExplainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprint(c.Out, explanation(c.printer, why), lastFailure(c.printer, past.GetItems()))
+			awaited, err := c.awaited(ctx, why)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(c.Out, explanation(c.printer, why), awaited, lastFailure(c.printer, past.GetItems()))
 			return err
 		})
 	}))
+}
+
+// awaited tells until when the answer to a waiting job has to come, and how to give it
+// in place of the target.
+func (c *call) awaited(ctx context.Context, why *fairleadv1.Explanation) (string, error) {
+	if why.GetState() != "waiting" {
+		return "", nil
+	}
+	job, err := c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: why.GetId()})
+	if err != nil || job.GetState() != "waiting" {
+		return "", err
+	}
+	text := ""
+	if job.GetDeadline() != nil {
+		text = "without an answer its run fails " + c.moment(job.GetDeadline().AsTime()) + "\n"
+	}
+	return text + fmt.Sprintf("fairlead job finish %d and fairlead job fail %[1]d answer for the target\n", job.GetId()), nil
 }
 
 // lastFailure returns what went wrong the last time, which is often why a job
@@ -52,6 +73,8 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 		out.WriteString(" and cannot start yet:\n")
 	case why.GetState() == "ready":
 		out.WriteString(" and nothing keeps it from starting\n")
+	case why.GetState() == "waiting":
+		out.WriteString(": its target has accepted it and is to answer\n")
 	default:
 		out.WriteString("\n")
 	}

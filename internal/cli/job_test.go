@@ -70,6 +70,12 @@ func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
 	first, second := r.id("job", "enqueue", "asks"), r.id("job", "enqueue", "asks")
 	r.until(first, "waiting")
 	r.until(second, "waiting")
+	deadline := r.document("job", "get", first)["deadline"].(string)[:len("2006-01-02T15:04:05")] // the rest are fractions
+	r.says([]string{
+		"job " + first + " is waiting: its target has accepted it and is to answer\n",
+		"without an answer its run fails " + deadline + "Z\n",
+		"fairlead job finish " + first + " and fairlead job fail " + first + " answer for the target\n",
+	}, "job", "explain", first)
 	r.stdin = strings.NewReader(`{"answer": 42}`)
 	r.says([]string{"is succeeded"}, "job", "finish", first, "--result", "-")
 	if out := fmt.Sprint(r.document("job", "get", first)["output"]); out != "map[answer:42]" {

@@ -44,11 +44,23 @@ func (l *Limit) Room() int {
 func (l *Limit) Full() bool { return l.Cap > 0 && l.Used >= l.Cap }
 
 // NextToken is how long it is until a start is saved up; zero if there is one.
-func (l *Limit) NextToken() time.Duration {
-	if l.Rate <= 0 || l.Tokens >= 1 {
+func (l *Limit) NextToken() time.Duration { return l.TokenAfter(0) }
+
+// TokenAfter is how long it is until a start is saved up beyond those that some jobs take.
+func (l *Limit) TokenAfter(jobs int) time.Duration {
+	need := float64(jobs) + 1
+	if l.Rate <= 0 || l.Tokens >= need {
 		return 0
 	}
-	return time.Duration(math.Ceil((1 - l.Tokens) / l.Rate * float64(time.Second)))
+	return saturated((need - l.Tokens) / l.Rate * float64(time.Second))
+}
+
+// saturated is a number of nanoseconds, or the longest duration: rates may be tiny.
+func saturated(nanoseconds float64) time.Duration {
+	if nanoseconds >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(math.Ceil(nanoseconds))
 }
 
 // lacks is how many more jobs the minimum promises.

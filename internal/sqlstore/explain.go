@@ -19,7 +19,7 @@ type Facts struct {
 	Limits map[int32]*dispatch.Limit // by id, as they stand
 	Nodes  []fairlead.Node
 	Gate   Gate            // of a parked job
-	Ahead  int             // ready jobs that go before it, if it is ready
+	Ahead  Line            // ready jobs that go before it, if it is ready
 	Starts []driver.Starts // within the last UsageWindow
 	Shared map[string]int  // starts by tenant of the scope in which the job's tenant shares them, within the last UsageWindow
 	Held   []HeldKind      // jobs that nodes hold, if no slot is free
@@ -46,14 +46,14 @@ func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 	return limits
 }
 
-// Rivals are the lanes whose jobs could start now on the nodes that could run
-// this job: those of them that stand before it go first. Tenants that share starts with
-// the job's are none: they get their part, wherever their jobs stand.
+// Rivals are the lanes whose jobs could start on the nodes that could run this job as
+// soon as it could: those of them that stand before it go first. Tenants that share starts
+// with the job's are none: they get their part, wherever their jobs stand.
 func (f *Facts) Rivals(lanes []Lane) []Lane {
-	able := f.able()
+	able, own := f.able(), f.Rules.Of(KeyOf(f.Job))
 	var rivals []Lane
 	for _, lane := range lanes {
-		if !f.shares(lane.LaneKey) && !f.Rules.Paused(lane.LaneKey) && f.open(lane.LaneKey) && servedByAny(able, lane.LaneKey) {
+		if !f.shares(lane.LaneKey) && !f.Rules.Paused(lane.LaneKey) && f.open(lane.LaneKey, own) && servedByAny(able, lane.LaneKey) {
 			rivals = append(rivals, lane)
 		}
 	}
@@ -85,10 +85,12 @@ func (f *Facts) busy() bool {
 	return len(able) > 0 && !slices.ContainsFunc(able, func(node fairlead.Node) bool { return node.Idle > 0 })
 }
 
-// open reports whether limits let a job of a lane start.
-func (f *Facts) open(lane LaneKey) bool {
+// open reports whether limits let a job of a lane start, but for some limits: those that
+// hold the explained job as well. Where such a limit is reached, jobs before it get what
+// becomes free before it does.
+func (f *Facts) open(lane LaneKey, but []int32) bool {
 	for _, id := range f.Rules.Of(lane) {
-		if limit := f.Limits[id]; limit != nil && limit.Room() <= 0 {
+		if limit := f.Limits[id]; limit != nil && limit.Room() <= 0 && !slices.Contains(but, id) {
 			return false
 		}
 	}
@@ -107,7 +109,7 @@ func Explain(f Facts) fairlead.Explanation {
 	case fairlead.Scheduled:
 		e.notDue()
 	case fairlead.Ready:
-		e.Explanation.Ahead = f.Ahead
+		e.Explanation.Ahead = f.Ahead.total()
 		e.share()
 	case fairlead.Parked:
 		e.Explanation.Ahead = f.Gate.Ahead
@@ -173,7 +175,7 @@ func (e *explaining) limited() {
 		o := fairlead.Obstacle{Scope: rule.Scope, Name: rule.Name}
 		if limit.Full() {
 			o.Code, o.Used, o.Cap = fairlead.AtCap, limit.Used, limit.Cap
-			e.add(o, "%s runs %d of %d jobs", whose(rule), limit.Used, limit.Cap)
+			e.add(o, "%s runs or awaits %d of %d jobs", whose(rule), limit.Used, limit.Cap)
 		}
 		if wait := limit.NextToken(); wait > 0 {
 			o.Code, o.Used, o.Cap, o.Until = fairlead.OverRate, 0, 0, e.Now.Add(wait)
@@ -199,48 +201,6 @@ func (e *explaining) crowded() {
 	if e.Explanation.Ahead > 0 {
 		e.add(e.inLine(), "%s first", jobsGo(e.Explanation.Ahead))
 	}
-}
-
-// estimate is the latest of the times at which obstacles go away, if of all of
-// them that can be told.
-func (e *explaining) estimate() {
-	start := e.Now
-	for _, o := range e.Obstacles {
-		until := o.Until
-		if until.IsZero() {
-			wait, known := e.wait(o)
-			if !known {
-				return
-			}
-			until = e.Now.Add(wait)
-		}
-		if until.After(start) {
-			start = until
-		}
-	}
-	e.Start = start
-}
-
-// wait is how long an obstacle stays if jobs go on being started as they were.
-func (e *explaining) wait(o fairlead.Obstacle) (wait time.Duration, known bool) {
-	jobs := 1
-	switch o.Code {
-	case fairlead.InLine:
-		jobs = e.Explanation.Ahead
-	case fairlead.AtCap, fairlead.NoSlot:
-	default:
-		return 0, false
-	}
-	started := 0
-	for _, starts := range e.Starts {
-		if o.Scope != fairlead.LimitTenant || o.Name == starts.Tenant {
-			started += starts.Count
-		}
-	}
-	if started == 0 || e.State == fairlead.Parked {
-		return 0, false
-	}
-	return fairlead.UsageWindow * time.Duration(jobs) / time.Duration(started), true
 }
 
 func whose(rule fairlead.Limit) string {

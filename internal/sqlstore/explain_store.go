@@ -24,8 +24,8 @@ type explainSource interface {
 	Fair() *Fair
 	// Rules are what is paused and limited now.
 	Rules(ctx context.Context) (*Rules, error)
-	// Ahead counts the ready jobs that go before one, up to MaxAhead.
-	Ahead(ctx context.Context, facts *Facts) (int, error)
+	// Ahead counts the ready jobs that go before one, up to MaxAhead or a little more.
+	Ahead(ctx context.Context, facts *Facts) (Line, error)
 	// GateOf tells how the gate of a parked job stands.
 	GateOf(ctx context.Context, facts *Facts) (Gate, error)
 }

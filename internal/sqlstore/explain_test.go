@@ -80,7 +80,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2}, dispatch.Limit{Used: 2})
 			},
-			[]string{"at_cap: the cluster runs 2 of 2 jobs"},
+			[]string{"at_cap: the cluster runs or awaits 2 of 2 jobs"},
 			time.Time{},
 		},
 		"a cap under which jobs of the tenant go on being started": {
@@ -88,7 +88,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 2}, dispatch.Limit{Used: 2})
 				f.Starts = startsOf("t", 10, "other", 90)
 			},
-			[]string{`at_cap: tenant "t" runs 2 of 2 jobs`},
+			[]string{`at_cap: tenant "t" runs or awaits 2 of 2 jobs`},
 			explained.Add(fairlead.UsageWindow / 10),
 		},
 		"a cap with room": {
@@ -106,11 +106,69 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"a cap and a rate": {
 			func(f *Facts) {
-				f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1, Rate: 1, Burst: 1}, dispatch.Limit{Used: 1})
+				f.under(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1, Rate: 1, Burst: 1}, dispatch.Limit{Used: 1})
 				f.Starts = startsOf("t", 1)
 			},
-			[]string{`at_cap: queue "q" runs 1 of 1 jobs`, `over_rate: queue "q" starts 1 jobs per second, the next one in 1s`},
+			[]string{`at_cap: the cluster runs or awaits 1 of 1 jobs`, `over_rate: the cluster starts 1 jobs per second, the next one in 1s`},
 			explained.Add(fairlead.UsageWindow),
+		},
+		"a cap of a queue, as starts are not counted by queue": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1}, dispatch.Limit{Used: 1})
+				f.Starts = startsOf("t", 1)
+			},
+			[]string{`at_cap: queue "q" runs or awaits 1 of 1 jobs`},
+			time.Time{},
+		},
+		"a cap of the tenant's parent, under which its other children start jobs": {
+			func(f *Facts) {
+				rule := fairlead.Limit{Scope: fairlead.LimitTenant, Name: "p", MaxRunning: 2}
+				f.under(rule, dispatch.Limit{Used: 2})
+				f.Rules = NewRules(1, nil, map[string]string{"t": "p", "sibling": "p"}, []*Quota{{ID: 3, Rule: rule}})
+				f.Starts = startsOf("sibling", 10, "other", 90)
+			},
+			[]string{`at_cap: tenant "p" runs or awaits 2 of 2 jobs`},
+			explained.Add(fairlead.UsageWindow / 10),
+		},
+		"a cap that is reached when those before it have started": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 3}, dispatch.Limit{Used: 1})
+				f.Ahead, f.Starts = line(4), startsOf("t", 10, "other", 90)
+			},
+			[]string{"in_line: 4 jobs go first"},
+			explained.Add(fairlead.UsageWindow * 3 / 10),
+		},
+		"a full cap with others before it": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 3}, dispatch.Limit{Used: 3})
+				f.Ahead, f.Starts = line(4), startsOf("t", 10, "other", 90)
+			},
+			[]string{`at_cap: tenant "t" runs or awaits 3 of 3 jobs`, "in_line: 4 jobs go first"},
+			explained.Add(fairlead.UsageWindow / 2),
+		},
+		"a rate with others before it": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", Rate: 0.25, Burst: 1}, dispatch.Limit{Tokens: 0.5})
+				f.Ahead, f.Starts = line(29), startsOf("t", 15, "other", 3000)
+			},
+			[]string{`over_rate: tenant "t" starts 0.25 jobs per second, the next one in 2s`, "in_line: 29 jobs go first"},
+			explained.Add(118 * time.Second),
+		},
+		"a rate with others before it and a cap with room, while nothing was counted yet": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 3, Rate: 0.25, Burst: 1}, dispatch.Limit{Used: 1, Tokens: 0.5})
+				f.Ahead = line(4)
+			},
+			[]string{`over_rate: tenant "t" starts 0.25 jobs per second, the next one in 2s`, "in_line: 4 jobs go first"},
+			explained.Add(18 * time.Second),
+		},
+		"a rate with others before it that it does not hold": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", Rate: 0.25, Burst: 1}, dispatch.Limit{Tokens: 0.5})
+				f.Ahead, f.Starts = Line{{Queue: "q", Tenant: "other", Kind: "k"}: 29}, startsOf("other", 3000)
+			},
+			[]string{`over_rate: tenant "t" starts 0.25 jobs per second, the next one in 2s`, "in_line: 29 jobs go first"},
+			explained.Add(2 * time.Second),
 		},
 		"a limit that was removed just now": {
 			func(f *Facts) {
@@ -146,10 +204,10 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"crashes":                   {func(f *Facts) { f.Job.Crashes = 3 }, []string{"suspect: it was running in 3 crashes, so that it runs beside no other such job"}, time.Time{}},
 		"too few crashes":           {func(f *Facts) { f.Job.Crashes = 2 }, nil, explained},
-		"one that goes first":       {func(f *Facts) { f.Ahead, f.Starts = 1, startsOf("t", 4) }, []string{"in_line: 1 job goes first"}, explained.Add(fairlead.UsageWindow / 4)},
-		"some that go first":        {func(f *Facts) { f.Ahead, f.Starts = 2, startsOf("t", 4) }, []string{"in_line: 2 jobs go first"}, explained.Add(fairlead.UsageWindow / 2)},
-		"very many that go first":   {func(f *Facts) { f.Ahead = fairlead.MaxAhead }, []string{"in_line: 10000 jobs or more go first"}, time.Time{}},
-		"a time that none can tell": {func(f *Facts) { f.Ahead, f.Job.Crashes, f.Starts = 1, 3, startsOf("t", 4) }, []string{"suspect: it was running in 3 crashes, so that it runs beside no other such job", "in_line: 1 job goes first"}, time.Time{}},
+		"one that goes first":       {func(f *Facts) { f.Ahead, f.Starts = line(1), startsOf("t", 4) }, []string{"in_line: 1 job goes first"}, explained.Add(fairlead.UsageWindow / 4)},
+		"some that go first":        {func(f *Facts) { f.Ahead, f.Starts = line(2), startsOf("t", 4) }, []string{"in_line: 2 jobs go first"}, explained.Add(fairlead.UsageWindow / 2)},
+		"very many that go first":   {func(f *Facts) { f.Ahead, f.Starts = line(fairlead.MaxAhead), startsOf("t", 4) }, []string{"in_line: 10000 jobs or more go first"}, time.Time{}},
+		"a time that none can tell": {func(f *Facts) { f.Ahead, f.Job.Crashes, f.Starts = line(1), 3, startsOf("t", 4) }, []string{"suspect: it was running in 3 crashes, so that it runs beside no other such job", "in_line: 1 job goes first"}, time.Time{}},
 	} {
 		f := readyFacts()
 		c.change(&f)
@@ -180,6 +238,24 @@ func TestTheLanesThatCompeteWithAJobAreThoseThatItsNodesCouldStartNow(t *testing
 		t.Errorf("got %v", rivals)
 	}
 }
+
+func TestALaneThatOnlyALimitOfTheJobItselfClosesCompetesWithIt(t *testing.T) {
+	f := readyFacts()
+	f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1}, dispatch.Limit{Used: 1})
+	f.Rules = NewRules(1, []fairlead.Pause{{Scope: fairlead.PauseTenant, Name: "held"}}, nil, []*Quota{
+		{ID: 3, Rule: fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1}},
+		{ID: 4, Rule: fairlead.Limit{Scope: fairlead.LimitTenant, Name: "full", MaxRunning: 1}},
+	})
+	f.Limits[4] = &dispatch.Limit{ID: 4, Cap: 1, Used: 1}
+	lane := func(id int32, tenant string) Lane { return Lane{id, LaneKey{Queue: "q", Tenant: tenant, Kind: "k"}} }
+	rivals := f.Rivals([]Lane{lane(1, "t"), lane(2, "other"), lane(3, "full"), lane(4, "held")})
+	if !slices.Equal(rivals, []Lane{lane(1, "t"), lane(2, "other")}) {
+		t.Errorf("got %v", rivals)
+	}
+}
+
+// line is some jobs in the lane of the job of readyFacts.
+func line(jobs int) Line { return Line{KeyOf(readyFacts().Job): jobs} }
 
 // startsOf are how many jobs of tenants were started.
 func startsOf(counts ...any) (all []driver.Starts) {

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
@@ -10,8 +11,9 @@ import (
 // Orphan is a running job whose node is dead or unknown.
 type Orphan struct {
 	Node          int64
-	Lived         bool    // the node's process lives: it lost its lease only
-	Wish          *string // why the job was asked to stop, nil if it was not
+	Heard         time.Time // when the node was last heard of; zero: it is not known any more
+	Lived         bool      // the node's process lives: it lost its lease only
+	Wish          *string   // why the job was asked to stop, nil if it was not
 	CancelOnCrash bool
 	Crashes       int // before this one
 }
@@ -34,7 +36,7 @@ func TakeBack(o Orphan, maxCrashes int) Loss {
 		loss.RunReason, loss.RunError = Lived(o.Node)
 	} else {
 		loss.Crashes++
-		loss.RunReason, loss.RunError = fairlead.ReasonCrash, fmt.Sprintf("node %d died", o.Node)
+		loss.RunReason, loss.RunError = fairlead.ReasonCrash, died(o.Node, o.Heard)
 	}
 	switch {
 	case o.Wish != nil:
@@ -63,6 +65,15 @@ func (l *Loss) Count(reaped *driver.Reaped) {
 	default:
 		reaped.Jobs++
 	}
+}
+
+// died is how a crash is described. The last beat tells when to look for its cause.
+func died(node int64, heard time.Time) string {
+	text := fmt.Sprintf("node %d died", node)
+	if !heard.IsZero() {
+		text += "; it was last heard of " + heard.UTC().Format(time.RFC3339)
+	}
+	return text
 }
 
 // Lived is how an attempt is recorded whose node lost its lease and lived, also when that

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
@@ -13,6 +14,8 @@ import (
 func TestTakeBack(t *testing.T) {
 	wish := "unwanted"
 	crashed := Loss{RunReason: fairlead.ReasonCrash, RunError: "node 7 died", Crashes: 3}
+	heard := time.Date(2026, 11, 17, 16, 23, 26, 999_999_000, time.UTC)
+	dated := Loss{RunReason: fairlead.ReasonCrash, RunError: "node 7 died; it was last heard of 2026-11-17T16:23:26Z", Crashes: 3}
 	lost := Loss{RunReason: fairlead.ReasonLeaseLost, RunError: "node 7 lost its lease and lived", Crashes: 2}
 	for _, c := range []struct {
 		name   string
@@ -26,6 +29,7 @@ func TestTakeBack(t *testing.T) {
 		{"one crash too many poisons it", Orphan{}, 2, crashed, Next{State: fairlead.Failed, Reason: fairlead.ReasonPoison, Error: "it was running in 3 crashes without progress", FreeKey: true}, driver.Reaped{Poisoned: 1}},
 		{"a wish ends it whatever its crashes", Orphan{Wish: &wish, CancelOnCrash: true}, 2, crashed, Cancel(wish), driver.Reaped{Cancelled: 1}},
 		{"its own choice ends it whatever its crashes", Orphan{CancelOnCrash: true}, 2, crashed, Next{State: fairlead.Cancelled, Reason: fairlead.ReasonCrash, Error: "node 7 died", FreeKey: true}, driver.Reaped{Cancelled: 1}},
+		{"its crash says when the node was last heard of", Orphan{Heard: heard}, 3, dated, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
 		{"a node that lived has not crashed", Orphan{Lived: true}, 1, lost, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
 		{"a wish ends it though its node lived", Orphan{Lived: true, Wish: &wish}, 2, lost, Cancel(wish), driver.Reaped{Cancelled: 1}},
 	} {

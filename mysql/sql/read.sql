@@ -11,9 +11,9 @@ select run, fence, node, started_at, finished_at, reason, error from {{attempt}}
 -- Counts the ready jobs of a lane before a key, without suspects. Several of these are
 -- joined by union all.
 -- Inputs: {{lane_id}}, {{turn}}, {{start_by}} and {{id}} of the key, {{limit}}.
--- Output: their number.
+-- Output: lane, their number.
 -- Locks: none.
-(select count(*) from (
+(select {{lane_id}}, count(*) from (
   select 1 from {{ready}} force index (primary)
   where lane = {{lane_id}} and solo = 0
     and (turn < {{turn}} or turn = {{turn}} and (start_by < {{start_by}} or start_by = {{start_by}} and id < {{id}}))

@@ -69,17 +69,19 @@ with moved as materialized (
     returning id, fence, node, started_at, lane, attempt, failures, crashes, wish, held
 ),
 holders as materialized (
-    select id, lived from {{node}} where id = any (array(select distinct node from moved)) for share
+    select id, lived, last_beat from {{node}} where id = any (array(select distinct node from moved)) for share
 ),
 counted as materialized (
     select m.id, m.fence, m.node, m.started_at, m.lane, m.attempt, m.failures, m.wish, m.held, lived.lived,
+           (select h.last_beat from holders h where h.id = m.node) as heard,
            case when lived.lived then m.crashes else least(m.crashes + 1, 32767) end as crashes
     from moved m cross join lateral (select coalesce((select h.lived from holders h where h.id = m.node), false) as lived) lived
 ),
 judged as materialized (
     select m.*, j.turn, j.start_by, j.job_key, j.flags,
            case when m.wish is not null or j.flags & 2 <> 0 then 'cancelled' when m.crashes > $2::int and not m.lived then 'poisoned' else 'ready' end as fate,
-           'node ' || m.node || case when m.lived then ' lost its lease and lived' else ' died' end as story
+           'node ' || m.node || case when m.lived then ' lost its lease and lived' else ' died' || coalesce(
+               '; it was last heard of ' || to_char(timestamp 'epoch' + m.heard * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '') end as story
     from counted m join {{job}} j on j.id = any (array[m.id])
     for share of j
 ),

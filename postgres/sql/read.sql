@@ -21,11 +21,11 @@ select scope, name from {{pause}} order by scope, name;
 -- name: ahead
 -- Counts the ready jobs of lanes before a key, without suspects.
 -- Inputs: $1 lanes, $2 $3 $4 key (turn, start_by, id), $5 limit.
--- Output: their number.
+-- Output: lane, their number.
 -- Locks: none.
-select count(*)
+select lane, count(*)
 from (
-    select
+    select l.lane
     from unnest($1::int[]) as l (lane)
     cross join lateral (
         select from {{ready}} r
@@ -33,4 +33,5 @@ from (
         limit $5::int
     ) first
     limit $5::int
-) ahead;
+) ahead
+group by lane;

@@ -6,9 +6,9 @@
 update {{node}} set lived = 1 where id = ?;
 
 -- name: has_lived
--- Reports whether a node was recorded as alive.
--- Inputs: node.  Output: 1 or 0; no row if the node is unknown.  Locks: none.
-select lived from {{node}} where id = ?;
+-- Reports whether a node was recorded as alive, and its last beat.
+-- Inputs: node.  Output: 1 or 0, last_beat; no row if the node is unknown.  Locks: none.
+select lived, last_beat from {{node}} where id = ?;
 
 -- name: add_reaped
 -- Records that a crash was counted for a job.

@@ -1,0 +1,127 @@
+package sqlstore
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+// Line is how many ready jobs go before one, by the lanes in which they stand.
+type Line map[LaneKey]int
+
+// total is how many they are in all lanes, up to MaxAhead.
+func (l Line) total() int {
+	total := 0
+	for _, jobs := range l {
+		total += jobs
+	}
+	return min(total, fairlead.MaxAhead)
+}
+
+// under is how many of them a limit holds.
+func (l Line) under(id int32, rules *Rules) int {
+	held := 0
+	for lane, jobs := range l {
+		if slices.Contains(rules.Of(lane), id) {
+			held += jobs
+		}
+	}
+	return held
+}
+
+// estimate is the latest of the times at which the job gets what it lacks, if that can be
+// told of everything. Of more jobs before it than were counted it cannot.
+func (e *explaining) estimate() {
+	if e.Explanation.Ahead >= fairlead.MaxAhead {
+		return
+	}
+	start := e.Now
+	for _, o := range e.Obstacles {
+		until, known := e.ends(o)
+		if !known {
+			return
+		}
+		if until.After(start) {
+			start = until
+		}
+	}
+	for _, id := range e.Rules.Of(e.lane) {
+		limit := e.Limits[id]
+		if limit == nil { // it was removed just now
+			continue
+		}
+		wait, known := e.turn(limit)
+		if !known {
+			return
+		}
+		if until := e.Now.Add(wait); until.After(start) {
+			start = until
+		}
+	}
+	e.Start = start
+}
+
+// ends is when an obstacle ends, as far as that follows from the obstacle alone: turn
+// looks at limits, reached or not.
+func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
+	jobs := 1
+	switch o.Code {
+	case fairlead.AtCap, fairlead.OverRate:
+		return e.Now, true
+	case fairlead.InLine:
+		paced, _ := e.paced()
+		if jobs = e.Explanation.Ahead - paced; jobs <= 0 {
+			return e.Now, true
+		}
+	case fairlead.NoSlot:
+	default:
+		return o.Until, !o.Until.IsZero()
+	}
+	wait, known := e.startsOf(jobs, o.Scope, o.Name)
+	return e.Now.Add(wait), known
+}
+
+// paced is how many of the jobs before it start at the pace of a rate that is used up, and
+// whether one is: how fast those start is known without counting starts.
+func (e *explaining) paced() (jobs int, found bool) {
+	for _, id := range e.Rules.Of(e.lane) {
+		if limit := e.Limits[id]; limit != nil && limit.NextToken() > 0 {
+			jobs, found = max(jobs, e.Facts.Ahead.under(id, e.Rules)), true
+		}
+	}
+	return jobs, found
+}
+
+// turn is how long it takes until a limit lets the job start after those before it that
+// it holds as well. A cap with room is not what they wait for while a rate is used up.
+func (e *explaining) turn(limit *dispatch.Limit) (wait time.Duration, known bool) {
+	before := e.Facts.Ahead.under(limit.ID, e.Rules)
+	wait = limit.TokenAfter(before)
+	_, paced := e.paced()
+	if lack := before + 1 + limit.Used - limit.Cap; limit.Full() || limit.Cap > 0 && lack > 0 && !paced {
+		rule := e.Rules.Quotas[limit.ID].Rule
+		places, known := e.startsOf(lack, rule.Scope, rule.Name)
+		return max(wait, places), known
+	}
+	return wait, true
+}
+
+// startsOf is how long it takes to start jobs if they go on being started as they were.
+// Starts are counted by tenant: of a queue or a kind it is unknown.
+func (e *explaining) startsOf(jobs int, scope fairlead.LimitScope, name string) (wait time.Duration, known bool) {
+	if scope == fairlead.LimitQueue || scope == fairlead.LimitKind {
+		return 0, false
+	}
+	started := 0
+	for _, starts := range e.Starts {
+		if scope != fairlead.LimitTenant || name == starts.Tenant || name == e.Rules.parents[starts.Tenant] {
+			started += starts.Count
+		}
+	}
+	if started == 0 || e.State == fairlead.Parked {
+		return 0, false
+	}
+	return fairlead.UsageWindow * time.Duration(jobs) / time.Duration(started), true
+}
