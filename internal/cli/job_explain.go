@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
@@ -87,7 +89,9 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	if share := why.GetShare(); share != nil {
 		out.WriteString(screen.Clean(share.GetText()) + "\n")
 	}
+	inLine := slices.ContainsFunc(obstacles, func(o *fairleadv1.Obstacle) bool { return o.GetCode() == string(fairlead.InLine) })
 	switch ahead := why.GetAhead(); {
+	case inLine: // it was said
 	case ahead == 1:
 		out.WriteString("1 job goes before it\n")
 	case ahead > 1:

@@ -79,6 +79,10 @@ func TestExplanationsAreSentences(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
+	inLine := explanation(p, &fairleadv1.Explanation{Id: 3, State: "ready", Ahead: 2, Obstacles: []*fairleadv1.Obstacle{{Code: "in_line", Text: "2 jobs go first"}}})
+	if strings.Contains(inLine, "before it") {
+		t.Errorf("it is said twice that others go first:\n%s", inLine)
+	}
 	shared := explanation(p, &fairleadv1.Explanation{Id: 3, State: "ready", Share: &fairleadv1.Share{Text: "tenant \"acme\" has weight 3"}})
 	if !strings.HasSuffix(shared, "\ntenant \"acme\" has weight 3\n") {
 		t.Errorf("the share is missing in\n%s", shared)
