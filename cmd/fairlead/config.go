@@ -56,6 +56,13 @@ func configure(flags *pflag.FlagSet, file string, getenv func(string) (string, b
 	return failed
 }
 
+// environment returns a variable. One that is empty counts as not set: so are those that a
+// unit or a composition of containers passes on without a value.
+func environment(name string) (text string, set bool) {
+	text = os.Getenv(name)
+	return text, text != ""
+}
+
 // variableOf is the variable of the environment that stands for a flag.
 func variableOf(flag string) string {
 	return "FAIRLEAD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))

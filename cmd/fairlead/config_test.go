@@ -60,6 +60,22 @@ func TestFlagsWinOverEnvironmentOverFileOverDefaults(t *testing.T) {
 	}
 }
 
+func TestAnEmptyVariableCountsAsNotSet(t *testing.T) {
+	t.Setenv("FAIRLEAD_DB", "")
+	t.Setenv("FAIRLEAD_DB_FILE", "")
+	t.Setenv("FAIRLEAD_SLOTS", "")
+	t.Setenv("FAIRLEAD_ADDR", "127.0.0.1:1")
+	cmd := newServeCommand()
+	if err := configure(cmd.Flags(), "", environment); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"db": false, "db-file": false, "slots": false, "addr": true} {
+		if cmd.Flags().Changed(name) != want {
+			t.Errorf("--%s was set: %v", name, !want)
+		}
+	}
+}
+
 func TestKeysOfTheSourcesAreAccepted(t *testing.T) {
 	s, err := load(t, "scheduler:\n  poll_interval: 250ms\nexecutor:\n  worker_pool_size: 7\n  request_timeout: 3s\nqueue_size: 5\n", nil)
 	if err != nil {

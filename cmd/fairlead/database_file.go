@@ -33,7 +33,7 @@ func databaseFlags(f *pflag.FlagSet, db *string, fallback string) {
 // (FAIRLEAD_DB, FAIRLEAD_DB_FILE) names, so that one variable means the same database
 // to all commands.
 func databaseFrom(cmd *cobra.Command, _ []string) error {
-	if err := configureDatabase(cmd.Flags(), nil, "", os.LookupEnv); err != nil {
+	if err := configureDatabase(cmd.Flags(), nil, "", environment); err != nil {
 		return err
 	}
 	return readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr())

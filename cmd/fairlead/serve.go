@@ -62,16 +62,16 @@ func newServeCommand() *cobra.Command {
 		Long: "Run a node with its service.\n\n" +
 			"Every flag can also be set in the environment (FAIRLEAD_QUEUE_SIZE for --queue-size)\n" +
 			"or in a YAML file (queue-size: 100). The command line wins over the environment,\n" +
-			"and the environment over the file.\n\n" +
+			"and the environment over the file; a variable that is empty counts as not set.\n\n" +
 			"The first SIGINT or SIGTERM drains the node, the second ends it at once.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("config") {
-				if file, ok := os.LookupEnv("FAIRLEAD_CONFIG"); ok {
+				if file, ok := environment("FAIRLEAD_CONFIG"); ok {
 					o.config = file
 				}
 			}
-			if err := configure(cmd.Flags(), o.config, os.LookupEnv); err != nil {
+			if err := configure(cmd.Flags(), o.config, environment); err != nil {
 				return err
 			}
 			if err := readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr()); err != nil {
