@@ -46,12 +46,14 @@ func byShare(a, b candidate) int {
 // weighFirst prepares the first of the lanes that tenants share for reading.
 func (c *claimer) weighFirst(n int) (views []*laneView) {
 	line := c.line
+	line.shared = dispatch.Rests{}
 	for _, next := range line.unweighed[:n] {
+		line.shared.Read(next.share)
 		if view := c.viewNext(next); view != nil {
 			views = append(views, view)
 		}
 	}
-	line.unweighed, line.shared = line.unweighed[n:], dispatch.Rests{}
+	line.unweighed = line.unweighed[n:]
 	for _, next := range line.unweighed {
 		line.shared.Add(next.share, next.from)
 	}

@@ -40,10 +40,12 @@ func byShare(a, b candidate) int {
 // weighFirst considers the first of the lanes that tenants share.
 func (l *limitedClaim) weighFirst(n int) {
 	now := time.Now()
+	l.rests = dispatch.Rests{}
 	for _, c := range l.unweighed[:n] {
 		l.busy = append(l.busy, l.resume(c, now))
+		l.rests.Read(c.share)
 	}
-	l.weighed, l.unweighed, l.rests = len(l.busy), l.unweighed[n:], dispatch.Rests{}
+	l.weighed, l.unweighed = len(l.busy), l.unweighed[n:]
 	for _, c := range l.unweighed {
 		l.rests.Add(c.share, c.from)
 	}

@@ -247,6 +247,9 @@ func TestRestsChangeNothingAboutWhatIsChosen(t *testing.T) {
 		want, _ := Choose(lanes, ask)
 		slices.SortStableFunc(lanes, func(a, b *Lane) int { return ByShare(a.Share, a.Keys[0], b.Share, b.Keys[0]) })
 		read, rests := rapid.IntRange(0, len(lanes)).Draw(t, "read"), Rests{}
+		for _, lane := range lanes[:read] {
+			rests.Read(lane.Share)
+		}
 		for _, lane := range lanes[read:] {
 			rests.Add(lane.Share, lane.Keys[0])
 		}
@@ -283,6 +286,25 @@ func TestARestIsAskedForWhenTheChoiceReachesIt(t *testing.T) {
 	}
 	if !slices.Equal(ids, []int64{1, 2, 3, 101}) {
 		t.Errorf("chose %v", ids)
+	}
+}
+
+func TestTheRestOfAFamilyIsAskedForIfATenantOfItMayHaveHadLess(t *testing.T) {
+	shares := NewLedger().Open()
+	child := func(name string, had float64) *Share {
+		share := shares.Of(Party{Tenant: name, Family: "parent", Weight: 1, FamilyWeight: 1})
+		share.Had = had
+		return share
+	}
+	for had, asked := range map[float64]bool{0: true, 2: false} {
+		read := &Lane{ID: 1, All: true, Share: child("read", 1), Keys: []Key{{ID: 1}}}
+		rests := Rests{}
+		rests.Read(read.Share)
+		rests.Add(child("left out", had), Key{ID: 2})
+		picks, hungry := Choose(rests.Append([]*Lane{read}), Ask{Max: 1})
+		if (len(hungry) == 1 && rests.Has(hungry[0])) != asked || (len(picks) == 1) == asked {
+			t.Errorf("beside one that has had %v it picked %v and asked for %v", had, picks, hungry)
+		}
 	}
 }
 

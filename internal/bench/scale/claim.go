@@ -113,12 +113,14 @@ func (c *claim) weigh(line []candidate) {
 
 func (c *claim) weighFirst(n int) {
 	var lot []*dispatch.Lane
+	c.rests = dispatch.Rests{}
 	for _, next := range c.unweighed[:n] {
+		c.rests.Read(next.share)
 		lane := &dispatch.Lane{ID: next.lane.id, Kind: next.lane.Kind, From: next.from, Share: next.share}
 		c.known[lane] = next.lane
 		lot = append(lot, lane)
 	}
-	c.unweighed, c.rests = c.unweighed[n:], dispatch.Rests{}
+	c.unweighed = c.unweighed[n:]
 	for _, rest := range c.unweighed {
 		c.rests.Add(rest.share, rest.from)
 	}
