@@ -196,14 +196,14 @@ ifneq ($(strip $(RACE_PKGS)),)
 	wait $$stores && exit $$rest
 endif
 
-# The examples of docs/api.md are run with it.
+# The examples of the documentation are run with them.
 define NEED_CURL
-command -v curl >/dev/null || { \
-	echo 'installing curl for the examples'; \
-	install='apt-get install -qq -y --no-install-recommends curl'; \
+{ command -v curl && command -v sqlite3; } >/dev/null || { \
+	echo 'installing curl and sqlite3 for the examples'; \
+	install='apt-get install -qq -y --no-install-recommends curl sqlite3'; \
 	export DEBIAN_FRONTEND=noninteractive; \
 	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
-		echo 'curl is missing: the examples of docs/api.md are not run' >&2; }
+		echo 'curl or sqlite3 is missing: examples of the documentation are not run' >&2; }
 endef
 
 # The console is tested with it. The fonts are for Chinese.

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,12 +13,7 @@ import (
 
 // The examples of docs/http.md are what the program really answers.
 func TestTheExamplesOfHTTPCallsAreTrue(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		if os.Getenv("REQUIRE_DBS") != "" {
-			t.Fatal("curl is missing: make test installs it")
-		}
-		t.Skip("curl is missing")
-	}
+	need(t, "curl")
 	called := make(chan string, 1)
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

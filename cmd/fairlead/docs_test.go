@@ -25,12 +25,7 @@ import (
 
 // The examples of the documentation are what the program really answers.
 func TestTheExamplesOfTheDocumentationAreTrue(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		if os.Getenv("REQUIRE_DBS") != "" {
-			t.Fatal("curl is missing: make test installs it")
-		}
-		t.Skip("curl is missing")
-	}
+	need(t, "curl")
 	for file, least := range map[string]int{"api.md": 30, "workers.md": 10, "tasks.md": 7} {
 		t.Run(file, func(t *testing.T) {
 			node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
@@ -48,9 +43,7 @@ func TestTheExamplesOfTheCommandLineAreTrue(t *testing.T) {
 
 // The examples of docs/schedules.md are true of both.
 func TestTheExamplesOfSchedulesAreTrue(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is missing")
-	}
+	need(t, "curl")
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
 	runExamples(t, "../../docs/schedules.md", 15, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
@@ -58,9 +51,7 @@ func TestTheExamplesOfSchedulesAreTrue(t *testing.T) {
 
 // The examples of docs/alerts.md are true of both.
 func TestTheExamplesOfAlertsAreTrue(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is missing")
-	}
+	need(t, "curl")
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
 	runExamples(t, "../../docs/alerts.md", 6, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
@@ -68,9 +59,7 @@ func TestTheExamplesOfAlertsAreTrue(t *testing.T) {
 
 // The examples of docs/batches.md are true of both, with a worker that paints walls.
 func TestTheExamplesOfBatchesAreTrue(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is missing")
-	}
+	need(t, "curl")
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
 	mux := fairlead.NewMux()
 	batch.Handle(mux, paintingWalls())
@@ -143,8 +132,8 @@ func (s *served) handles(t *testing.T, kind string) bool {
 func TestTheExamplesOfOperatorsAreTrue(t *testing.T) {
 	for file, least := range map[string]int{"backup.md": 6, "upgrade.md": 3, "migrating/quartz.md": 2, "migrating/xxl-job.md": 1, "migrating/cron.md": 2} {
 		t.Run(file, func(t *testing.T) {
-			if _, err := exec.LookPath("sqlite3"); err != nil && file == "backup.md" {
-				t.Skip("sqlite3 is missing")
+			if file == "backup.md" {
+				need(t, "sqlite3")
 			}
 			node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
 			runExamples(t, filepath.Join("../../docs", file), least, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
@@ -155,12 +144,22 @@ func TestTheExamplesOfOperatorsAreTrue(t *testing.T) {
 
 // The examples of docs/sweeps.md are true of both.
 func TestTheExamplesOfSweepsAreTrue(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is missing")
-	}
+	need(t, "curl")
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
 	runExamples(t, "../../docs/sweeps.md", 25, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+}
+
+// need skips a test if a program is missing, unless everything has to be there.
+func need(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err == nil {
+		return
+	}
+	if os.Getenv("REQUIRE_DBS") != "" {
+		t.Fatalf("%s is missing: make test installs it", program)
+	}
+	t.Skipf("%s is missing", program)
 }
 
 // runExamples runs all examples of a document against a service, and expects no

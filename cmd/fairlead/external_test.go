@@ -57,10 +57,7 @@ func (s *served) finished(t *testing.T, id string) map[string]any {
 
 // The service in Python that the documentation shows does a job.
 func TestThePythonServiceOfTheDocumentationWorks(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is missing")
-	}
+	need(t, "python3")
 	text, err := os.ReadFile("../../docs/external.md")
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +73,7 @@ func TestThePythonServiceOfTheDocumentationWorks(t *testing.T) {
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
 	node.send(t, "POST", "/api/v1/tenants", `{"name":"acme"}`)
 	key := node.send(t, "GET", "/api/v1/tenants/acme/signing_key", "")["signing_key"].(string)
-	url := startPython(t, python, script, key)
+	url := startPython(t, script, key)
 	node.send(t, "PUT", "/api/v1/tenants/acme", `{"start_url":"`+url+`/jobs"}`)
 	ids := node.send(t, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"external","tenant":"acme","args":{"order":7}}]}`)["ids"].([]any)
 	job := node.finished(t, ids[0].(string))
@@ -94,11 +91,11 @@ func TestThePythonServiceOfTheDocumentationWorks(t *testing.T) {
 }
 
 // startPython runs the service until the test ends and returns its URL.
-func startPython(t *testing.T, python, script, key string) string {
+func startPython(t *testing.T, script, key string) string {
 	t.Helper()
 	var complaints bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
-	service := exec.CommandContext(ctx, python, script)
+	service := exec.CommandContext(ctx, "python3", script)
 	service.Env = append(os.Environ(), "FAIRLEAD_SIGNING_KEY="+key, "PORT=0")
 	service.Stderr = &complaints
 	out, err := service.StdoutPipe()

@@ -86,10 +86,8 @@ func TestTheLibraryCanBeStartedWithAsThePageSays(t *testing.T) {
 }
 
 func TestTheServiceCanBeStartedWithAsThePageSays(t *testing.T) {
-	needPython(t)
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is missing")
-	}
+	need(t, "python3")
+	need(t, "curl")
 	_, service, worker := gettingStarted(t)
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "fairlead.db"), "--poll", "20ms")
 	env := []string{

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,9 +9,7 @@ import (
 
 // The README's examples are what a node with the demo answers, in each of its languages.
 func TestTheExamplesOfTheReadmeAreTrueOfTheDemo(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is missing")
-	}
+	need(t, "curl")
 	for _, file := range []string{"README.md", "README.zh.md"} {
 		t.Run(file, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("../..", file))

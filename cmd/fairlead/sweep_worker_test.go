@@ -26,7 +26,7 @@ func (w *exampleWorker) greeted(into map[int]int, enough func() bool) {
 // A sweep whose items a worker in another language handles: it is killed, stopped, told
 // to leave, and in the end all items were handled.
 func TestThePythonWorkerGoesOverASweep(t *testing.T) {
-	needPython(t)
+	need(t, "python3")
 	t.Parallel()
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--beat", "200ms", "--lease", "1s", "--poll", "100ms")
 	greeted := map[int]int{}

@@ -112,7 +112,7 @@ func TestTheWorkersOfTheExamplesAskForATokenInOneLine(t *testing.T) {
 func eachExampleWorker(t *testing.T, test func(t *testing.T, program ...string)) {
 	t.Helper()
 	t.Run("Python", func(t *testing.T) {
-		needPython(t)
+		need(t, "python3")
 		test(t, "python3", "-B", "../../examples/worker.py")
 	})
 	t.Run("TypeScript", func(t *testing.T) { test(t, "node", typeScriptWorker(t)) })

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -120,19 +119,9 @@ func (s *served) final(t *testing.T, path string) (job map[string]any) {
 	return job
 }
 
-func needPython(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("REQUIRE_DBS") != "" {
-			t.Fatal("python3 is missing: make test installs it")
-		}
-		t.Skip("python3 is missing")
-	}
-}
-
 // A worker in another language, with nothing but its standard library.
 func TestThePythonWorkerRunsJobs(t *testing.T) {
-	needPython(t)
+	need(t, "python3")
 	testWorkerOfExamples(t, func(url string) *exampleWorker { return startPythonWorker(t, "worker.py", url) })
 }
 
@@ -146,13 +135,8 @@ func TestTheTypeScriptWorkerRunsJobs(t *testing.T) {
 func typeScriptWorker(t *testing.T) string {
 	t.Helper()
 	const source = "../../examples/worker.mts"
+	need(t, "node")
 	erases, err := exec.CommandContext(t.Context(), "node", "-p", "process.features.typescript === 'strip'").Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		if os.Getenv("REQUIRE_DBS") != "" {
-			t.Fatal("node is missing: make test installs it")
-		}
-		t.Skip("node is missing")
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
