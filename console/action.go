@@ -26,12 +26,14 @@ type action struct {
 type done struct {
 	Notice string // what is said of it on the next page
 	To     string // that page, below the prefix; empty: the one where the button was
+	Show   any    // what the template "NAME-done" shows first, once; nil: nothing
 }
 
 // actForm is what the template of a form is given.
 type actForm struct {
 	*action
 	Problem string // why it was not done; empty: it was not tried
+	Done    bool   // it was done: Data is what is to be shown of it
 	Data    any
 }
 
@@ -82,6 +84,11 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 	to := result.To
 	if to == "" {
 		to = v.Next()
+	}
+	if result.Show != nil {
+		v.posted.Set("next", to)
+		c.renderForm(w, http.StatusOK, v, &actForm{action: a, Done: true, Data: result.Show})
+		return
 	}
 	c.setNotice(w, r, result.Notice)
 	c.goOn(w, r, to)
@@ -139,7 +146,7 @@ func (c *Console) forget() {
 }
 
 // Next is the page to go on with: the one where the button was, else that of what the
-// action is about.
+// action is about, or the list of such things.
 func (v *visit) Next() string {
 	if next := v.posted.Get("next"); next != "" {
 		return localPath(next)
@@ -147,8 +154,16 @@ func (v *visit) Next() string {
 	if next := v.Get("next"); next != "" {
 		return localPath(next)
 	}
-	return v.Path[:max(1, strings.LastIndexByte(v.Path, '/'))]
+	about := v.Path[:max(1, strings.LastIndexByte(v.Path, '/'))]
+	first, _, _ := strings.Cut(about[1:], "/")
+	if list, unpaged := listedAt[first]; unpaged {
+		return list
+	}
+	return about
 }
+
+// listedAt is where things are listed that have no page of their own.
+var listedAt = map[string]string{"queues": "/queues", "kinds": "/queues", "nodes": "/nodes", "limits": "/tenants", "tokens": "/tokens", "new": "/"}
 
 // Leave is the way back to that page without doing anything.
 func (v *visit) Leave() string { return v.console.options.Prefix + v.Next() }
