@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 type action struct {
 	name   string // of the template of what stands in the form
 	path   string // of the form; what it is sent to as well
-	Title  string // what is done; the button that does it says the same
+	Title  string // what is done
+	Button string // that does it; empty: the title says it
 	Nav    string // the entry of the navigation that is marked
 	method string // of the API that does it, which says who may
 	Grave  bool   // something is ended or taken away
@@ -21,6 +23,9 @@ type action struct {
 	do     func(*visit) (done, error)
 	Files  bool // it takes files
 }
+
+// DoLabel is what the button says that does it.
+func (a *action) DoLabel() string { return cmp.Or(a.Button, a.Title) }
 
 // done is what came of an action.
 type done struct {

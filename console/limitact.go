@@ -8,8 +8,8 @@ import (
 )
 
 var limitActions = []action{
-	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Save the limit", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit},
-	{name: "limit-new", path: "/new/limit", Title: "Set a limit", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit},
+	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Edit the limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit},
+	{name: "limit-new", path: "/new/limit", Title: "Set a limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit},
 	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove the limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit},
 }
 

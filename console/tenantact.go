@@ -11,8 +11,8 @@ import (
 )
 
 var tenantActions = []action{
-	{name: "tenant-edit", path: "/tenants/{name}/edit", Title: "Save the tenant", Nav: "tenants", method: "UpdateTenant", load: loadTenantAct, do: saveTenant},
-	{name: "tenant-new", path: "/new/tenant", Title: "Declare a tenant", Nav: "tenants", method: "CreateTenant", load: loadTenantAct, do: saveTenant},
+	{name: "tenant-edit", path: "/tenants/{name}/edit", Title: "Edit the tenant", Button: "Save", Nav: "tenants", method: "UpdateTenant", load: loadTenantAct, do: saveTenant},
+	{name: "tenant-new", path: "/new/tenant", Title: "Declare a tenant", Button: "Save", Nav: "tenants", method: "CreateTenant", load: loadTenantAct, do: saveTenant},
 	{name: "tenant-delete", path: "/tenants/{name}/delete", Title: "Remove the tenant", Nav: "tenants", method: "DeleteTenant", Grave: true, load: loadTenantRemoval, do: deleteTenant},
 }
 
