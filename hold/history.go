@@ -169,10 +169,10 @@ func causesOf(holds []Hold) []Cause {
 // obstacles are holds as people read them.
 func (w wait) obstacles(holds []Hold) []fairlead.Obstacle {
 	if len(holds) == 0 && w.retried {
-		return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: "it backed off after a failed run, and others may have gone first"}}
+		return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: "it backed off after a failed run, and may have been in line"}}
 	}
 	if len(holds) == 0 {
-		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "others went first"}}
+		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "it was in line, or about to start"}}
 	}
 	obstacles := make([]fairlead.Obstacle, len(holds))
 	for i, h := range holds {
