@@ -63,7 +63,9 @@ func TestTheHistoryOfAJobOutlivesTheNodeThatRecordedIt(t *testing.T) {
 	second := startProcess(t, args...)
 	until("it is paused again", lastly("paused"))
 	second.send(t, "POST", "/api/v1/queues/default/resume", "")
-	until("it has run", func() bool { return second.send(t, "GET", fmt.Sprintf("/api/v1/jobs/%d", job), "")["state"] == "succeeded" })
+	until("it has run", func() bool {
+		return second.send(t, "GET", fmt.Sprintf("/api/v1/jobs/%d", job), "")["state"] == "succeeded"
+	})
 	codes, stretches := told()
 	if got, want := strings.TrimSuffix(codes, " in_line"), "paused unrecorded no_node unrecorded paused"; got != want {
 		t.Fatalf("it waited for %s, want %s", got, want)
