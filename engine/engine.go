@@ -19,6 +19,7 @@
 //	failures.go logs attempts that failed, a few of each kind
 //	survive.go  says of lives that lost their lease that it was no crash
 //	alert.go    reports jobs that failed, started too late or wait too long
+//	witness.go  records what keeps jobs waiting
 //	keep.go     promote, reap, expire, prune
 //	deaths.go   names nodes that died, and knows when the next one may be dead
 //	unreaped.go finds out that jobs of dead nodes are not taken back

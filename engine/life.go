@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/internal/starts"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -28,6 +29,7 @@ type life struct {
 	keeper  driver.Keeper  // nil: others do the housekeeping
 	planner schedule.Store // nil: others act upon schedules
 	alerts  alert.Source   // nil: others look for what is to be reported
+	holds   hold.Source    // nil: others record what keeps jobs waiting
 	batches *conductor     // nil: others act upon batches
 	steerer *steerer       // nil: others act upon sweeps
 	sweeps  *sweeps
@@ -78,6 +80,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	l.keeper, _ = e.store.(driver.Keeper)
 	l.planner, _ = e.store.(schedule.Store)
 	l.alerts, _ = e.store.(alert.Source)
+	l.holds, _ = e.store.(hold.Source)
 	if store, ok := e.store.(batch.Store); ok {
 		l.batches = newConductor(l, store)
 	}
@@ -144,6 +147,9 @@ func (l *life) run(ctx context.Context) error {
 	}
 	if l.alerts != nil {
 		loops = append(loops, l.keepAlerting)
+	}
+	if l.holds != nil && l.options.HoldRetention > 0 {
+		loops = append(loops, l.keepWitnessing)
 	}
 	if l.batches != nil {
 		loops = append(loops, l.batches.run)

@@ -53,6 +53,10 @@ type Options struct {
 	// fairlead.HandlerOptions.
 	KindRetention map[string]fairlead.Retention
 
+	// HoldRetention is how long it is kept what kept jobs waiting, see package hold; default
+	// a week. With a negative one this node does not record it.
+	HoldRetention time.Duration
+
 	// StuckLimit is after how long the slot of a handler that ignores the end
 	// of its context is given to others; default 10m.
 	StuckLimit time.Duration
@@ -106,6 +110,7 @@ func (o Options) withDefaults() Options {
 	orTime(&o.DrainTimeout, 30*time.Second)
 	orTime(&o.Timeout, time.Hour)
 	orTime(&o.StuckLimit, 10*time.Minute)
+	orTime(&o.HoldRetention, 7*24*time.Hour)
 	if (o.Retention == driver.Retention{}) {
 		o.Retention = DefaultRetention()
 	}

@@ -13,14 +13,22 @@ import (
 // Fair keeps what nodes have started where tenants share starts.
 func (d database) Fair() *sqlstore.Fair { return d.fair }
 
-// Rules are what is paused and limited now.
-func (d database) Rules(ctx context.Context) (rules *sqlstore.Rules, err error) {
-	err = d.inTx(ctx, "read rules", func(ctx context.Context, t *txn) error {
-		const unnumbered = 0
-		rules, err = t.readRules(ctx, unnumbered)
+// Rules are what is paused and limited now: as last read, if the version says so.
+func (d database) Rules(ctx context.Context) (*sqlstore.Rules, error) {
+	var current *rules // of the version that is locked
+	err := d.inTx(ctx, "read rules", func(ctx context.Context, t *txn) error {
+		var version int64
+		if _, err := t.one(ctx, []any{&version}, t.sql.ShareRules); err != nil {
+			return err
+		}
+		var err error
+		current, err = t.rulesOf(ctx, version)
 		return err
 	})
-	return rules, err
+	if err != nil {
+		return nil, err
+	}
+	return current.Rules, nil
 }
 
 // Ahead counts the ready jobs that go before one, up to MaxAhead.

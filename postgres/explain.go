@@ -10,8 +10,15 @@ import (
 // Fair keeps what nodes have started where tenants share starts.
 func (d database) Fair() *sqlstore.Fair { return d.fair }
 
-// Rules are what is paused and limited now.
+// Rules are what is paused and limited now: as last read, if the version says so.
 func (d database) Rules(ctx context.Context) (*sqlstore.Rules, error) {
+	if known := d.book.current.Load(); known != nil {
+		version := int64(0)
+		err := d.run(ctx, call{sql: d.sql.RulesVersion, each: func(row sqlstore.Scanner) error { return row.Scan(&version) }})
+		if err != nil || version == known.Version {
+			return known.Rules, err
+		}
+	}
 	rules, err := d.readRules(ctx)
 	if err != nil {
 		return nil, err

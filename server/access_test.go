@@ -48,6 +48,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"CountJobs":      {access.RoleViewer, many, `{}`},
 	"ListAttempts":   {access.RoleViewer, aJob, `{"id":JOB}`},
 	"ExplainJob":     {access.RoleViewer, aJob, `{"id":JOB}`},
+	"GetJobHistory":  {access.RoleViewer, aJob, `{"id":JOB}`},
 	"WatchJob":       {access.RoleViewer, aJob, `{"id":JOB}`},
 	"CancelJob":      {access.RoleSubmitter, aJob, `{"id":JOB}`},
 	"RetryJob":       {access.RoleSubmitter, aJob, `{"id":JOB}`},
@@ -116,6 +117,8 @@ var everyMethod = map[protoreflect.Name]struct {
 	"ListCalendars":  {access.RoleViewer, nothing, `{}`},
 	"UpdateCalendar": {access.RoleOperator, cluster, `{"name":"CALENDAR","dates":["12-25"]}`},
 	"DeleteCalendar": {access.RoleOperator, cluster, `{"name":"CALENDAR"}`},
+
+	"ListHolds": {access.RoleViewer, many, `{"tenant":"acme"}`},
 
 	"SetAlert":    {access.RoleOperator, jobsOf, `{"name":"NEW","scope":"tenant:acme","url":"http://svc.internal/"}`},
 	"GetAlert":    {access.RoleViewer, aJob, `{"name":"ALERT"}`},

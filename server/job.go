@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/tracing"
@@ -33,6 +34,7 @@ type Jobs struct {
 	client    *fairlead.Client
 	schedules *schedule.Client
 	batches   *batch.Client
+	holds     *hold.Client
 	enqueuer  *tracing.Enqueuer
 	args      ArgsChecks
 	kinds     *fairlead.Mux // that are handled here too; nil: unknown
@@ -44,7 +46,7 @@ type Jobs struct {
 // program stops.
 func NewJobs(store Store, stopping <-chan struct{}) *Jobs {
 	return &Jobs{
-		client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping,
+		client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), holds: hold.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping,
 	}
 }
 

@@ -66,6 +66,8 @@ func chapters() []titled {
 		{"Drain", Administering, testDrain},
 		{"Tokens", Administering, testTokens},
 		{"JobAlerts", Administering, testJobAlerts},
+		{"Holds", Reading, testHolds},
+		{"History", Reading, testHistory},
 		{"Audit", Administering, testAudit},
 		{"Secret", Administering, testSecret},
 		{"Confidential", Administering, testConfidential},

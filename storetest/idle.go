@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -94,6 +95,8 @@ func askEverything(ctx context.Context, store Store, node fairlead.NodeID, scope
 			return second(store.Find(ctx, fairlead.Filter{States: []fairlead.State{fairlead.Ready}, Kinds: scope.Kinds, Queues: scope.Queues}))
 		},
 		func() error { return second(store.Usage(ctx)) }, // a scrape
+		func() error { return second(store.HoldLook(ctx)) },
+		func() error { return second(store.HeldBack(ctx, hold.Place{})) },
 		func() error {
 			return second(store.Prune(ctx, driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}, most))
 		},

@@ -53,7 +53,7 @@ var settingGroups = []struct {
 	{"Callers", []string{"token-file", "oidc-issuer", "oidc-audience", "oidc-client-secret-file", "oidc-role-claim", "oidc-tenants-claim"}},
 	{"Calls that jobs make", []string{"request-timeout", "allow-target", "allow-secret", "target-max-running", "target-max-failures"}},
 	{"Sealing", []string{"seal-keys"}},
-	{"Retention", []string{"retention", "kind-retention"}},
+	{"Retention", []string{"retention", "kind-retention", "hold-retention"}},
 	{"Sweeps and connectors", []string{"max-sweeps", "sweep-files", "sweep-database", "cdc"}},
 	{"Observability", []string{"log-format", "log-level", "admin-addr", "otlp-endpoint"}},
 }

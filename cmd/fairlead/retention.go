@@ -15,18 +15,21 @@ import (
 const (
 	retentionFlag     = "retention"
 	kindRetentionFlag = "kind-retention"
+	holdRetentionFlag = "hold-retention"
 
 	retentionTimes = "a time such as 12h or 30d, or forever"
 )
 
-// retentionOptions are how long finished jobs are kept.
+// retentionOptions are how long finished jobs are kept, and what kept jobs waiting.
 type retentionOptions struct {
 	outcomes, kinds []string
+	holds           string
 }
 
 func (o *retentionOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.outcomes, retentionFlag, nil, "OUTCOME=TIME: how long finished jobs are kept, as 12h, 30d or forever (repeatable; default succeeded=24h failed=7d cancelled=24h skipped=24h)")
 	f.StringArrayVar(&o.kinds, kindRetentionFlag, nil, "KIND=OUTCOME:TIME...: the same for jobs of a kind, on all nodes (repeatable)")
+	f.StringVar(&o.holds, holdRetentionFlag, "7d", "how long it is kept what kept jobs waiting, as 12h, 30d or forever; off: this node does not record it")
 }
 
 // set puts what was given into the options of a node.
@@ -60,6 +63,15 @@ func (o *retentionOptions) set(node *engine.Options) error {
 		}
 		node.KindRetention[kind] = own
 	}
+	if o.holds == "off" {
+		node.HoldRetention = -1
+		return nil
+	}
+	age, err := parseRetention(o.holds)
+	if err != nil {
+		return usagef("--%s %w, or off", holdRetentionFlag, err)
+	}
+	node.HoldRetention = age
 	return nil
 }
 

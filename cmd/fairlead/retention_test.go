@@ -64,10 +64,28 @@ func TestARetentionThatIsNotUnderstoodIsRefused(t *testing.T) {
 		"--kind-retention=http=failed":    "or forever",
 		"--kind-retention==failed:1d":     "KIND=OUTCOME:TIME",
 		"--kind-retention=http=failed:1w": "or forever",
+		"--hold-retention=none":           "or forever, or off",
 	} {
 		_, errs := typed(t, exitUsage, "serve", "--addr", "127.0.0.1:0", "--db", "sqlite://:memory:", flag)
 		if name, _, _ := strings.Cut(flag, "="); !strings.Contains(errs, said) || !strings.Contains(errs, name) {
 			t.Errorf("%s: %s", flag, errs)
+		}
+	}
+}
+
+func TestHoldsAreKeptForAWeekUnlessToldOtherwise(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 7 * 24 * time.Hour, "12h": 12 * time.Hour, "forever": fairlead.Forever, "off": -1} {
+		var o retentionOptions
+		var node engine.Options
+		flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+		o.flags(flags)
+		if text != "" {
+			if err := flags.Set(holdRetentionFlag, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := o.set(&node); err != nil || node.HoldRetention != want {
+			t.Errorf("with %q they are kept for %v: %v", text, node.HoldRetention, err)
 		}
 	}
 }

@@ -14,7 +14,11 @@ import (
 )
 
 func (s *session) jobExplainCommand() *cobra.Command {
-	return verb("explain ID", "Say why a job does not run, or how it runs", s.withID(func(ctx context.Context, c *call, id int64) error {
+	var history bool
+	cmd := verb("explain ID", "Say why a job does not run, or how it runs", s.withID(func(ctx context.Context, c *call, id int64) error {
+		if history {
+			return c.tellHistory(ctx, id)
+		}
 		why, err := c.jobs.ExplainJob(ctx, &fairleadv1.GetJobRequest{Id: id})
 		if err != nil {
 			return err
@@ -32,6 +36,8 @@ func (s *session) jobExplainCommand() *cobra.Command {
 			return err
 		})
 	}))
+	cmd.Flags().BoolVar(&history, "history", false, "say instead what it waited for, from when it was due until it started")
+	return cmd
 }
 
 // awaited tells until when the answer to a waiting job has to come, and how to give it

@@ -16,6 +16,8 @@ type Features struct {
 	tenantStore
 	usageStore
 	explainStore
+	holdStore
+	historyStore
 	retentionStore
 }
 
@@ -38,6 +40,7 @@ type FeatureStatements struct {
 	TenantStatements
 	UsageStatements
 	FairStatements
+	HoldStatements
 	RetentionStatements
 }
 
@@ -50,6 +53,8 @@ type FeatureDatabase interface {
 	SweepDialect
 	usageSource
 	explainSource
+	holdSource
+	historySource
 	retentionSource
 }
 
@@ -71,6 +76,8 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		tenantStore:       tenantStore{db: database, rules: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
 		usageStore:        usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
 		explainStore:      explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
+		holdStore:         holdStore{db: database, of: database, sql: &statements.HoldStatements, clock: clock},
+		historyStore:      historyStore{db: database, of: database, sql: &statements.HoldStatements},
 
 		retentionStore: retentionStore{
 			db: database, of: database, sql: &statements.RetentionStatements, clock: clock, walks: &retentionWalks{of: map[int]*retentionWalk{}},

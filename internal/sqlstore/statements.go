@@ -22,6 +22,7 @@ var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
 // constants are names that mean the same in all stores.
 var constants = map[string]string{
 	"alert_bucket":  strconv.FormatInt(alert.Bucket.Microseconds(), 10),
+	"hold_open":     strconv.FormatInt(holdOpen, 10),
 	"once_window":   strconv.FormatInt(fairlead.OnceWindow.Microseconds(), 10),
 	"starts_bucket": strconv.FormatInt(startsBucket.Microseconds(), 10),
 	"starts_window": strconv.FormatInt(fairlead.UsageWindow.Microseconds(), 10),

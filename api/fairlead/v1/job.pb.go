@@ -2100,6 +2100,152 @@ func (x *Obstacle) GetKinds() []*KindCount {
 	return nil
 }
 
+// JobHistory says what a job waited for.
+type JobHistory struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	State string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// When the answer was true.
+	At *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
+	// In order of time; none while it is not due.
+	Stretches     []*Stretch `protobuf:"bytes,4,rep,name=stretches,proto3" json:"stretches,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JobHistory) Reset() {
+	*x = JobHistory{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JobHistory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JobHistory) ProtoMessage() {}
+
+func (x *JobHistory) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JobHistory.ProtoReflect.Descriptor instead.
+func (*JobHistory) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *JobHistory) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *JobHistory) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *JobHistory) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *JobHistory) GetStretches() []*Stretch {
+	if x != nil {
+		return x.Stretches
+	}
+	return nil
+}
+
+// Stretch is a time in which a job waited for the same.
+type Stretch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	From  *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Not set: it still waits.
+	Until *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	// The run that it waited for, from 1.
+	Run int32 `protobuf:"varint,3,opt,name=run,proto3" json:"run,omitempty"`
+	// All that kept it waiting at once, in the order in which a node would find it. Beside
+	// the codes of a job: "unrecorded" where nothing is known, and "in_line" where nothing but
+	// others kept it. After a failed run "not_due" is the time in which it backed off and may
+	// have been in line: when it was due again is not kept.
+	Causes        []*Obstacle `protobuf:"bytes,4,rep,name=causes,proto3" json:"causes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Stretch) Reset() {
+	*x = Stretch{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Stretch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Stretch) ProtoMessage() {}
+
+func (x *Stretch) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Stretch.ProtoReflect.Descriptor instead.
+func (*Stretch) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *Stretch) GetFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *Stretch) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *Stretch) GetRun() int32 {
+	if x != nil {
+		return x.Run
+	}
+	return 0
+}
+
+func (x *Stretch) GetCauses() []*Obstacle {
+	if x != nil {
+		return x.Causes
+	}
+	return nil
+}
+
 type CancelJobRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2110,7 +2256,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2268,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2281,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CancelJobRequest) GetId() int64 {
@@ -2162,7 +2308,7 @@ type RescheduleJobRequest struct {
 
 func (x *RescheduleJobRequest) Reset() {
 	*x = RescheduleJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2174,7 +2320,7 @@ func (x *RescheduleJobRequest) String() string {
 func (*RescheduleJobRequest) ProtoMessage() {}
 
 func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2187,7 +2333,7 @@ func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescheduleJobRequest.ProtoReflect.Descriptor instead.
 func (*RescheduleJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RescheduleJobRequest) GetId() int64 {
@@ -2214,7 +2360,7 @@ type SetJobPriorityRequest struct {
 
 func (x *SetJobPriorityRequest) Reset() {
 	*x = SetJobPriorityRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2372,7 @@ func (x *SetJobPriorityRequest) String() string {
 func (*SetJobPriorityRequest) ProtoMessage() {}
 
 func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2385,7 @@ func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetJobPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SetJobPriorityRequest) GetId() int64 {
@@ -2268,7 +2414,7 @@ type FinishJobRequest struct {
 
 func (x *FinishJobRequest) Reset() {
 	*x = FinishJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2280,7 +2426,7 @@ func (x *FinishJobRequest) String() string {
 func (*FinishJobRequest) ProtoMessage() {}
 
 func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2293,7 +2439,7 @@ func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishJobRequest.ProtoReflect.Descriptor instead.
 func (*FinishJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FinishJobRequest) GetId() int64 {
@@ -2331,7 +2477,7 @@ type FailJobRequest struct {
 
 func (x *FailJobRequest) Reset() {
 	*x = FailJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[25]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2343,7 +2489,7 @@ func (x *FailJobRequest) String() string {
 func (*FailJobRequest) ProtoMessage() {}
 
 func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[25]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2356,7 +2502,7 @@ func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJobRequest.ProtoReflect.Descriptor instead.
 func (*FailJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *FailJobRequest) GetId() int64 {
@@ -2395,7 +2541,7 @@ type DeleteJobResponse struct {
 
 func (x *DeleteJobResponse) Reset() {
 	*x = DeleteJobResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2407,7 +2553,7 @@ func (x *DeleteJobResponse) String() string {
 func (*DeleteJobResponse) ProtoMessage() {}
 
 func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2420,7 +2566,7 @@ func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobResponse.ProtoReflect.Descriptor instead.
 func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
 }
 
 type BulkJobsRequest struct {
@@ -2437,7 +2583,7 @@ type BulkJobsRequest struct {
 
 func (x *BulkJobsRequest) Reset() {
 	*x = BulkJobsRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[27]
+	mi := &file_fairlead_v1_job_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2449,7 +2595,7 @@ func (x *BulkJobsRequest) String() string {
 func (*BulkJobsRequest) ProtoMessage() {}
 
 func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[27]
+	mi := &file_fairlead_v1_job_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2462,7 +2608,7 @@ func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsRequest.ProtoReflect.Descriptor instead.
 func (*BulkJobsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *BulkJobsRequest) GetAction() string {
@@ -2510,7 +2656,7 @@ type BulkJobsResponse struct {
 
 func (x *BulkJobsResponse) Reset() {
 	*x = BulkJobsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[28]
+	mi := &file_fairlead_v1_job_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2522,7 +2668,7 @@ func (x *BulkJobsResponse) String() string {
 func (*BulkJobsResponse) ProtoMessage() {}
 
 func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[28]
+	mi := &file_fairlead_v1_job_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +2681,7 @@ func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsResponse.ProtoReflect.Descriptor instead.
 func (*BulkJobsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *BulkJobsResponse) GetMatched() int64 {
@@ -2761,7 +2907,18 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
 	"\x02by\x18\a \x03(\x03R\x02by\x12\x12\n" +
 	"\x04text\x18\b \x01(\tR\x04text\x12,\n" +
-	"\x05kinds\x18\t \x03(\v2\x16.fairlead.v1.KindCountR\x05kinds\"K\n" +
+	"\x05kinds\x18\t \x03(\v2\x16.fairlead.v1.KindCountR\x05kinds\"\x92\x01\n" +
+	"\n" +
+	"JobHistory\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12*\n" +
+	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x122\n" +
+	"\tstretches\x18\x04 \x03(\v2\x14.fairlead.v1.StretchR\tstretches\"\xac\x01\n" +
+	"\aStretch\x12.\n" +
+	"\x04from\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x120\n" +
+	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x10\n" +
+	"\x03run\x18\x03 \x01(\x05R\x03run\x12-\n" +
+	"\x06causes\x18\x04 \x03(\v2\x15.fairlead.v1.ObstacleR\x06causes\"K\n" +
 	"\x10CancelJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1f\n" +
 	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"q\n" +
@@ -2791,7 +2948,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\amatched\x18\x01 \x01(\x03R\amatched\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\x03R\x06missed\x12\x12\n" +
-	"\x04more\x18\x04 \x01(\bR\x04more2\xaa\x0f\n" +
+	"\x04more\x18\x04 \x01(\bR\x04more2\x9f\x10\n" +
 	"\n" +
 	"JobService\x12z\n" +
 	"\vEnqueueJobs\x12\x1f.fairlead.v1.EnqueueJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"(ڵ\x18\r\n" +
@@ -2809,7 +2966,9 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x1c\x12\x1a/api/v1/jobs/{id}/attempts\x12q\n" +
 	"\n" +
 	"ExplainJob\x12\x1a.fairlead.v1.GetJobRequest\x1a\x18.fairlead.v1.Explanation\"-ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/jobs/{id}/explain\x12g\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/jobs/{id}/explain\x12s\n" +
+	"\rGetJobHistory\x12\x1a.fairlead.v1.GetJobRequest\x1a\x17.fairlead.v1.JobHistory\"-ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/jobs/{id}/history\x12g\n" +
 	"\bWatchJob\x12\x1a.fairlead.v1.GetJobRequest\x1a\x10.fairlead.v1.Job\"+ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x19\x12\x17/api/v1/jobs/{id}/watch0\x01\x12p\n" +
 	"\tCancelJob\x12\x1d.fairlead.v1.CancelJobRequest\x1a\x10.fairlead.v1.Job\"2ڵ\x18\v\n" +
@@ -2846,7 +3005,7 @@ func file_fairlead_v1_job_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_job_proto_rawDescData
 }
 
-var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_fairlead_v1_job_proto_goTypes = []any{
 	(*NewJob)(nil),                // 0: fairlead.v1.NewJob
 	(*Retry)(nil),                 // 1: fairlead.v1.Retry
@@ -2869,105 +3028,114 @@ var file_fairlead_v1_job_proto_goTypes = []any{
 	(*Situation)(nil),             // 18: fairlead.v1.Situation
 	(*KindCount)(nil),             // 19: fairlead.v1.KindCount
 	(*Obstacle)(nil),              // 20: fairlead.v1.Obstacle
-	(*CancelJobRequest)(nil),      // 21: fairlead.v1.CancelJobRequest
-	(*RescheduleJobRequest)(nil),  // 22: fairlead.v1.RescheduleJobRequest
-	(*SetJobPriorityRequest)(nil), // 23: fairlead.v1.SetJobPriorityRequest
-	(*FinishJobRequest)(nil),      // 24: fairlead.v1.FinishJobRequest
-	(*FailJobRequest)(nil),        // 25: fairlead.v1.FailJobRequest
-	(*DeleteJobResponse)(nil),     // 26: fairlead.v1.DeleteJobResponse
-	(*BulkJobsRequest)(nil),       // 27: fairlead.v1.BulkJobsRequest
-	(*BulkJobsResponse)(nil),      // 28: fairlead.v1.BulkJobsResponse
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 30: google.protobuf.Duration
+	(*JobHistory)(nil),            // 21: fairlead.v1.JobHistory
+	(*Stretch)(nil),               // 22: fairlead.v1.Stretch
+	(*CancelJobRequest)(nil),      // 23: fairlead.v1.CancelJobRequest
+	(*RescheduleJobRequest)(nil),  // 24: fairlead.v1.RescheduleJobRequest
+	(*SetJobPriorityRequest)(nil), // 25: fairlead.v1.SetJobPriorityRequest
+	(*FinishJobRequest)(nil),      // 26: fairlead.v1.FinishJobRequest
+	(*FailJobRequest)(nil),        // 27: fairlead.v1.FailJobRequest
+	(*DeleteJobResponse)(nil),     // 28: fairlead.v1.DeleteJobResponse
+	(*BulkJobsRequest)(nil),       // 29: fairlead.v1.BulkJobsRequest
+	(*BulkJobsResponse)(nil),      // 30: fairlead.v1.BulkJobsResponse
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
 }
 var file_fairlead_v1_job_proto_depIdxs = []int32{
-	29, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
-	29, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
-	30, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
+	31, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
+	31, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
+	32, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
 	1,  // 3: fairlead.v1.NewJob.retry:type_name -> fairlead.v1.Retry
-	30, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
-	30, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
-	29, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
-	29, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
-	30, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
+	32, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
+	32, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
+	31, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
+	31, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
+	32, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
 	1,  // 9: fairlead.v1.Job.retry:type_name -> fairlead.v1.Retry
-	29, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
-	29, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	29, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
-	29, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	29, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	31, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
+	31, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	31, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
+	31, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
+	31, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
 	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	29, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	29, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	31, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	31, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	29, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	29, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	29, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
-	29, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	29, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	29, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	31, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	31, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	31, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
+	31, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	31, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	31, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	2,  // 25: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	29, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
-	29, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
-	29, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	31, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
+	31, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
+	31, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	11, // 29: fairlead.v1.CountJobsResponse.states:type_name -> fairlead.v1.StateCount
-	29, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	29, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	31, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	31, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
 	13, // 32: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	29, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	31, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
 	20, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	29, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	31, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
 	16, // 36: fairlead.v1.Explanation.share:type_name -> fairlead.v1.Share
 	17, // 37: fairlead.v1.Explanation.run:type_name -> fairlead.v1.CurrentRun
-	29, // 38: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
-	30, // 39: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
-	29, // 40: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
-	29, // 41: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
+	31, // 38: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
+	32, // 39: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
+	31, // 40: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
+	31, // 41: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
 	20, // 42: fairlead.v1.Situation.reasons:type_name -> fairlead.v1.Obstacle
 	15, // 43: fairlead.v1.Situation.jobs:type_name -> fairlead.v1.Explanation
-	29, // 44: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	31, // 44: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
 	19, // 45: fairlead.v1.Obstacle.kinds:type_name -> fairlead.v1.KindCount
-	29, // 46: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
-	7,  // 47: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
-	3,  // 48: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
-	5,  // 49: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
-	6,  // 50: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
-	8,  // 51: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
-	10, // 52: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
-	6,  // 53: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
-	6,  // 54: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 55: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
-	21, // 56: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
-	6,  // 57: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 58: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
-	22, // 59: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
-	23, // 60: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	24, // 61: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	25, // 62: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 63: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	27, // 64: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 65: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 66: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 67: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 68: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	12, // 69: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
-	14, // 70: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	15, // 71: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	2,  // 72: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 73: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 74: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 75: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 76: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 77: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 78: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 79: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	26, // 80: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	28, // 81: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	65, // [65:82] is the sub-list for method output_type
-	48, // [48:65] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	31, // 46: fairlead.v1.JobHistory.at:type_name -> google.protobuf.Timestamp
+	22, // 47: fairlead.v1.JobHistory.stretches:type_name -> fairlead.v1.Stretch
+	31, // 48: fairlead.v1.Stretch.from:type_name -> google.protobuf.Timestamp
+	31, // 49: fairlead.v1.Stretch.until:type_name -> google.protobuf.Timestamp
+	20, // 50: fairlead.v1.Stretch.causes:type_name -> fairlead.v1.Obstacle
+	31, // 51: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	7,  // 52: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
+	3,  // 53: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
+	5,  // 54: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
+	6,  // 55: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
+	8,  // 56: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
+	10, // 57: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
+	6,  // 58: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
+	6,  // 59: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 60: fairlead.v1.JobService.GetJobHistory:input_type -> fairlead.v1.GetJobRequest
+	6,  // 61: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
+	23, // 62: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
+	6,  // 63: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 64: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
+	24, // 65: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
+	25, // 66: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
+	26, // 67: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	27, // 68: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 69: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	29, // 70: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 71: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 72: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 73: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 74: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	12, // 75: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
+	14, // 76: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	15, // 77: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	21, // 78: fairlead.v1.JobService.GetJobHistory:output_type -> fairlead.v1.JobHistory
+	2,  // 79: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 80: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 81: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 82: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 83: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 84: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 85: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 86: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	28, // 87: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	30, // 88: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	71, // [71:89] is the sub-list for method output_type
+	53, // [53:71] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_job_proto_init() }
@@ -2984,7 +3152,7 @@ func file_fairlead_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_job_proto_rawDesc), len(file_fairlead_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

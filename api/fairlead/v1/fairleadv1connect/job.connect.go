@@ -21,6 +21,7 @@ const (
 	JobServiceCountJobsProcedure      = "/fairlead.v1.JobService/CountJobs"
 	JobServiceListAttemptsProcedure   = "/fairlead.v1.JobService/ListAttempts"
 	JobServiceExplainJobProcedure     = "/fairlead.v1.JobService/ExplainJob"
+	JobServiceGetJobHistoryProcedure  = "/fairlead.v1.JobService/GetJobHistory"
 	JobServiceWatchJobProcedure       = "/fairlead.v1.JobService/WatchJob"
 	JobServiceCancelJobProcedure      = "/fairlead.v1.JobService/CancelJob"
 	JobServiceRetryJobProcedure       = "/fairlead.v1.JobService/RetryJob"
@@ -49,6 +50,8 @@ type JobServiceClient interface {
 	ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error)
 	// Says why a job does not run, or how it runs.
 	ExplainJob(context.Context, *v1.GetJobRequest) (*v1.Explanation, error)
+	// Says what a job waited for, from when it was due until it started.
+	GetJobHistory(context.Context, *v1.GetJobRequest) (*v1.JobHistory, error)
 	// Sends the job whenever it has changed, until it is final.
 	WatchJob(context.Context, *v1.GetJobRequest) (*rpc.Stream[*v1.Job], error)
 	// Ends a job that has not started, or asks a running one to stop.
@@ -110,6 +113,10 @@ func (c jobServiceClient) ListAttempts(ctx context.Context, in *v1.GetJobRequest
 
 func (c jobServiceClient) ExplainJob(ctx context.Context, in *v1.GetJobRequest) (*v1.Explanation, error) {
 	return rpc.Call[*v1.Explanation](ctx, c.Client, "ExplainJob", in)
+}
+
+func (c jobServiceClient) GetJobHistory(ctx context.Context, in *v1.GetJobRequest) (*v1.JobHistory, error) {
+	return rpc.Call[*v1.JobHistory](ctx, c.Client, "GetJobHistory", in)
 }
 
 func (c jobServiceClient) WatchJob(ctx context.Context, in *v1.GetJobRequest) (*rpc.Stream[*v1.Job], error) {

@@ -1,0 +1,182 @@
+package hold
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// History says what a job waited for.
+type History struct {
+	ID        int64
+	State     fairlead.State
+	At        time.Time // the database's clock
+	Stretches []Stretch // in order of time; none while it is not due
+}
+
+// Stretch is a time in which a job waited for the same.
+type Stretch struct {
+	From   time.Time
+	Until  time.Time // zero: it still waits
+	Run    int       // the run that it waited for, from 1
+	Causes []fairlead.Obstacle
+}
+
+// Past is what a history is derived of.
+type Past struct {
+	Job      *fairlead.Job
+	Attempts []fairlead.Attempt
+	Holds    []Hold // all that concern its lane and gate while it waited
+	Standing Standing
+	Nodes    []fairlead.Node
+}
+
+// Derive says what a job waited for. Where nothing else kept it, others went first.
+func Derive(past Past) History {
+	h := History{ID: past.Job.ID, State: past.Job.State, At: past.Standing.Now}
+	holds := slices.Clone(past.Holds)
+	past.Standing.EndUnseen(holds)
+	holds = append(holds, past.unseen()...)
+	for _, w := range past.waits() {
+		h.Stretches = append(h.Stretches, w.stretches(holds)...)
+	}
+	if last := len(h.Stretches) - 1; last >= 0 && past.waitsNow() {
+		h.Stretches[last].Until = time.Time{}
+	}
+	return h
+}
+
+// Waited is the time in which a job waited: from when it was first due until it last
+// started, or now.
+func (p *Past) Waited() (from, until time.Time) {
+	waits := p.waits()
+	if len(waits) == 0 {
+		return time.Time{}, time.Time{}
+	}
+	return waits[0].from, waits[len(waits)-1].until
+}
+
+// unseen are the times of which nothing is stored: before the first look, or the oldest
+// that is kept, and after the last one.
+func (p *Past) unseen() []Hold {
+	s := p.Standing
+	if s.Version == 0 {
+		return []Hold{{Cause: Cause{Code: Unrecorded}}}
+	}
+	unseen := []Hold{{Cause: Cause{Code: Unrecorded}, Until: s.Since}}
+	if s.Blind(s.Now) {
+		unseen = append(unseen, Gaps(s.At, s.Now, p.Nodes)...)
+	}
+	return unseen
+}
+
+// waitsNow reports whether the job is still to start.
+func (p *Past) waitsNow() bool {
+	return p.Job.State == fairlead.Ready || p.Job.State == fairlead.Parked
+}
+
+// wait is a time in which a job waited for a run.
+type wait struct {
+	from, until time.Time
+	run         int
+	retried     bool // it backed off at first: when it was due again is not kept
+}
+
+// waits are the times between being due and starting, or now.
+func (p *Past) waits() []wait {
+	var waits []wait
+	from, last, retried := p.due(), 0, false
+	add := func(until time.Time, run int) {
+		if from.Before(until) {
+			waits = append(waits, wait{from, until, run, retried})
+		}
+	}
+	for _, a := range p.Attempts {
+		add(a.StartedAt, a.Run)
+		from, last = a.FinishedAt, a.Run
+		retried = a.Reason != fairlead.ReasonCrash && a.Reason != fairlead.ReasonLeaseLost // those are ready at once
+	}
+	job := p.Job
+	switch {
+	case p.waitsNow():
+		add(p.Standing.Now, job.Attempt+1)
+	case job.State == fairlead.Scheduled:
+	case job.Attempt > last && !job.StartedAt.IsZero():
+		add(job.StartedAt, job.Attempt)
+	case job.Attempt == 0 && job.State.Final(): // it ended before it ran
+		add(job.FinishedAt, 1)
+	}
+	return waits
+}
+
+// due is when the job was first due. After a failed run NotBefore is when it is due again.
+func (p *Past) due() time.Time {
+	due := p.Job.CreatedAt
+	if p.Job.NotBefore.After(due) && (len(p.Attempts) == 0 || !p.Job.NotBefore.After(p.Attempts[0].StartedAt)) {
+		due = p.Job.NotBefore
+	}
+	return due
+}
+
+// stretches cuts a wait where a hold began or ended.
+func (w wait) stretches(holds []Hold) []Stretch {
+	cuts := []time.Time{w.from, w.until}
+	for _, h := range holds {
+		for _, cut := range []time.Time{h.From, h.Until} {
+			if cut.After(w.from) && cut.Before(w.until) {
+				cuts = append(cuts, cut)
+			}
+		}
+	}
+	slices.SortFunc(cuts, time.Time.Compare)
+	cuts = slices.CompactFunc(cuts, time.Time.Equal)
+	var stretches []Stretch
+	var last []Cause
+	for i, from := range cuts[:len(cuts)-1] {
+		until, found := cuts[i+1], during(holds, from)
+		causes := causesOf(found)
+		if n := len(stretches) - 1; n >= 0 && slices.Equal(causes, last) {
+			stretches[n].Until = until
+			continue
+		}
+		stretches, last = append(stretches, Stretch{From: from, Until: until, Run: w.run, Causes: w.obstacles(found)}), causes
+	}
+	return stretches
+}
+
+// during are the holds at an instant, each cause once, in the order in which a claim would
+// find them. Where nothing was recorded, what was is not all.
+func during(holds []Hold, at time.Time) []Hold {
+	var found []Hold
+	for _, h := range holds {
+		if !h.From.After(at) && (h.Until.IsZero() || h.Until.After(at)) && !slices.ContainsFunc(found, func(other Hold) bool { return other.Cause == h.Cause }) {
+			found = append(found, h)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Hold) int { return compareCauses(a.Cause, b.Cause) })
+	return found
+}
+
+func causesOf(holds []Hold) []Cause {
+	causes := make([]Cause, len(holds))
+	for i, h := range holds {
+		causes[i] = h.Cause
+	}
+	return causes
+}
+
+// obstacles are holds as people read them.
+func (w wait) obstacles(holds []Hold) []fairlead.Obstacle {
+	if len(holds) == 0 && w.retried {
+		return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: "it backed off after a failed run, and may have been in line"}}
+	}
+	if len(holds) == 0 {
+		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "it was in line, or about to start"}}
+	}
+	obstacles := make([]fairlead.Obstacle, len(holds))
+	for i, h := range holds {
+		obstacles[i] = fairlead.Obstacle{Code: h.Code, Scope: h.Scope, Name: h.Name(), Used: h.Used, Cap: h.Cap, Text: h.Text()}
+	}
+	return obstacles
+}

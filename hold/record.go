@@ -1,0 +1,105 @@
+package hold
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// record is what a witness knows of the holds that last.
+type record struct {
+	open  map[Cause]*watched
+	at    time.Time // of the last look
+	place Place     // where the next look goes on
+	round time.Time // when the present round of looks began; zero: the next look begins one
+}
+
+// watched is a hold that lasts, and when its cause was last seen.
+type watched struct {
+	Hold
+	seen time.Time
+}
+
+// newRecord begins with what another witness has stored, as of its last look.
+func newRecord(open []Hold, at time.Time) *record {
+	r := &record{open: make(map[Cause]*watched, len(open)), at: at}
+	for _, h := range open {
+		r.open[h.Cause] = &watched{h, at}
+	}
+	return r
+}
+
+func (r *record) empty() bool { return len(r.open) == 0 }
+
+// miss adds what is known of a time in which no node looked: what lasted before it is not
+// known to have lasted through it.
+func (r *record) miss(found *Found, from time.Time, nodes []fairlead.Node) {
+	for _, h := range r.open {
+		found.end(h.Hold, from)
+	}
+	for _, gap := range Gaps(from, found.Now, nodes) {
+		found.begin(gap)
+	}
+	*r = *newRecord(nil, found.Now)
+}
+
+// compare adds what has begun and ended since the last look. What is new began after that
+// look, if it is not known better; what is gone ended when it was last seen.
+func (r *record) compare(found *Found, sight Sight, lost time.Duration) {
+	if r.round.IsZero() {
+		r.round = sight.Now
+	}
+	before := r.at
+	if before.IsZero() || before.After(sight.Now) {
+		before = sight.Now
+	}
+	for _, h := range r.open {
+		if h.seen.After(sight.Now) { // the clock was set back
+			h.seen = sight.Now
+		}
+	}
+	slices.SortStableFunc(sight.Seen, func(a, b Seen) int { return cmp.Compare(breadth(a.Cause), breadth(b.Cause)) })
+	for _, seen := range sight.Seen {
+		if known := r.open[seen.Cause]; known != nil {
+			known.seen = sight.Now
+			continue
+		}
+		if len(r.open) == MaxOpen {
+			continue
+		}
+		from := before
+		if seen.Since.After(before) && !seen.Since.After(sight.Now) {
+			from = seen.Since
+		}
+		r.open[seen.Cause] = &watched{found.begin(Hold{Cause: seen.Cause, From: from, Used: seen.Used, Cap: seen.Cap}), sight.Now}
+	}
+	if r.at, r.place = sight.Now, sight.Next; sight.Whole {
+		r.close(found, lost)
+		r.place, r.round = Place{}, time.Time{}
+	}
+}
+
+// close ends the holds whose causes a whole round has not seen, nor a few looks.
+func (r *record) close(found *Found, lost time.Duration) {
+	for cause, h := range r.open {
+		if h.seen.Before(r.round) && found.Now.Sub(h.seen) > lost {
+			found.end(h.Hold, h.seen)
+			delete(r.open, cause)
+		}
+	}
+}
+
+// breadth orders causes: those that concern more lanes first.
+func breadth(c Cause) int {
+	switch {
+	case c.Gate != "":
+		return 3
+	case c.Tenant != "":
+		return 2
+	case c.Queue != "" || c.Kind != "":
+		return 1
+	}
+	return 0
+}

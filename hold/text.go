@@ -1,0 +1,51 @@
+package hold
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// order is that in which a claim would find what keeps a job from starting.
+var order = [...]fairlead.ObstacleCode{fairlead.AtGate, fairlead.IsPaused, fairlead.AtCap, fairlead.OverRate, fairlead.NoNode, fairlead.NoSlot, Unrecorded}
+
+func compareCauses(a, b Cause) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(order[:], a.Code), slices.Index(order[:], b.Code)), cmp.Compare(a.Scope, b.Scope),
+		cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Gate, b.Gate),
+	)
+}
+
+// Text says for people what a hold was.
+func (h Hold) Text() string {
+	switch h.Code {
+	case fairlead.IsPaused:
+		return h.whose() + " was paused"
+	case fairlead.AtCap:
+		return fmt.Sprintf("%s ran or awaited %d of %d jobs", h.whose(), h.Used, h.Cap)
+	case fairlead.OverRate:
+		return h.whose() + " had started as many jobs as its rate allows"
+	case fairlead.AtGate:
+		return fmt.Sprintf("concurrency key %q had %d of %d places taken", h.Gate, h.Used, h.Cap)
+	case fairlead.NoNode:
+		if h.Queue == "" {
+			return "no node was alive"
+		}
+		return fmt.Sprintf("no live node that started jobs served queue %q and knew kind %q", h.Queue, h.Kind)
+	case fairlead.NoSlot:
+		return fmt.Sprintf("all slots of the nodes that serve queue %q and know kind %q were taken", h.Queue, h.Kind)
+	}
+	return "nothing was recorded"
+}
+
+func (c Cause) whose() string {
+	switch {
+	case c.Scope == fairlead.LimitGlobal:
+		return "the cluster"
+	case c.Scope == fairlead.LimitTenant && c.Tenant == "": // its name is not for the reader
+		return "the parent of the tenant"
+	}
+	return fmt.Sprintf("%s %q", c.Scope, c.Name())
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// historyBar is how wide the bars of a history are.
+const historyBar = 20
+
+func (s *session) holdCommand() *cobra.Command {
+	return s.prints(s.connects(noun("hold", "What kept jobs waiting, and when", s.holdListCommand())))
+}
+
+func (s *session) holdListCommand() *cobra.Command {
+	var filter fairleadv1.ListHoldsRequest
+	from, to := moment{past: true}, moment{past: true}
+	var limit int
+	cmd := verb("list", "List what kept jobs waiting, newest first", s.runs(func(ctx context.Context, c *call) error {
+		var last *fairleadv1.ListHoldsResponse
+		items, next, err := pages(limit, func(size int32, token string) (page *fairleadv1.ListHoldsResponse, err error) {
+			last, err = c.holds.ListHolds(ctx, &fairleadv1.ListHoldsRequest{
+				Queue: filter.GetQueue(), Tenant: filter.GetTenant(), Kind: filter.GetKind(), From: from.proto(), To: to.proto(),
+				PageSize: size, PageToken: token,
+			})
+			return last, err
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(next, limit)
+		table := c.Table("FROM", "FOR", "CODE", "WHY")
+		for _, h := range items {
+			table.Add(h.GetFrom(), spanCell(h.GetFrom().AsTime(), endOr(h.GetUntil() != nil, h.GetUntil().AsTime(), last.GetAt().AsTime()), h.GetUntil() == nil), h.GetCode(), h.GetText())
+		}
+		return c.printTable(&fairleadv1.ListHoldsResponse{Items: items, NextPageToken: next, At: last.GetAt(), Since: last.GetSince()}, table)
+	}))
+	f := cmd.Flags()
+	f.StringVar(&filter.Queue, "queue", "", "what concerned jobs of this queue")
+	f.StringVar(&filter.Tenant, "tenant", "", "what concerned jobs of this tenant")
+	f.StringVar(&filter.Kind, "kind", "", "what concerned jobs of this kind")
+	f.Var(&from, "from", "what lasted then or began later: a time, or a span such as 24h for a day ago")
+	f.Var(&to, "to", "what began earlier")
+	limits(cmd, &limit)
+	return cmd
+}
+
+// tellHistory says what a job waited for, as a table with a bar for each stretch.
+func (c *call) tellHistory(ctx context.Context, id int64) error {
+	history, err := c.jobs.GetJobHistory(ctx, &fairleadv1.GetJobRequest{Id: id})
+	if err != nil {
+		return err
+	}
+	stretches, now := history.GetStretches(), history.GetAt().AsTime()
+	if c.format == "table" && len(stretches) == 0 {
+		_, err := fmt.Fprintf(c.Out, "job %d is %s and has not waited\n", history.GetId(), history.GetState())
+		return err
+	}
+	var whole time.Duration
+	for _, s := range stretches {
+		whole += endOr(s.GetUntil() != nil, s.GetUntil().AsTime(), now).Sub(s.GetFrom().AsTime())
+	}
+	table := c.Table("RUN", "FROM", "FOR", "SHARE", "WHY")
+	for _, s := range stretches {
+		until := endOr(s.GetUntil() != nil, s.GetUntil().AsTime(), now)
+		share := screen.Bar(int(until.Sub(s.GetFrom().AsTime()).Milliseconds()), int(whole.Milliseconds()), historyBar)
+		texts := make([]string, len(s.GetCauses()))
+		for i, o := range s.GetCauses() {
+			texts[i] = o.GetText()
+		}
+		table.Add(s.GetRun(), s.GetFrom(), spanCell(s.GetFrom().AsTime(), until, s.GetUntil() == nil), share, strings.Join(texts, "; "))
+	}
+	return c.printTable(history, table)
+}
+
+// endOr is when something ended, or now while it lasts.
+func endOr(ended bool, end, now time.Time) time.Time {
+	if ended {
+		return end
+	}
+	return now
+}
+
+// spanCell is how long something lasted, or lasts.
+func spanCell(from, until time.Time, lasts bool) string {
+	span := screen.Span(until.Sub(from))
+	if lasts {
+		return span + " so far"
+	}
+	return span
+}

@@ -1,0 +1,166 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/hold"
+)
+
+// holdSource is what holdStore needs of a store: what its claims ask.
+type holdSource interface {
+	Nodes(ctx context.Context) ([]fairlead.Node, error)
+	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
+	// Rules are what is paused and limited now.
+	Rules(ctx context.Context) (*Rules, error)
+	// NameLane names a lane of jobs that were just read.
+	NameLane(ctx context.Context, db DB, id int32) (LaneKey, error)
+}
+
+// waitingGate is a gate at which jobs are parked.
+type waitingGate struct {
+	lane LaneKey
+	key  string
+	used int
+}
+
+// HeldBack says what keeps ready and parked jobs from starting, lane by lane as Explain
+// does: a job at the head of its lane stands for all that wait there.
+func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
+	sight, lanes, gates, err := s.waiting(ctx, after)
+	if err != nil || !sight.Waits {
+		return sight, err
+	}
+	facts := Facts{Now: sight.Now}
+	if facts.Rules, err = s.of.Rules(ctx); err != nil {
+		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
+	}
+	if len(facts.Rules.Quotas) > 0 {
+		limits, err := s.of.Limits(ctx)
+		if err != nil {
+			return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
+		}
+		facts.Limits = facts.Rules.standing(limits)
+		sight.Rows += len(limits)
+	}
+	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
+		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
+	}
+	sight.Rows += len(lanes) + len(gates) + len(facts.Nodes)
+	sight.Seen = causes(facts, lanes, gates)
+	return sight, nil
+}
+
+// waiting reads the next lanes that have ready jobs and the next gates that have parked
+// ones. Each is behind its part of the place; the round is over when both have come to their
+// end.
+func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.Sight, lanes []LaneKey, gates []waitingGate, err error) {
+	type answer struct {
+		sight hold.Sight
+		lanes []LaneKey
+		gates []waitingGate
+	}
+	var found answer // made anew each time the function runs
+	err = s.db.ReadAll(ctx, "look at what waits", func(ctx context.Context, db DB) error {
+		found = answer{}
+		now, err := s.clock.Clock(ctx, db)
+		if err != nil {
+			return err
+		}
+		found.sight.Now, found.sight.Next = Time(now), after
+		ids := queueList(db, scanNumber, s.sql.ReadyLanes, after.Lane, hold.LanesPerLook)
+		type gateRow struct {
+			gate   int64
+			lane   int32
+			policy []byte
+			used   int
+		}
+		rows, err := list(ctx, db, func(row Scanner) (g gateRow, err error) {
+			err = row.Scan(&g.gate, &g.lane, &g.policy, &g.used)
+			return g, err
+		}, s.sql.BusyGatesAfter, after.Gate, hold.GatesPerLook)
+		if err != nil {
+			return err
+		}
+		for _, id := range *ids {
+			lane, err := s.of.NameLane(ctx, db, int32(id))
+			if err != nil {
+				return err
+			}
+			found.lanes, found.sight.Next.Lane = append(found.lanes, lane), int32(id)
+		}
+		for _, row := range rows {
+			lane, err := s.of.NameLane(ctx, db, row.lane)
+			if err != nil {
+				return err
+			}
+			policy, err := readPolicy(row.policy)
+			if err != nil {
+				return fmt.Errorf("gate %d: %w", row.gate, err)
+			}
+			found.gates, found.sight.Next.Gate = append(found.gates, waitingGate{lane, policy.Gate, row.used}), row.gate
+		}
+		found.sight.Waits = len(found.lanes)+len(found.gates) > 0
+		found.sight.Whole = len(found.lanes) < hold.LanesPerLook && len(found.gates) < hold.GatesPerLook
+		return nil
+	})
+	return found.sight, found.lanes, found.gates, err
+}
+
+// causes are what keeps jobs of some lanes and at some gates from starting, each once.
+func causes(facts Facts, lanes []LaneKey, gates []waitingGate) []hold.Seen {
+	var all []hold.Seen
+	known := map[hold.Cause]bool{}
+	add := func(seen hold.Seen) {
+		if !known[seen.Cause] {
+			known[seen.Cause] = true
+			all = append(all, seen)
+		}
+	}
+	for _, lane := range lanes {
+		facts.Job = &fairlead.Job{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Status: fairlead.Status{State: fairlead.Ready}}
+		for _, o := range Explain(facts).Obstacles {
+			add(facts.seen(lane, o))
+		}
+	}
+	for _, gate := range gates {
+		add(hold.Seen{
+			Cause: hold.Cause{Code: fairlead.AtGate, Scope: fairlead.LimitKind, Tenant: gate.lane.Tenant, Kind: gate.lane.Kind, Gate: gate.key},
+			Used:  gate.used, Cap: facts.Rules.Places(gate.lane.Kind),
+		})
+	}
+	return all
+}
+
+// seen is an obstacle of a lane as a cause of all lanes that it concerns.
+func (f *Facts) seen(lane LaneKey, o fairlead.Obstacle) hold.Seen {
+	seen := hold.Seen{Cause: hold.Cause{Code: o.Code, Scope: o.Scope}, Used: o.Used, Cap: o.Cap}
+	switch o.Scope {
+	case fairlead.LimitQueue:
+		seen.Queue = o.Name
+	case fairlead.LimitKind:
+		seen.Kind = o.Name
+	case fairlead.LimitTenant:
+		seen.Tenant = o.Name
+	}
+	switch o.Code {
+	case fairlead.NoNode:
+		seen.Queue, seen.Kind, seen.Since = lane.Queue, lane.Kind, f.lastLease(lane)
+	case fairlead.NoSlot:
+		seen.Queue, seen.Kind = lane.Queue, lane.Kind
+	}
+	return seen
+}
+
+// lastLease is when the last lease ended of the nodes that could run jobs of a lane; zero
+// if there was none.
+func (f *Facts) lastLease(lane LaneKey) (last time.Time) {
+	for i := range f.Nodes {
+		if node := &f.Nodes[i]; node.Until.After(last) && node.Serves(lane.Queue, lane.Kind) {
+			last = node.Until
+		}
+	}
+	return last
+}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/hold"
+)
+
+// History says what a job of the caller's waited for. Callers who are bound to tenants see
+// that the parent of a tenant kept it waiting, but not how the parent is called.
+func (s scoped) History(ctx context.Context, id int64) (hold.History, error) {
+	if err := s.job(ctx, id); err != nil {
+		return hold.History{}, err
+	}
+	history, err := s.store.History(ctx, id)
+	if err != nil {
+		return hold.History{}, err
+	}
+	who := callerOf(ctx).identity
+	for i := range history.Stretches {
+		for j := range history.Stretches[i].Causes {
+			if o := &history.Stretches[i].Causes[j]; o.Scope == fairlead.LimitTenant && !who.touches(o.Name) {
+				o.Name, o.Used, o.Cap, o.Text = "", 0, 0, "the parent of its tenant kept it waiting"
+			}
+		}
+	}
+	return history, nil
+}
+
+// Holds lists what kept jobs waiting. To callers who are bound to tenants it shows what is
+// of their tenants, and what is of the whole cluster or of a queue and kind that they name:
+// other names would be about other tenants. Of the parent of a tenant that they name they
+// see that it kept jobs waiting, but not how it is called.
+func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error) {
+	who := callerOf(ctx).identity
+	if filter.Tenant != "" && !who.touches(filter.Tenant) {
+		return hold.Page{}, nil
+	}
+	page, err := s.store.Holds(ctx, filter)
+	if err != nil || !who.bound() {
+		return page, err
+	}
+	named := func(name, asked string) bool { return name == "" || name == asked }
+	page.Holds = slices.DeleteFunc(page.Holds, func(h hold.Hold) bool {
+		switch {
+		case h.Tenant == "":
+			return !named(h.Queue, filter.Queue) || !named(h.Kind, filter.Kind)
+		case h.Gate != "": // a parent has no gate of its children
+			return !who.touches(h.Tenant)
+		}
+		return filter.Tenant == "" && !who.touches(h.Tenant)
+	})
+	for i := range page.Holds {
+		if h := &page.Holds[i]; h.Tenant != "" && !who.touches(h.Tenant) {
+			h.Tenant, h.Used, h.Cap = "", 0, 0
+		}
+	}
+	return page, nil
+}
+
+// HoldLook is for nodes.
+func (s scoped) HoldLook(ctx context.Context) (hold.Standing, error) {
+	if err := whole(ctx); err != nil {
+		return hold.Standing{}, err
+	}
+	return s.store.HoldLook(ctx)
+}
+
+// OpenHolds is for nodes.
+func (s scoped) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.OpenHolds(ctx)
+}
+
+// HeldBack is for nodes.
+func (s scoped) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
+	if err := whole(ctx); err != nil {
+		return hold.Sight{}, err
+	}
+	return s.store.HeldBack(ctx, after)
+}
+
+// KeepHolds is for nodes.
+func (s scoped) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
+	if err := whole(ctx); err != nil {
+		return false, err
+	}
+	return s.store.KeepHolds(ctx, found)
+}
+
+// PruneHolds is for nodes.
+func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	if err := whole(ctx); err != nil {
+		return 0, err
+	}
+	return s.store.PruneHolds(ctx, keep, limit)
+}
