@@ -54,6 +54,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"RunJob":         {access.RoleSubmitter, aJob, `{"id":JOB}`},
 	"RescheduleJob":  {access.RoleSubmitter, aJob, `{"id":JOB,"not_before":"2030-01-01T00:00:00Z"}`},
 	"SetJobPriority": {access.RoleOperator, aJob, `{"id":JOB,"priority":1}`},
+	"MoveJob":        {access.RoleOperator, aJob, `{"id":JOB,"queue":"elsewhere"}`},
 	"FinishJob":      {access.RoleSubmitter, aJob, `{"id":JOB,"fence":1}`},
 	"FailJob":        {access.RoleSubmitter, aJob, `{"id":JOB,"fence":1,"error":"no"}`},
 	"DeleteJob":      {access.RoleOperator, aJob, `{"id":JOB}`},

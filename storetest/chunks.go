@@ -60,6 +60,7 @@ func chapters() []titled {
 		{"Reschedule", Claiming, testReschedule},
 		{"RunNow", Claiming, testRunNow},
 		{"SetPriority", Claiming, testSetPriority},
+		{"SetQueue", Claiming, testSetQueue},
 		{"Delete", Claiming, testDelete},
 		{"Others", Claiming, testOthers},
 		{"Pause", Claiming, testPause},

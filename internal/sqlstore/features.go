@@ -2,6 +2,7 @@ package sqlstore
 
 // Features are what all stores do alike. A store embeds them: their methods are its own.
 type Features struct {
+	operatorStore
 	tokenStore
 	auditStore
 	secretStore
@@ -46,6 +47,7 @@ type FeatureDatabase interface {
 	Database
 	RuleChanges
 	Acting
+	operating
 	BatchDialect
 	SweepDialect
 	usageSource
@@ -57,6 +59,7 @@ type FeatureDatabase interface {
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
 	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{
+		operatorStore:     operatorStore{of: database},
 		tokenStore:        tokenStore{db: database, sql: &statements.TokenStatements},
 		auditStore:        auditStore{db: database, sql: &statements.AuditStatements, query: query},
 		secretStore:       secretStore{db: database, sql: &statements.SecretStatements},

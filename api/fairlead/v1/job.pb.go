@@ -2256,6 +2256,58 @@ func (x *SetJobPriorityRequest) GetPriority() int32 {
 	return 0
 }
 
+type MoveJobRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Queue         string                 `protobuf:"bytes,2,opt,name=queue,proto3" json:"queue,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveJobRequest) Reset() {
+	*x = MoveJobRequest{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveJobRequest) ProtoMessage() {}
+
+func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
+func (*MoveJobRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *MoveJobRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *MoveJobRequest) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
 type FinishJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2268,7 +2320,7 @@ type FinishJobRequest struct {
 
 func (x *FinishJobRequest) Reset() {
 	*x = FinishJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2280,7 +2332,7 @@ func (x *FinishJobRequest) String() string {
 func (*FinishJobRequest) ProtoMessage() {}
 
 func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2293,7 +2345,7 @@ func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishJobRequest.ProtoReflect.Descriptor instead.
 func (*FinishJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FinishJobRequest) GetId() int64 {
@@ -2331,7 +2383,7 @@ type FailJobRequest struct {
 
 func (x *FailJobRequest) Reset() {
 	*x = FailJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[25]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2343,7 +2395,7 @@ func (x *FailJobRequest) String() string {
 func (*FailJobRequest) ProtoMessage() {}
 
 func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[25]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2356,7 +2408,7 @@ func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJobRequest.ProtoReflect.Descriptor instead.
 func (*FailJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FailJobRequest) GetId() int64 {
@@ -2395,7 +2447,7 @@ type DeleteJobResponse struct {
 
 func (x *DeleteJobResponse) Reset() {
 	*x = DeleteJobResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2407,7 +2459,7 @@ func (x *DeleteJobResponse) String() string {
 func (*DeleteJobResponse) ProtoMessage() {}
 
 func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2420,7 +2472,7 @@ func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobResponse.ProtoReflect.Descriptor instead.
 func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
 }
 
 type BulkJobsRequest struct {
@@ -2437,7 +2489,7 @@ type BulkJobsRequest struct {
 
 func (x *BulkJobsRequest) Reset() {
 	*x = BulkJobsRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[27]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2449,7 +2501,7 @@ func (x *BulkJobsRequest) String() string {
 func (*BulkJobsRequest) ProtoMessage() {}
 
 func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[27]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2462,7 +2514,7 @@ func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsRequest.ProtoReflect.Descriptor instead.
 func (*BulkJobsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BulkJobsRequest) GetAction() string {
@@ -2510,7 +2562,7 @@ type BulkJobsResponse struct {
 
 func (x *BulkJobsResponse) Reset() {
 	*x = BulkJobsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[28]
+	mi := &file_fairlead_v1_job_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2522,7 +2574,7 @@ func (x *BulkJobsResponse) String() string {
 func (*BulkJobsResponse) ProtoMessage() {}
 
 func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[28]
+	mi := &file_fairlead_v1_job_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +2587,7 @@ func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsResponse.ProtoReflect.Descriptor instead.
 func (*BulkJobsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *BulkJobsResponse) GetMatched() int64 {
@@ -2771,7 +2823,10 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"not_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\x92\xb5\x18\x02\b\x01R\tnotBefore\"`\n" +
 	"\x15SetJobPriorityRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12/\n" +
-	"\bpriority\x18\x02 \x01(\x05B\x13\x92\xb5\x18\x0f\x10\x80\x86\xfe\xff\xff\xff\xff\xff\xff\x01\x18\x80\xfa\x01R\bpriority\"^\n" +
+	"\bpriority\x18\x02 \x01(\x05B\x13\x92\xb5\x18\x0f\x10\x80\x86\xfe\xff\xff\xff\xff\xff\xff\x01\x18\x80\xfa\x01R\bpriority\"I\n" +
+	"\x0eMoveJobRequest\x12\x16\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1f\n" +
+	"\x05queue\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x05queue\"^\n" +
 	"\x10FinishJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x14\n" +
 	"\x05fence\x18\x02 \x01(\x03R\x05fence\x12\x1c\n" +
@@ -2791,7 +2846,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\amatched\x18\x01 \x01(\x03R\amatched\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\x03R\x06missed\x12\x12\n" +
-	"\x04more\x18\x04 \x01(\bR\x04more2\xaa\x0f\n" +
+	"\x04more\x18\x04 \x01(\bR\x04more2\x95\x10\n" +
 	"\n" +
 	"JobService\x12z\n" +
 	"\vEnqueueJobs\x12\x1f.fairlead.v1.EnqueueJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"(ڵ\x18\r\n" +
@@ -2822,7 +2877,10 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\tsubmitter\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/jobs/{id}/reschedule\x12{\n" +
 	"\x0eSetJobPriority\x12\".fairlead.v1.SetJobPriorityRequest\x1a\x10.fairlead.v1.Job\"3ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/jobs/{id}/priority\x12p\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/jobs/{id}/priority\x12i\n" +
+	"\aMoveJob\x12\x1b.fairlead.v1.MoveJobRequest\x1a\x10.fairlead.v1.Job\"/ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/api/v1/jobs/{id}/move\x12p\n" +
 	"\tFinishJob\x12\x1d.fairlead.v1.FinishJobRequest\x1a\x10.fairlead.v1.Job\"2ڵ\x18\v\n" +
 	"\tsubmitter\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/jobs/{id}/finish\x12j\n" +
 	"\aFailJob\x12\x1b.fairlead.v1.FailJobRequest\x1a\x10.fairlead.v1.Job\"0ڵ\x18\v\n" +
@@ -2846,7 +2904,7 @@ func file_fairlead_v1_job_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_job_proto_rawDescData
 }
 
-var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_fairlead_v1_job_proto_goTypes = []any{
 	(*NewJob)(nil),                // 0: fairlead.v1.NewJob
 	(*Retry)(nil),                 // 1: fairlead.v1.Retry
@@ -2872,62 +2930,63 @@ var file_fairlead_v1_job_proto_goTypes = []any{
 	(*CancelJobRequest)(nil),      // 21: fairlead.v1.CancelJobRequest
 	(*RescheduleJobRequest)(nil),  // 22: fairlead.v1.RescheduleJobRequest
 	(*SetJobPriorityRequest)(nil), // 23: fairlead.v1.SetJobPriorityRequest
-	(*FinishJobRequest)(nil),      // 24: fairlead.v1.FinishJobRequest
-	(*FailJobRequest)(nil),        // 25: fairlead.v1.FailJobRequest
-	(*DeleteJobResponse)(nil),     // 26: fairlead.v1.DeleteJobResponse
-	(*BulkJobsRequest)(nil),       // 27: fairlead.v1.BulkJobsRequest
-	(*BulkJobsResponse)(nil),      // 28: fairlead.v1.BulkJobsResponse
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 30: google.protobuf.Duration
+	(*MoveJobRequest)(nil),        // 24: fairlead.v1.MoveJobRequest
+	(*FinishJobRequest)(nil),      // 25: fairlead.v1.FinishJobRequest
+	(*FailJobRequest)(nil),        // 26: fairlead.v1.FailJobRequest
+	(*DeleteJobResponse)(nil),     // 27: fairlead.v1.DeleteJobResponse
+	(*BulkJobsRequest)(nil),       // 28: fairlead.v1.BulkJobsRequest
+	(*BulkJobsResponse)(nil),      // 29: fairlead.v1.BulkJobsResponse
+	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 31: google.protobuf.Duration
 }
 var file_fairlead_v1_job_proto_depIdxs = []int32{
-	29, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
-	29, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
-	30, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
+	30, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
+	30, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
+	31, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
 	1,  // 3: fairlead.v1.NewJob.retry:type_name -> fairlead.v1.Retry
-	30, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
-	30, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
-	29, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
-	29, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
-	30, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
+	31, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
+	31, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
+	30, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
+	30, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
+	31, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
 	1,  // 9: fairlead.v1.Job.retry:type_name -> fairlead.v1.Retry
-	29, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
-	29, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	29, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
-	29, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	29, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	30, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
+	30, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	30, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
+	30, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
+	30, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
 	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	29, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	29, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	30, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	30, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	29, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	29, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	29, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
-	29, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	29, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	29, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	30, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	30, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	30, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
+	30, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	30, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	30, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	2,  // 25: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	29, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
-	29, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
-	29, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	30, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
+	30, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
+	30, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	11, // 29: fairlead.v1.CountJobsResponse.states:type_name -> fairlead.v1.StateCount
-	29, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	29, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	30, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	30, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
 	13, // 32: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	29, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	30, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
 	20, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	29, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	30, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
 	16, // 36: fairlead.v1.Explanation.share:type_name -> fairlead.v1.Share
 	17, // 37: fairlead.v1.Explanation.run:type_name -> fairlead.v1.CurrentRun
-	29, // 38: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
-	30, // 39: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
-	29, // 40: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
-	29, // 41: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
+	30, // 38: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
+	31, // 39: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
+	30, // 40: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
+	30, // 41: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
 	20, // 42: fairlead.v1.Situation.reasons:type_name -> fairlead.v1.Obstacle
 	15, // 43: fairlead.v1.Situation.jobs:type_name -> fairlead.v1.Explanation
-	29, // 44: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	30, // 44: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
 	19, // 45: fairlead.v1.Obstacle.kinds:type_name -> fairlead.v1.KindCount
-	29, // 46: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	30, // 46: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
 	7,  // 47: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
 	3,  // 48: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
 	5,  // 49: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
@@ -2942,29 +3001,31 @@ var file_fairlead_v1_job_proto_depIdxs = []int32{
 	6,  // 58: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
 	22, // 59: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
 	23, // 60: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	24, // 61: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	25, // 62: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 63: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	27, // 64: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 65: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 66: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 67: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 68: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	12, // 69: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
-	14, // 70: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	15, // 71: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	2,  // 72: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 73: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 74: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 75: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 76: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 77: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 78: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 79: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	26, // 80: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	28, // 81: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	65, // [65:82] is the sub-list for method output_type
-	48, // [48:65] is the sub-list for method input_type
+	24, // 61: fairlead.v1.JobService.MoveJob:input_type -> fairlead.v1.MoveJobRequest
+	25, // 62: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	26, // 63: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 64: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	28, // 65: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 66: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 67: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 68: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 69: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	12, // 70: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
+	14, // 71: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	15, // 72: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	2,  // 73: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 74: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 75: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 76: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 77: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 78: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 79: fairlead.v1.JobService.MoveJob:output_type -> fairlead.v1.Job
+	2,  // 80: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 81: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	27, // 82: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	29, // 83: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	66, // [66:84] is the sub-list for method output_type
+	48, // [48:66] is the sub-list for method input_type
 	48, // [48:48] is the sub-list for extension type_name
 	48, // [48:48] is the sub-list for extension extendee
 	0,  // [0:48] is the sub-list for field type_name
@@ -2984,7 +3045,7 @@ func file_fairlead_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_job_proto_rawDesc), len(file_fairlead_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
