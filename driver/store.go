@@ -4,6 +4,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -24,6 +25,7 @@ type Store interface {
 	batch.Store
 	sweep.Store
 	alert.Store
+	bulk.Store
 	Worker
 	Keeper
 }

@@ -66,6 +66,8 @@ func chapters() []titled {
 		{"Pause", Claiming, testPause},
 		{"Drain", Administering, testDrain},
 		{"Tokens", Administering, testTokens},
+		{"Bulks", Administering, testBulks},
+		{"BulkSteps", Administering, testBulkSteps},
 		{"JobAlerts", Administering, testJobAlerts},
 		{"Audit", Administering, testAudit},
 		{"Secret", Administering, testSecret},

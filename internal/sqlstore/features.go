@@ -10,6 +10,7 @@ type Features struct {
 	pauseStore
 	calendarStore
 	alertStore
+	bulkStore
 	batchStore
 	sweepStore
 	steerStore
@@ -32,6 +33,7 @@ type FeatureStatements struct {
 	PauseStatements
 	CalendarStatements
 	AlertStatements
+	BulkStatements
 	BatchStatements
 	SweepStatements
 	SteerStatements
@@ -67,6 +69,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		pauseStore:        pauseStore{db: database, rules: database, sql: pauses},
 		calendarStore:     calendarStore{db: database, sql: &statements.CalendarStatements},
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
+		bulkStore:         bulkStore{db: database, acting: database, sql: &statements.BulkStatements, audit: &statements.AuditStatements},
 		batchStore:        batchStore{db: database, dialect: database, sql: &statements.BatchStatements},
 		sweepStore:        sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:        steerStore{db: database, acting: database, sql: &statements.SteerStatements},
