@@ -8,8 +8,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// Kind is the kind of jobs that carry out bulks.
-const Kind = reserved.Bulk
+// The kind, the queue and the tenant of jobs that carry out bulks.
+const (
+	Kind   = reserved.Bulk
+	Queue  = reserved.BulkQueue
+	Tenant = reserved.BulkTenant
+)
 
 // Bulk is one action upon all jobs that match a filter.
 //
@@ -73,5 +77,5 @@ type Miss struct {
 // job is what carries a bulk out. It counts against no limit of any tenant whose jobs it
 // acts upon.
 func job() *fairlead.Job {
-	return &fairlead.Job{Kind: Kind, Queue: reserved.BulkQueue, Tenant: reserved.BulkTenant, Priority: fairlead.High}
+	return &fairlead.Job{Kind: Kind, Queue: Queue, Tenant: Tenant, Priority: fairlead.High}
 }
