@@ -173,7 +173,7 @@ func (t *txn) moveTo(ctx context.Context, p *placed, m *moves, queue string) err
 	if err := t.must(ctx, 1, t.sql.SetLane, moved.lane, p.id); err != nil {
 		return err
 	}
-	if p.state == fairlead.Scheduled {
+	if !verdict.Queued(p.state) {
 		return t.must(ctx, 1, t.sql.SetLaneLater, moved.lane, p.id)
 	}
 	m.leave(p)

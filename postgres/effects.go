@@ -29,7 +29,6 @@ func (e *effects) after(action verdict.Action, hit fairlead.State, lane int32, g
 	case verdict.ToRun, verdict.ToReopen:
 		e.parked, e.lanes = true, append(e.lanes, lane)
 	case verdict.ToPrioritize, verdict.ToMove:
-		e.later = e.later || hit == fairlead.Scheduled && action == verdict.ToMove
 		e.parked = e.parked || hit == fairlead.Parked
 		if hit == fairlead.Ready {
 			e.lanes = append(e.lanes, lane)

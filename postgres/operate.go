@@ -198,7 +198,7 @@ func (o *operation) reopen(ctx context.Context, id int64, deed *verdict.Deed) er
 			return err
 		}
 		if locked {
-			o.effects.after(deed.Action, fairlead.Failed, lane, nil)
+			o.effects.after(deed.Action, "", lane, nil)
 			return nil
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
@@ -151,7 +150,7 @@ func (t *txn) moveTo(p *placed, queue string) error {
 	if err := t.must(1, t.sql.SetLane, lane, p.id); err != nil {
 		return err
 	}
-	if p.state == fairlead.Scheduled {
+	if !verdict.Queued(p.state) {
 		return t.must(1, t.sql.SetLaneLater, lane, p.id)
 	}
 	if err := t.leave(p); err != nil {
