@@ -124,6 +124,17 @@ func (c *Client) SetPriority(ctx context.Context, id int64, priority int) error 
 	return c.store.SetPriority(ctx, id, priority)
 }
 
+// SetQueue moves a job that has not started to another queue. What made the job does not
+// follow: a schedule puts its next run where it always did. It fails with ErrNotFound,
+// ErrConflict or ErrInvalid.
+func (c *Client) SetQueue(ctx context.Context, id int64, queue string) error {
+	probe := Job{Kind: "probe", Queue: queue}
+	if err := NormalizeJobs([]*Job{&probe}); err != nil {
+		return err
+	}
+	return c.store.SetQueue(ctx, id, probe.Queue)
+}
+
 // Delete removes a job that is not running, with its history. It fails with
 // ErrNotFound or ErrConflict.
 func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.Delete(ctx, id) }

@@ -26,7 +26,7 @@ var layers = []struct {
 	{"handlers", []string{"cdc", "httpcall", "sweep/items", "tracing"}},
 	{"databases", []string{"mysql", "postgres", "seal", "sqlite"}},
 	{"what a database is asked for", []string{"driver"}},
-	{"what makes jobs", []string{"alert", "batch", "schedule", "sweep"}},
+	{"what makes jobs", []string{"alert", "batch", "bulk", "schedule", "sweep"}},
 	{"what kept jobs waiting", []string{"hold"}},
 	{"who may do what, and did it", []string{"access"}},
 	{"jobs", []string{"."}},

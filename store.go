@@ -206,6 +206,10 @@ type Operator interface {
 	// SetPriority changes the priority of a job, at once while it waits for a
 	// slot, from its next attempt on while it runs. Finished jobs conflict.
 	SetPriority(ctx context.Context, id int64, priority int) error
+	// SetQueue moves a scheduled, parked or ready job to another queue. Its order, its due time,
+	// its key and its place at its gate stay, and nodes that serve the queue are woken. A job
+	// that is in the queue stays as it is. Other states conflict.
+	SetQueue(ctx context.Context, id int64, queue string) error
 	// Delete removes a job and all that is known of it. Running and waiting
 	// jobs conflict. So do tasks that their batch has not counted yet, and jobs of
 	// shards that have not ended while their sweep runs. For a run whose end its schedule has

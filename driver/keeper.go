@@ -50,6 +50,8 @@ type Keeper interface {
 	// run it is, until the schedule has seen it; by the running sweep whose shard it
 	// processes, until the sweep has ended. Such jobs do not keep later ones from being
 	// removed.
+	// It removes bulks, with their misses, that ended longer ago than Succeeded if they
+	// completed, than Cancelled if they were stopped; those that failed go with their jobs.
 	// Of finished sweeps, it removes lines and events older than Failed, at most limit
 	// of each; the sweeps themselves stay until they are deleted.
 	// It returns how many rows of all of these it removed, without nodes and schedules:

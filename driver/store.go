@@ -4,6 +4,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -26,6 +27,7 @@ type Store interface {
 	sweep.Store
 	alert.Store
 	hold.Store
+	bulk.Store
 	Worker
 	Keeper
 }

@@ -2,9 +2,12 @@ package mysql
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Act implements sqlstore.Acting.
@@ -34,4 +37,34 @@ func (j *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		setIDs(jobs, ids)
 	}
 	return err
+}
+
+// Operate implements sqlstore.JobTx. All jobs are locked, in order of id, before the first is
+// acted upon, and what becomes of them is written together.
+func (j *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
+	if err := j.Flush(ctx); err != nil {
+		return nil, err
+	}
+	jobs, err := j.t.locateAll(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	now, err := j.t.clock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, refused := moves{now: now}, map[int64]error{}
+	for _, id := range slices.Sorted(slices.Values(ids)) {
+		if jobs[id] == nil {
+			refused[id] = driver.NoSuchJob(id)
+			continue
+		}
+		switch err := j.t.act(ctx, jobs[id], &m, deed); {
+		case sqlstore.IsRefusal(err):
+			refused[id] = err
+		case err != nil:
+			return nil, err
+		}
+	}
+	return refused, j.t.write(ctx, &m)
 }

@@ -223,7 +223,11 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 		return total, err
 	}
 	lines, err := s.PruneSweeps(ctx, keep.Failed, limit)
-	return total + lines, err
+	if err != nil {
+		return total + lines, err
+	}
+	bulks, err := s.PruneBulks(ctx, keep, limit)
+	return total + lines + bulks, err
 }
 
 // pruneOutcome removes finished jobs of one outcome.

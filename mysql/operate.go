@@ -2,8 +2,9 @@ package mysql
 
 import (
 	"context"
-	"time"
+	"fmt"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
@@ -27,27 +28,49 @@ func (s *Store) operate(ctx context.Context, verb string, id int64, f func(ctx c
 	})
 }
 
-// act lets f carry out an action, unless the job's state forbids it.
-func (s *Store) act(ctx context.Context, action verdict.Action, id int64, f func(ctx context.Context, t *txn, p *placed, m *moves) error) error {
-	return s.operate(ctx, string(action), id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if err := action.Permit(id, p.state); err != nil {
-			return err
-		}
-		return f(ctx, t, p, m)
+// Operate implements what sqlstore needs to do something to one job.
+func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) error {
+	return d.Store.operate(sqlstore.MayWait(ctx), string(deed.Action), id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		return t.act(ctx, p, m, deed)
 	})
 }
 
-// Cancel ends a job, or asks it to stop if it is running.
-func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
-	ctx = sqlstore.MayWait(ctx)
-	return s.act(ctx, verdict.ToCancel, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if verdict.Asked(p.state) {
-			return t.wish(ctx, p, reason)
+// act does something to a job that is locked. What refuses it comes before the first
+// change: a transaction that acts upon many jobs goes on.
+func (t *txn) act(ctx context.Context, p *placed, m *moves, deed *verdict.Deed) error {
+	if err := deed.Permit(p.id, p.state); err != nil {
+		return err
+	}
+	switch deed.Action {
+	case verdict.ToCancel:
+		return t.cancel(ctx, p, m, deed.Reason)
+	case verdict.ToReopen:
+		return t.reopen(ctx, p, m)
+	case verdict.ToReschedule:
+		return t.reschedule(ctx, p, m, sqlstore.Micros(deed.NotBefore))
+	case verdict.ToRun:
+		if deed.Action.Moot(p.state) {
+			return nil
 		}
-		next := verdict.Cancel(reason)
-		m.become(p, &next)
-		return nil
-	})
+		return t.awaitNow(ctx, p, m)
+	case verdict.ToPrioritize:
+		return t.prioritize(ctx, p, m, int64(-deed.Priority))
+	case verdict.ToMove:
+		return t.moveTo(ctx, p, m, deed.Queue)
+	case verdict.ToDelete:
+		return t.deleteJob(ctx, p, m)
+	}
+	return fmt.Errorf("there is no action %q", deed.Action)
+}
+
+// cancel ends a job, or asks it to stop if it is running.
+func (t *txn) cancel(ctx context.Context, p *placed, m *moves, reason string) error {
+	if verdict.Asked(p.state) {
+		return t.wish(ctx, p, reason)
+	}
+	next := verdict.Cancel(reason)
+	m.become(p, &next)
+	return nil
 }
 
 // wish asks a running job to stop.
@@ -60,21 +83,18 @@ func (t *txn) wish(ctx context.Context, p *placed, reason string) error {
 	return err
 }
 
-// Reopen makes a failed or cancelled job ready or parked again.
-func (s *Store) Reopen(ctx context.Context, id int64) error {
-	ctx = sqlstore.MayWait(ctx)
-	return s.act(ctx, verdict.ToReopen, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if err := t.retakeKey(ctx, p); err != nil {
+// reopen makes a failed or cancelled job ready or parked again.
+func (t *txn) reopen(ctx context.Context, p *placed, m *moves) error {
+	if err := t.retakeKey(ctx, p); err != nil {
+		return err
+	}
+	p.failures, p.crashes = 0, 0
+	if p.flags&sqlstore.FlagFire != 0 {
+		if _, err := t.exec(ctx, t.sql.ReopenFire, p.id); err != nil {
 			return err
 		}
-		p.failures, p.crashes = 0, 0
-		if p.flags&sqlstore.FlagFire != 0 {
-			if _, err := t.exec(ctx, t.sql.ReopenFire, p.id); err != nil {
-				return err
-			}
-		}
-		return t.awaitNow(ctx, p, m)
-	})
+	}
+	return t.awaitNow(ctx, p, m)
 }
 
 // awaitNow lets a job wait for its turn that is meant to run now, if not before.
@@ -86,19 +106,15 @@ func (t *txn) awaitNow(ctx context.Context, p *placed, m *moves) error {
 	return nil
 }
 
-// Reschedule sets when a job becomes due.
-func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
-	ctx = sqlstore.MayWait(ctx)
-	return s.act(ctx, verdict.ToReschedule, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		due := sqlstore.Micros(notBefore)
-		if due == 0 {
-			due = m.now
-		}
-		if due > m.now {
-			m.vacate(p)
-		}
-		return t.reorder(ctx, p, p.dueAt(due), due, m)
-	})
+// reschedule sets when a job becomes due. Zero means now.
+func (t *txn) reschedule(ctx context.Context, p *placed, m *moves, due int64) error {
+	if due == 0 {
+		due = m.now
+	}
+	if due > m.now {
+		m.vacate(p)
+	}
+	return t.reorder(ctx, p, p.dueAt(due), due, m)
 }
 
 // dueAt is the job with another due time.
@@ -126,50 +142,61 @@ func (t *txn) reorder(ctx context.Context, p, moved *placed, due int64, m *moves
 	return err
 }
 
-// RunNow makes a scheduled job ready or parked at once.
-func (s *Store) RunNow(ctx context.Context, id int64) error {
-	ctx = sqlstore.MayWait(ctx)
-	return s.act(ctx, verdict.ToRun, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if verdict.ToRun.Moot(p.state) {
-			return nil
-		}
-		return t.awaitNow(ctx, p, m)
-	})
+// prioritize changes the turn of a job.
+func (t *txn) prioritize(ctx context.Context, p *placed, m *moves, turn int64) error {
+	moved := *p
+	moved.turn = turn
+	if verdict.Queued(p.state) {
+		return t.reorder(ctx, p, &moved, m.now, m)
+	}
+	_, err := t.exec(ctx, t.sql.SetOrder, moved.turn, p.startBy, p.notBefore, p.id)
+	return err
 }
 
-// SetPriority changes the priority of a job.
-func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
-	ctx = sqlstore.MayWait(ctx)
-	return s.act(ctx, verdict.ToPrioritize, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		moved := *p
-		moved.turn = int64(-priority)
-		if verdict.Queued(p.state) {
-			return t.reorder(ctx, p, &moved, m.now, m)
-		}
-		_, err := t.exec(ctx, t.sql.SetOrder, moved.turn, p.startBy, p.notBefore, id)
+// moveTo puts a job into another queue, in the same state and order. A scheduled one is
+// due when it was.
+func (t *txn) moveTo(ctx context.Context, p *placed, m *moves, queue string) error {
+	names, err := t.laneKey(ctx, p.lane)
+	if err != nil || names.Queue == queue {
 		return err
-	})
+	}
+	probe := &fairlead.Job{Queue: queue, Tenant: names.Tenant, Kind: names.Kind}
+	guard, err := t.guardLanes([]*fairlead.Job{probe})
+	if err == nil {
+		_, err = t.clockAt(ctx, guard)
+	}
+	if err != nil {
+		return err
+	}
+	moved := *p
+	moved.lane = guard.of(probe)
+	if err := t.must(ctx, 1, t.sql.SetLane, moved.lane, p.id); err != nil {
+		return err
+	}
+	if !verdict.Queued(p.state) {
+		return t.must(ctx, 1, t.sql.SetLaneLater, moved.lane, p.id)
+	}
+	m.leave(p)
+	m.place(&moved, m.now)
+	return nil
 }
 
-// Delete removes a job and all that is known of it.
-func (s *Store) Delete(ctx context.Context, id int64) error {
-	ctx = sqlstore.MayWait(ctx)
-	return s.act(ctx, verdict.ToDelete, id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if err := t.needed(ctx, id); err != nil {
+// deleteJob removes a job and all that is known of it.
+func (t *txn) deleteJob(ctx context.Context, p *placed, m *moves) error {
+	if err := t.needed(ctx, p.id); err != nil {
+		return err
+	}
+	m.leave(p)
+	m.vacate(p)
+	if p.flags&sqlstore.FlagFire != 0 {
+		if _, err := t.exec(ctx, t.sql.NoteDeleted, string(sqlstore.StateOfDeleted(p.state)), p.id); err != nil {
 			return err
 		}
-		m.leave(p)
-		m.vacate(p)
-		if p.flags&sqlstore.FlagFire != 0 {
-			if _, err := t.exec(ctx, t.sql.NoteDeleted, string(sqlstore.StateOfDeleted(p.state)), id); err != nil {
-				return err
-			}
-			if _, err := t.execIDs(ctx, t.sql.DropFires, []int64{id}); err != nil {
-				return err
-			}
+		if _, err := t.execIDs(ctx, t.sql.DropFires, []int64{p.id}); err != nil {
+			return err
 		}
-		return t.forget(ctx, []int64{id})
-	})
+	}
+	return t.forget(ctx, []int64{p.id})
 }
 
 // forget removes all that is known of jobs but their places.

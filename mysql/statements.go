@@ -116,6 +116,8 @@ type statements struct {
 	LeaveWaiting  string `sql:"leave_waiting"`
 	LeaveDone     string `sql:"leave_done"`
 	SetOrder      string `sql:"set_order"`
+	SetLane       string `sql:"set_lane"`
+	SetLaneLater  string `sql:"set_lane_later"`
 	SetDue        string `sql:"set_due"`
 	Wish          string `sql:"wish"`
 	CountWish     string `sql:"count_wish"`

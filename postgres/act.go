@@ -3,10 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Act implements sqlstore.Acting.
@@ -37,6 +39,7 @@ type jobTx struct {
 	store *Store
 	fresh []*newJobs
 	begun time.Time // when the first of them were made
+	done  effects   // of what was done to other jobs
 }
 
 // Enqueue implements sqlstore.JobTx. The ids are taken on the connection of the transaction.
@@ -72,4 +75,32 @@ func (t *jobTx) tell(ctx context.Context) {
 	if t.later {
 		t.store.notifier.later()
 	}
+	t.store.tell(ctx, &t.done)
+}
+
+// Operate implements sqlstore.JobTx. Jobs are acted upon in order of id, each in a savepoint
+// that its refusal returns to.
+func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
+	op := &operation{store: t.store, in: t}
+	op.inTx = func(ctx context.Context, f func(context.Context, runner) error) error { return f(ctx, op.in) }
+	refused := map[int64]error{}
+	for _, id := range slices.Sorted(slices.Values(ids)) {
+		t.queue = append(t.queue, call{sql: t.store.sql.Savepoint})
+		switch err := op.do(ctx, id, deed); {
+		case sqlstore.IsRefusal(err):
+			refused[id] = err
+			t.queue = append(t.queue, call{sql: t.store.sql.ReturnToSavepoint})
+		case err != nil:
+			return nil, err
+		}
+		t.queue = append(t.queue, call{sql: t.store.sql.ReleaseSavepoint})
+	}
+	t.done = op.effects
+	return refused, nil
+}
+
+// run implements runner: it sends what is queued first.
+func (t *jobTx) run(ctx context.Context, calls ...call) error {
+	t.queue = append(t.queue, calls...)
+	return t.Flush(ctx)
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
@@ -19,15 +18,60 @@ type try struct {
 	from fairlead.State // where it looks; empty: it tells
 }
 
+// Operate implements what sqlstore needs to do something to one job.
+func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) error {
+	ctx, cancel := d.Store.withTimeout(sqlstore.MayWait(ctx))
+	defer cancel()
+	op := &operation{store: d.Store, in: d.Store, inTx: d.Store.inTx}
+	err := d.Store.renewing(ctx, func(ctx context.Context) error { return op.do(ctx, id, deed) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", deed.Action, err)
+	}
+	d.Store.tell(ctx, &op.effects)
+	return nil
+}
+
+// operation acts upon jobs, each in a transaction of its own or all in one, and remembers
+// what to wake once that is committed.
+type operation struct {
+	store *Store
+	in    runner                                                                 // of one round trip
+	inTx  func(ctx context.Context, f func(context.Context, runner) error) error // of several
+	effects
+}
+
+// do does something to one job, wherever it is.
+func (o *operation) do(ctx context.Context, id int64, deed *verdict.Deed) error {
+	s := o.store
+	switch deed.Action {
+	case verdict.ToCancel:
+		next := verdict.Cancel(deed.Reason)
+		return o.attempt(ctx, deed, id, ended,
+			try{sql: s.sql.Cancel, args: []any{id, textOrNull(string(next.Reason)), next.Error, false, true}},
+			try{sql: s.sql.Wish, args: []any{id, deed.Reason}})
+	case verdict.ToReopen:
+		return o.reopen(ctx, id, deed)
+	case verdict.ToReschedule:
+		return o.attempt(ctx, deed, id, putOff, try{sql: s.sql.Reschedule, args: []any{id, sqlstore.Micros(deed.NotBefore)}})
+	case verdict.ToRun:
+		return o.attempt(ctx, deed, id, ended, try{sql: s.sql.RunNow, args: []any{[]int64{id}}, from: fairlead.Scheduled})
+	case verdict.ToPrioritize:
+		return o.attempt(ctx, deed, id, ended, try{sql: s.sql.SetTurn, args: []any{id, int16(-deed.Priority)}})
+	case verdict.ToMove:
+		return o.move(ctx, id, deed)
+	case verdict.ToDelete:
+		return o.delete(ctx, id, deed)
+	}
+	return fmt.Errorf("there is no action %q", deed.Action)
+}
+
 // attempt tries to move a job from each state that allows it, in the order in
 // which jobs move on. Each try hits the job or does nothing. A job that was
 // missed because it moved meanwhile is looked for again: that it is in a state
-// is concluded only from finding it there. It returns where the job was hit, or
-// where it stays because the action is moot there. A job that ended by it, or
+// is concluded only from finding it there. It is fine if the job stays where it is
+// because the action is moot there. A job that ended by it, or
 // whatever departure is meant, gives back its place.
-func (s *Store) attempt(ctx context.Context, action verdict.Action, id int64, how gateExit, tries ...try) (fairlead.State, int32, error) {
-	ctx, cancel := s.withTimeout(ctx)
-	defer cancel()
+func (o *operation) attempt(ctx context.Context, deed *verdict.Deed, id int64, how gateExit, tries ...try) error {
 	for {
 		var hit, now fairlead.State
 		var lane int32
@@ -42,119 +86,83 @@ func (s *Store) attempt(ctx context.Context, action verdict.Action, id int64, ho
 			}})
 		}
 		calls[0].restart = func() { hit = "" }
-		calls = append(calls, s.leaveCall(how, &gates, id),
-			call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
-		if err := s.run(ctx, calls...); err != nil {
-			return "", 0, fmt.Errorf("%s: job %d: %w", action, id, err)
+		calls = append(calls, o.store.leaveCall(how, &gates, id),
+			call{sql: o.store.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
+		if err := o.in.run(ctx, calls...); err != nil {
+			return fmt.Errorf("job %d: %w", id, err)
 		}
 		if hit != "" {
-			s.admit(ctx, gates)
-			return hit, lane, nil
+			o.effects.after(deed.Action, hit, lane, gates)
+			return deed.Permit(id, hit)
 		}
 		if now == "" {
-			return "", 0, fmt.Errorf("%s: %w", action, driver.NoSuchJob(id))
+			return driver.NoSuchJob(id)
 		}
-		if err := action.Permit(id, now); err != nil {
-			return now, 0, fmt.Errorf("%s: %w", action, err)
-		}
-		if action.Moot(now) {
-			return now, 0, nil
+		if err := deed.Permit(id, now); err != nil || deed.Action.Moot(now) {
+			return err
 		}
 	}
 }
 
-// Cancel ends a job that does not run, or asks a running one to stop.
-func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
-	ctx = sqlstore.MayWait(ctx)
-	reason = sqlstore.CleanText(reason)
-	next := verdict.Cancel(reason)
-	state, _, err := s.attempt(ctx, verdict.ToCancel, id, ended,
-		try{sql: s.sql.Cancel, args: []any{id, textOrNull(string(next.Reason)), next.Error, false, true}},
-		try{sql: s.sql.Wish, args: []any{id, reason}})
-	switch {
-	case err != nil:
-	case verdict.Asked(state):
-		s.notifier.cancel()
-	case verdict.HoldsSlots(state):
-		s.notifier.freed()
+// move puts a job into another queue. Its tenant and its kind never change.
+func (o *operation) move(ctx context.Context, id int64, deed *verdict.Deed) error {
+	probe, known := &fairlead.Job{Queue: deed.Queue}, false
+	err := o.in.run(ctx, call{sql: o.store.sql.NamesOf, args: []any{id}, each: func(row sqlstore.Scanner) error {
+		known = true
+		return row.Scan(&probe.Tenant, &probe.Kind)
+	}})
+	if err != nil {
+		return err
 	}
-	return err
+	if !known {
+		return driver.NoSuchJob(id)
+	}
+	target := &newJobs{jobs: []*fairlead.Job{probe}}
+	if err := o.store.knowLanesOf(target); err != nil {
+		return err
+	}
+	return o.attempt(ctx, deed, id, ended, try{sql: o.store.sql.SetLane, args: []any{id, target.lanes[0], probe.Queue, probe.Tenant, probe.Kind}})
 }
 
-// Reschedule sets when a scheduled, parked or ready job becomes due.
-func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
-	ctx = sqlstore.MayWait(ctx)
-	_, lane, err := s.attempt(ctx, verdict.ToReschedule, id, putOff, try{sql: s.sql.Reschedule, args: []any{id, sqlstore.Micros(notBefore)}})
-	if err == nil { // whether its time has come only the database knows
-		s.notifier.later()
-		s.notifier.work(lane)
-		s.admitSoon(ctx)
-	}
-	return err
-}
-
-// RunNow makes a scheduled job ready at once.
-func (s *Store) RunNow(ctx context.Context, id int64) error {
-	ctx = sqlstore.MayWait(ctx)
-	state, lane, err := s.attempt(ctx, verdict.ToRun, id, ended, try{sql: s.sql.RunNow, args: []any{[]int64{id}}, from: fairlead.Scheduled})
-	if err == nil && !verdict.ToRun.Moot(state) {
-		s.notifier.work(lane)
-		s.admitSoon(ctx)
-	}
-	return err
-}
-
-// SetPriority changes the priority of an unfinished job.
-func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
-	ctx = sqlstore.MayWait(ctx)
-	state, lane, err := s.attempt(ctx, verdict.ToPrioritize, id, ended, try{sql: s.sql.SetTurn, args: []any{id, int16(-priority)}})
-	switch {
-	case err != nil:
-	case state == fairlead.Ready:
-		s.notifier.work(lane)
-	case state == fairlead.Parked:
-		s.admitSoon(ctx)
-	}
-	return err
-}
-
-// Delete removes a job and all that is known of it.
-func (s *Store) Delete(ctx context.Context, id int64) error {
-	ctx = sqlstore.MayWait(ctx)
+// delete removes a job and all that is known of it.
+func (o *operation) delete(ctx context.Context, id int64, deed *verdict.Deed) error {
 	for {
 		var was, state fairlead.State // what it was when it was taken out, and what it is if it was not
 		var gates []int64
 		var needed error
-		err := s.inTx(ctx, func(ctx context.Context, r runner) error {
+		err := o.inTx(ctx, func(ctx context.Context, r runner) error {
 			was, state, gates, needed = "", "", nil, nil
 			err := r.run(ctx,
-				call{sql: s.sql.NeededBy, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
+				call{sql: o.store.sql.NeededBy, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
 					needed, err = scanNeeded(row, id)
 					return err
 				}},
-				call{sql: s.sql.TakeOut, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&was) }},
-				call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
+				call{sql: o.store.sql.TakeOut, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&was) }},
+				call{sql: o.store.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
 			if err != nil || was == "" {
 				return err
+			}
+			if needed == nil {
+				needed = deed.Permit(id, was)
 			}
 			if needed != nil {
 				return needed // undoes it
 			}
-			return r.run(ctx, s.leaveCall(deleted, &gates, id), call{sql: s.sql.Forget, args: []any{[]int64{id}, string(sqlstore.StateOfDeleted(was))}})
+			return r.run(ctx, o.store.leaveCall(deleted, &gates, id), call{sql: o.store.sql.Forget, args: []any{[]int64{id}, string(sqlstore.StateOfDeleted(was))}})
 		})
 		switch {
 		case was != "" && needed != nil:
 			return needed
 		case err != nil:
-			return fmt.Errorf("delete: job %d: %w", id, err)
+			return fmt.Errorf("job %d: %w", id, err)
 		case was != "":
-			s.admit(ctx, gates)
+			o.effects.gates = append(o.effects.gates, gates...)
 			return nil
 		case state == "":
-			return fmt.Errorf("delete: %w", driver.NoSuchJob(id))
+			return driver.NoSuchJob(id)
 		}
-		if err := verdict.ToDelete.Permit(id, state); err != nil {
-			return fmt.Errorf("delete: %w", err)
+		if err := deed.Permit(id, state); err != nil {
+			return err
 		}
 	}
 }
@@ -175,29 +183,30 @@ func orZero(n *int64) int64 {
 	return *n
 }
 
-// Reopen makes a failed or cancelled job ready again. A run of a schedule is open
+// reopen makes a failed or cancelled job ready again. A run of a schedule is open
 // again too: the lock of the schedule, which comes before that of any key, keeps
 // it from being closed meanwhile.
-func (s *Store) Reopen(ctx context.Context, id int64) error {
-	ctx = sqlstore.MayWait(ctx)
-	var lane int32
-	for locked := false; !locked; { // one that ended between the two statements is looked for again
-		err := s.inTx(ctx, func(ctx context.Context, r runner) (err error) {
-			locked, err = s.reopenIn(ctx, r, id, &lane)
+func (o *operation) reopen(ctx context.Context, id int64, deed *verdict.Deed) error {
+	for { // one that ended between the two statements is looked for again
+		var lane int32
+		var locked bool
+		err := o.inTx(ctx, func(ctx context.Context, r runner) (err error) {
+			locked, err = o.store.reopenIn(ctx, r, id, deed, &lane)
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("reopen: %w", err)
+			return err
+		}
+		if locked {
+			o.effects.after(deed.Action, "", lane, nil)
+			return nil
 		}
 	}
-	s.notifier.work(lane)
-	s.admitSoon(ctx)
-	return nil
 }
 
 // reopenIn locks a job that has ended and reopens it. It reports false if the job had not
 // ended when it was to be locked, but has by now.
-func (s *Store) reopenIn(ctx context.Context, r runner, id int64, lane *int32) (locked bool, err error) {
+func (s *Store) reopenIn(ctx context.Context, r runner, id int64, deed *verdict.Deed, lane *int32) (locked bool, err error) {
 	var state fairlead.State
 	var tenant string
 	var key *string
@@ -213,7 +222,7 @@ func (s *Store) reopenIn(ctx context.Context, r runner, id int64, lane *int32) (
 		err = driver.NoSuchJob(id)
 	}
 	if err == nil {
-		err = verdict.ToReopen.Permit(id, state)
+		err = deed.Permit(id, state)
 	}
 	if err != nil || !locked {
 		return false, err

@@ -56,6 +56,11 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	if err != nil {
 		return pruned, fmt.Errorf("prune sweeps: %w", err)
 	}
+	bulks, err := s.PruneBulks(ctx, keep, limit)
+	pruned += bulks
+	if err != nil {
+		return pruned, err
+	}
 	records, err := s.pruneRecords(ctx, limit)
 	if err != nil {
 		return pruned, fmt.Errorf("prune records: %w", err)

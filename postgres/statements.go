@@ -119,6 +119,8 @@ type statements struct {
 	Reschedule   string `sql:"reschedule"`
 	RunNow       string `sql:"run_now"`
 	SetTurn      string `sql:"set_turn"`
+	NamesOf      string `sql:"names_of"`
+	SetLane      string `sql:"set_lane"`
 	TakeOut      string `sql:"take_out"`
 	Forget       string `sql:"forget"`
 

@@ -39,7 +39,7 @@ const (
 var everyMethod = map[protoreflect.Name]struct {
 	role    access.Role // the least that may; empty: every
 	touch   touch
-	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, ALERT an alert of acme, TASK a task of theirs, RUN a run of one, BATCH a batch of acme, SWEEP a sweep of theirs, TOKEN a token, NEW a new name, GONE a worker
+	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, ALERT an alert of acme, TASK a task of theirs, RUN a run of one, BATCH a batch of acme, BULK a bulk about its jobs, SWEEP a sweep of theirs, TOKEN a token, NEW a new name, GONE a worker
 }{
 	"EnqueueJobs":    {access.RoleSubmitter, jobsOf, `{"jobs":[{"kind":"noop","tenant":"acme"}]}`},
 	"AssignJobs":     {access.RoleSubmitter, jobsOf, `{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[{"kind":"noop"}]}`},
@@ -55,6 +55,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"RunJob":         {access.RoleSubmitter, aJob, `{"id":JOB}`},
 	"RescheduleJob":  {access.RoleSubmitter, aJob, `{"id":JOB,"not_before":"2030-01-01T00:00:00Z"}`},
 	"SetJobPriority": {access.RoleOperator, aJob, `{"id":JOB,"priority":1}`},
+	"MoveJob":        {access.RoleOperator, aJob, `{"id":JOB,"queue":"elsewhere"}`},
 	"FinishJob":      {access.RoleSubmitter, aJob, `{"id":JOB,"fence":1}`},
 	"FailJob":        {access.RoleSubmitter, aJob, `{"id":JOB,"fence":1,"error":"no"}`},
 	"DeleteJob":      {access.RoleOperator, aJob, `{"id":JOB}`},
@@ -124,6 +125,13 @@ var everyMethod = map[protoreflect.Name]struct {
 	"GetAlert":    {access.RoleViewer, aJob, `{"name":"ALERT"}`},
 	"ListAlerts":  {access.RoleViewer, many, `{}`},
 	"RemoveAlert": {access.RoleOperator, aJob, `{"name":"ALERT"}`},
+
+	"CreateBulk":     {access.RoleOperator, jobsOf, `{"action":"cancel","filter":{"tenant":["acme"]}}`},
+	"GetBulk":        {access.RoleViewer, aJob, `{"id":BULK}`},
+	"ListBulks":      {access.RoleViewer, many, `{}`},
+	"ListBulkMisses": {access.RoleViewer, aJob, `{"id":BULK}`},
+	"WatchBulk":      {access.RoleViewer, aJob, `{"id":BULK}`},
+	"StopBulk":       {access.RoleOperator, aJob, `{"id":BULK}`},
 
 	"CreateTask":    {access.RoleOperator, jobsOf, `{"name":"NEW","cron_expr":"0 0 1 1 *","target_url":"http://svc.internal/","tenant":"acme"}`},
 	"GetTask":       {access.RoleViewer, aJob, `{"id":"TASK"}`},

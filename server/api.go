@@ -136,6 +136,7 @@ type services struct {
 	calendars *Calendars
 	alerts    *Alerts
 	holds     *Holds
+	bulks     *Bulks
 	tasks     *tasks.Tasks
 	runs      *tasks.Runs
 
@@ -158,7 +159,7 @@ func newServices(store Store, options Options) *services {
 	jobs.masks, kinds.masks = masks, masks
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own), NewAlerts(own), NewHolds(own),
+		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own), NewAlerts(own), NewHolds(own), NewBulks(own, stopping),
 		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), masks,
 	}
 }
@@ -221,6 +222,13 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 			}
 			return s.alerts.GetAlert(ctx, &fairleadv1.GetAlertRequest{Name: about.GetName()})
 		},
+		"BulkService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			about, ok := request.(*fairleadv1.GetBulkRequest)
+			if !ok {
+				return nil, nil // it is new
+			}
+			return s.bulks.GetBulk(ctx, about)
+		},
 		"LimitService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(*fairleadv1.Limit)
 			if !ok {
@@ -252,6 +260,7 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_schedule_proto, "CalendarService", s.calendars},
 		{fairleadv1.File_fairlead_v1_alert_proto, "AlertService", s.alerts},
 		{fairleadv1.File_fairlead_v1_hold_proto, "HoldService", s.holds},
+		{fairleadv1.File_fairlead_v1_bulk_proto, "BulkService", s.bulks},
 		{fairleadv1.File_fairlead_v1_task_proto, "TaskService", s.tasks},
 		{fairleadv1.File_fairlead_v1_task_proto, "TaskRunService", s.runs},
 		{fairleadv1.File_fairlead_v1_batch_proto, "BatchService", s.batches},

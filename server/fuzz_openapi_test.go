@@ -91,7 +91,7 @@ func TestRequestsByTheDocumentNeverFailTheService(t *testing.T) {
 			}
 			a := newGuardedAPIOver(t, server.Auth{}, store)
 			for range 3 { // so that small ids are there
-				a.fill("JOB SCHEDULE CALENDAR ALERT TASK RUN BATCH SWEEP TOKEN")
+				a.fill("JOB SCHEDULE CALENDAR ALERT TASK RUN BATCH BULK SWEEP TOKEN")
 			}
 			a.fuzz(t, requests, seed)
 		})

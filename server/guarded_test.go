@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/server"
@@ -154,6 +155,13 @@ func (a *guardedAPI) fill(text string) string {
 			a.Fatal(err)
 		}
 		text = fillIn(text, "BATCH", strconv.FormatInt(batch.ID, 10))
+	}
+	if asksFor(text, "BULK") {
+		bulk, err := bulk.NewClient(a.store).Start(a.Context(), bulk.Bulk{Action: bulk.Cancel, Filter: fairlead.Filter{Tenants: []string{"acme"}}})
+		if err != nil {
+			a.Fatal(err)
+		}
+		text = fillIn(text, "BULK", strconv.FormatInt(bulk.ID, 10))
 	}
 	if asksFor(text, "SWEEP") {
 		sweep, err := a.sweeps.Put(a.Context(), sweep.Sweep{Name: unique, Kind: "count", To: 9, Tenant: "acme", Data: a.args})

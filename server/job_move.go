@@ -43,6 +43,11 @@ func (s *Jobs) SetJobPriority(ctx context.Context, in *fairleadv1.SetJobPriority
 	return s.after(ctx, in.GetId(), func() error { return s.client.SetPriority(ctx, in.GetId(), int(in.GetPriority())) })
 }
 
+// MoveJob puts a job that has not started into another queue.
+func (s *Jobs) MoveJob(ctx context.Context, in *fairleadv1.MoveJobRequest) (*fairleadv1.Job, error) {
+	return s.after(ctx, in.GetId(), func() error { return s.client.SetQueue(ctx, in.GetId(), in.GetQueue()) })
+}
+
 // FinishJob answers for a job that waits: it has succeeded.
 func (s *Jobs) FinishJob(ctx context.Context, in *fairleadv1.FinishJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), in.GetOutput(), nil) })

@@ -16,10 +16,12 @@ func checkUnreserved(prefix string, job *fairlead.Job) error {
 			Field: prefix + "kind", Message: fmt.Sprintf("is %q, which is reserved: only Fairlead itself makes such jobs; choose another", job.Kind),
 		})
 	}
-	if job.Tenant == reserved.NoticeTenant {
-		refused = append(refused, fairlead.FieldError{
-			Field: prefix + "tenant", Message: fmt.Sprintf("is %q, which is reserved for notices; choose another", job.Tenant),
-		})
+	for tenant, of := range map[string]string{reserved.NoticeTenant: "notices", reserved.BulkTenant: "bulks"} {
+		if job.Tenant == tenant {
+			refused = append(refused, fairlead.FieldError{
+				Field: prefix + "tenant", Message: fmt.Sprintf("is %q, which is reserved for %s; choose another", job.Tenant, of),
+			})
+		}
 	}
 	return fairlead.Invalid(refused...)
 }

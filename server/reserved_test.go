@@ -12,7 +12,7 @@ import (
 )
 
 // reservedKinds are kinds that only Fairlead makes jobs of.
-var reservedKinds = []string{reserved.Notice, batch.CompletedKind, sweep.GateKind, "sweep.http", "sweep.count"}
+var reservedKinds = []string{reserved.Notice, batch.CompletedKind, sweep.GateKind, "sweep.http", "sweep.count", reserved.Bulk}
 
 func TestNobodyMakesJobsThatSpeakInOurName(t *testing.T) {
 	a := newGuardedAPI(t)

@@ -236,6 +236,14 @@ func (s scoped) SetPriority(ctx context.Context, id int64, priority int) error {
 	return s.store.SetPriority(ctx, id, priority)
 }
 
+// SetQueue moves a job of the caller's to another queue.
+func (s scoped) SetQueue(ctx context.Context, id int64, queue string) error {
+	if err := s.job(ctx, id); err != nil {
+		return err
+	}
+	return s.store.SetQueue(ctx, id, queue)
+}
+
 // Delete removes a job of the caller's.
 func (s scoped) Delete(ctx context.Context, id int64) error {
 	if err := s.job(ctx, id); err != nil {

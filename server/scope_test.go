@@ -69,6 +69,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		"Reschedule":  own.Reschedule(ctx, z.job, time.Now()),
 		"RunNow":      own.RunNow(ctx, z.job),
 		"SetPriority": own.SetPriority(ctx, z.job, 7),
+		"SetQueue":    own.SetQueue(ctx, z.job, "elsewhere"),
 		"Resolve":     own.Resolve(ctx, fairlead.Settlement{ID: z.job}),
 		"Delete":      own.Delete(ctx, z.job),
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Act implements sqlstore.Acting. The write lock of the file is the lock of the subject. A
@@ -84,4 +85,21 @@ func (j *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		jobs[i].ID = id
 	}
 	return nil
+}
+
+// Operate implements sqlstore.JobTx.
+func (j *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
+	if err := j.Flush(ctx); err != nil {
+		return nil, err
+	}
+	refused := map[int64]error{}
+	for _, id := range ids {
+		switch err := j.t.operate(id, deed); {
+		case sqlstore.IsRefusal(err):
+			refused[id] = err
+		case err != nil:
+			return nil, err
+		}
+	}
+	return refused, nil
 }

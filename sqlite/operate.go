@@ -3,75 +3,87 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"time"
+	"fmt"
 
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// operate does something to one job, wherever it is. Nothing can move it
-// between finding and doing: there is one writer at a time.
-func (s *Store) operate(ctx context.Context, action verdict.Action, id int64, do func(t *txn, p *placed) error) error {
-	_, err := inTx(ctx, s, string(action), func(t *txn) (none, error) {
-		p, err := t.locate(id)
-		if err != nil {
-			return none{}, err
-		}
-		if err := action.Permit(id, p.state); err != nil {
-			return none{}, err
-		}
-		return none{}, do(t, p)
-	})
+// Operate implements what sqlstore needs to do something to one job.
+func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) error {
+	_, err := inTx(ctx, d.Store, string(deed.Action), func(t *txn) (none, error) { return none{}, t.operate(id, deed) })
 	return err
 }
 
-// Cancel ends a job, or asks a running one to stop.
-func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
-	reason = sqlstore.CleanText(reason)
-	return s.operate(ctx, verdict.ToCancel, id, func(t *txn, p *placed) error {
-		if verdict.Asked(p.state) {
-			t.wakes.cancel = true
-			return t.must(1, t.sql.Wish, reason, id)
-		}
-		next := verdict.Cancel(reason)
-		return t.become(p, &next)
-	})
+// operate does something to one job, wherever it is. Nothing can move it between finding
+// and doing: there is one writer at a time. What refuses it comes before the first
+// change: the transaction, which others may share, goes on.
+func (t *txn) operate(id int64, deed *verdict.Deed) error {
+	p, err := t.locate(id)
+	if err != nil {
+		return err
+	}
+	if err := deed.Permit(id, p.state); err != nil {
+		return err
+	}
+	switch deed.Action {
+	case verdict.ToCancel:
+		return t.cancel(p, deed.Reason)
+	case verdict.ToReopen:
+		return t.reopen(p)
+	case verdict.ToReschedule:
+		return t.reschedule(p, sqlstore.Micros(deed.NotBefore))
+	case verdict.ToRun:
+		return t.runNow(p)
+	case verdict.ToPrioritize:
+		return t.prioritize(p, -deed.Priority)
+	case verdict.ToMove:
+		return t.moveTo(p, deed.Queue)
+	case verdict.ToDelete:
+		return t.deleteJob(p)
+	}
+	return fmt.Errorf("there is no action %q", deed.Action)
 }
 
-// Reopen makes a failed or cancelled job ready or parked again.
-func (s *Store) Reopen(ctx context.Context, id int64) error {
-	return s.operate(ctx, verdict.ToReopen, id, func(t *txn, p *placed) error {
-		if err := t.takeKey(p); err != nil {
-			return err
-		}
-		if p.flags&sqlstore.FlagFire != 0 {
-			if _, err := t.exec(t.sql.ReopenFire, id); err != nil {
-				return err
-			}
-		}
-		p.failures, p.crashes = 0, 0
-		return t.awaitNow(p)
-	})
+// cancel ends a job, or asks a running one to stop.
+func (t *txn) cancel(p *placed, reason string) error {
+	if verdict.Asked(p.state) {
+		t.wakes.cancel = true
+		return t.must(1, t.sql.Wish, reason, p.id)
+	}
+	next := verdict.Cancel(reason)
+	return t.become(p, &next)
 }
 
-// Reschedule sets when a job becomes due. The zero time means now.
-func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
-	return s.operate(ctx, verdict.ToReschedule, id, func(t *txn, p *placed) error {
-		due := t.now
-		if !notBefore.IsZero() {
-			due = sqlstore.Micros(notBefore)
-		}
-		if err := t.leave(p); err != nil {
+// reopen makes a failed or cancelled job ready or parked again.
+func (t *txn) reopen(p *placed) error {
+	if err := t.takeKey(p); err != nil {
+		return err
+	}
+	if p.flags&sqlstore.FlagFire != 0 {
+		if _, err := t.exec(t.sql.ReopenFire, p.id); err != nil {
 			return err
 		}
-		if due > t.now {
-			if err := t.giveBack(p); err != nil {
-				return err
-			}
+	}
+	p.failures, p.crashes = 0, 0
+	return t.awaitNow(p)
+}
+
+// reschedule sets when a job becomes due. Zero means now.
+func (t *txn) reschedule(p *placed, due int64) error {
+	if due == 0 {
+		due = t.now
+	}
+	if err := t.leave(p); err != nil {
+		return err
+	}
+	if due > t.now {
+		if err := t.giveBack(p); err != nil {
+			return err
 		}
-		p.setTimes(p.times().MeantFor(due))
-		return t.reenter(p, due)
-	})
+	}
+	p.setTimes(p.times().MeantFor(due))
+	return t.reenter(p, due)
 }
 
 func (p *placed) times() verdict.Times {
@@ -88,11 +100,6 @@ func (t *txn) reenter(p *placed, due int64) error {
 		return err
 	}
 	return t.enter(p, due)
-}
-
-// RunNow makes a scheduled job ready or parked.
-func (s *Store) RunNow(ctx context.Context, id int64) error {
-	return s.operate(ctx, verdict.ToRun, id, (*txn).runNow)
 }
 
 // runNow lets a job run that waits for its time.
@@ -116,37 +123,58 @@ func (t *txn) awaitNow(p *placed) error {
 	return t.reenter(p, t.now)
 }
 
-// SetPriority changes the priority of a job.
-func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
-	return s.operate(ctx, verdict.ToPrioritize, id, func(t *txn, p *placed) error {
-		if !verdict.Queued(p.state) {
-			return t.must(1, t.sql.SetOrder, -priority, p.startBy, p.notBefore, id)
-		}
-		if err := t.leave(p); err != nil {
-			return err
-		}
-		p.turn = -priority
-		return t.reenter(p, t.now)
-	})
+// prioritize changes the turn of a job.
+func (t *txn) prioritize(p *placed, turn int) error {
+	if !verdict.Queued(p.state) {
+		return t.must(1, t.sql.SetOrder, turn, p.startBy, p.notBefore, p.id)
+	}
+	if err := t.leave(p); err != nil {
+		return err
+	}
+	p.turn = turn
+	return t.reenter(p, t.now)
 }
 
-// Delete removes a job.
-func (s *Store) Delete(ctx context.Context, id int64) error {
-	return s.operate(ctx, verdict.ToDelete, id, func(t *txn, p *placed) error {
-		if err := t.needed(id); err != nil {
-			return err
-		}
-		if err := t.noteDeleted(p); err != nil {
-			return err
-		}
-		if err := t.leave(p); err != nil {
-			return err
-		}
-		if err := t.giveBack(p); err != nil {
-			return err
-		}
-		return t.forget([]int64{id})
-	})
+// moveTo puts a job into another queue, in the same state and order. A scheduled one is
+// due when it was.
+func (t *txn) moveTo(p *placed, queue string) error {
+	names, err := t.laneNamed(p.lane)
+	if err != nil || names.Queue == queue {
+		return err
+	}
+	names.Queue = queue
+	lane, err := t.laneOf(names)
+	if err != nil {
+		return err
+	}
+	if err := t.must(1, t.sql.SetLane, lane, p.id); err != nil {
+		return err
+	}
+	if !verdict.Queued(p.state) {
+		return t.must(1, t.sql.SetLaneLater, lane, p.id)
+	}
+	if err := t.leave(p); err != nil {
+		return err
+	}
+	p.lane = lane
+	return t.enter(p, t.now)
+}
+
+// deleteJob removes a job and all that is known of it.
+func (t *txn) deleteJob(p *placed) error {
+	if err := t.needed(p.id); err != nil {
+		return err
+	}
+	if err := t.noteDeleted(p); err != nil {
+		return err
+	}
+	if err := t.leave(p); err != nil {
+		return err
+	}
+	if err := t.giveBack(p); err != nil {
+		return err
+	}
+	return t.forget([]int64{p.id})
 }
 
 // needed returns an ErrConflict if a batch or a sweep has still to see how a job ends.

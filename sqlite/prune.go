@@ -54,7 +54,11 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 		return records + jobs + batches, err
 	}
 	lines, err := s.PruneSweeps(ctx, keep.Failed, limit)
-	return records + jobs + batches + lines, err
+	if err != nil {
+		return records + jobs + batches + lines, err
+	}
+	bulks, err := s.PruneBulks(ctx, keep, limit)
+	return records + jobs + batches + lines + bulks, err
 }
 
 // pruneRecords removes answered requests and entries of the audit log, at most

@@ -93,6 +93,8 @@ type statements struct {
 	Extend         string `sql:"extend"`
 	Tell           string `sql:"tell"`
 	SetOrder       string `sql:"set_order"`
+	SetLane        string `sql:"set_lane"`
+	SetLaneLater   string `sql:"set_lane_later"`
 	DeleteJobs     string `sql:"delete_jobs"`
 	DeleteAttempts string `sql:"delete_attempts"`
 	DeleteMemos    string `sql:"delete_memos"`

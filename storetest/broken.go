@@ -215,6 +215,7 @@ func (b *breakable) verbs() []brokenVerb {
 		{"PauseKind", func(ctx context.Context) error { return c.PauseKind(ctx, "z") }},
 		{"ResumeKind", func(ctx context.Context) error { return c.ResumeKind(ctx, "z") }},
 		{"SetPriority", func(ctx context.Context) error { return s.SetPriority(ctx, id, 3) }},
+		{"SetQueue", func(ctx context.Context) error { return s.SetQueue(ctx, id, "elsewhere") }},
 		{"Reschedule", func(ctx context.Context) error { return s.Reschedule(ctx, id, time.Now().Add(time.Hour)) }},
 		{"RunNow", func(ctx context.Context) error { return s.RunNow(ctx, b.later.ID) }},
 		{"Cancel", func(ctx context.Context) error { return s.Cancel(ctx, id, "") }},

@@ -103,7 +103,9 @@ func testMelee(f *fixture) {
 // strike does one random thing.
 func strike(f *fixture, store Store, node fairlead.NodeID, id int64, random *rand.Rand) error {
 	ctx := f.ctx()
-	switch random.IntN(8) {
+	switch random.IntN(9) {
+	case 8:
+		return store.SetQueue(ctx, id, []string{fairlead.DefaultQueue, "melee"}[random.IntN(2)])
 	case 0:
 		return store.Cancel(ctx, id, "melee")
 	case 1:

@@ -42,9 +42,10 @@ func (f *fixture) operateEdges() []edgeCall {
 		"Reschedule":  func(id int64) error { return f.store.Reschedule(ctx, id, f.now().Add(time.Hour)) },
 		"RunNow":      func(id int64) error { return f.store.RunNow(ctx, id) },
 		"SetPriority": func(id int64) error { return f.store.SetPriority(ctx, id, 3) },
+		"SetQueue":    func(id int64) error { return f.store.SetQueue(ctx, id, "elsewhere") },
 		"Delete":      func(id int64) error { return f.store.Delete(ctx, id) },
 	}
-	for _, verb := range []string{"Cancel", "Reopen", "Reschedule", "RunNow", "SetPriority", "Delete"} {
+	for _, verb := range []string{"Cancel", "Reopen", "Reschedule", "RunNow", "SetPriority", "SetQueue", "Delete"} {
 		for _, id := range []int64{noJob, 0, -1} {
 			add(fmt.Sprintf("%s of job %d", verb, id), func(*fixture) (any, error) { return nil, verbs[verb](id) })
 		}

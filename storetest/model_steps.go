@@ -111,6 +111,12 @@ func (m *model) SetPriority(rt *rapid.T) {
 	m.agree(m.store.SetPriority(m.ctx(), id, priority), m.oracle.setPriority(id, priority))
 }
 
+// SetQueue moves any job to another queue.
+func (m *model) SetQueue(rt *rapid.T) {
+	id, queue := m.any(rt), rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "queue")
+	m.agree(m.store.SetQueue(m.ctx(), id, queue), m.oracle.setQueue(id, queue))
+}
+
 // Delete removes any job.
 func (m *model) Delete(rt *rapid.T) {
 	id := m.any(rt)

@@ -91,6 +91,14 @@ func (o *oracle) setPriority(id int64, priority int) error {
 	return err
 }
 
+func (o *oracle) setQueue(id int64, queue string) error {
+	r, err := o.permit(verdict.ToMove, id)
+	if err == nil {
+		r.Queue = queue
+	}
+	return err
+}
+
 func (o *oracle) delete(id int64) error {
 	r, err := o.permit(verdict.ToDelete, id)
 	if err == nil {

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/console"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
@@ -188,6 +189,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.calls.timeout, Logger: log})
 	courier.Register(kinds)
 	registerSweeps(kinds, timed, items.Options{Roots: o.sweepFiles, Client: guard.Client(), Databases: databases.Sources(), Logger: log}, calls)
+	bulk.Register(kinds, timed)
 	if err := registerCDC(kinds, o.cdc); err != nil {
 		return err
 	}
@@ -295,8 +297,10 @@ func (o serveOptions) nodeOptions(log *slog.Logger) engine.Options {
 	for _, name := range o.queues {
 		node.Queues = append(node.Queues, engine.Queue{Name: name})
 	}
-	if len(o.queues) > 0 && !slices.Contains(o.queues, external.NoticeQueue) {
-		node.Queues = append(node.Queues, engine.Queue{Name: external.NoticeQueue}) // notices may be sent by any node
+	for _, name := range []string{external.NoticeQueue, bulk.Queue} { // any node may send notices and carry out bulks
+		if len(o.queues) > 0 && !slices.Contains(o.queues, name) {
+			node.Queues = append(node.Queues, engine.Queue{Name: name})
+		}
 	}
 	return node
 }

@@ -31,6 +31,7 @@ type clients struct {
 	calendars fairleadv1connect.CalendarServiceClient
 	alerts    fairleadv1connect.AlertServiceClient
 	holds     fairleadv1connect.HoldServiceClient
+	bulks     fairleadv1connect.BulkServiceClient
 	tasks     fairleadv1connect.TaskServiceClient
 	taskRuns  fairleadv1connect.TaskRunServiceClient
 	batches   fairleadv1connect.BatchServiceClient
@@ -57,6 +58,7 @@ func newClients(t target, timeout time.Duration) *clients {
 		calendars: fairleadv1connect.NewCalendarServiceClient(web, t.Server, options),
 		alerts:    fairleadv1connect.NewAlertServiceClient(web, t.Server, options),
 		holds:     fairleadv1connect.NewHoldServiceClient(web, t.Server, options),
+		bulks:     fairleadv1connect.NewBulkServiceClient(web, t.Server, options),
 		tasks:     fairleadv1connect.NewTaskServiceClient(web, t.Server, options),
 		taskRuns:  fairleadv1connect.NewTaskRunServiceClient(web, t.Server, options),
 		batches:   fairleadv1connect.NewBatchServiceClient(web, t.Server, options),

@@ -14,7 +14,7 @@ import (
 func (s *session) jobCommand() *cobra.Command {
 	return s.prints(s.connects(noun("job", "Enqueue, watch and move jobs",
 		s.jobEnqueueCommand(), s.jobGetCommand(), s.jobListCommand(), s.jobCountCommand(), s.jobExplainCommand(), s.jobAttemptsCommand(), s.jobWatchCommand(),
-		s.jobCancelCommand(), s.jobRetryCommand(), s.jobRunCommand(), s.jobRescheduleCommand(), s.jobPriorityCommand(),
+		s.jobCancelCommand(), s.jobRetryCommand(), s.jobRunCommand(), s.jobRescheduleCommand(), s.jobPriorityCommand(), s.jobMoveCommand(),
 		s.jobFinishCommand(), s.jobFailCommand(), s.jobDeleteCommand(), s.jobBulkCommand(),
 	)))
 }

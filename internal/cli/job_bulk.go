@@ -37,12 +37,12 @@ func (s *session) jobBulkCommand() *cobra.Command {
 		if !slices.Contains(bulk, action) {
 			return Usagef("ACTION %q: use %s", action, strings.Join(bulk, ", "))
 		}
-		request := &fairleadv1.BulkJobsRequest{Action: action, DryRun: dryRun, Reason: reason, Filter: &fairleadv1.JobFilter{
-			State: filter.states, Kind: filter.kinds, Queue: filter.queues, Tenant: filter.tenants, Key: filter.key, Id: ids,
-			From: filter.from.proto(), To: filter.to.proto(), FinishedFrom: filter.finished.proto(),
-		}}
-		if !dryRun && !yes && (action == "cancel" || action == "delete") {
-			if err := c.askBulk(ctx, request); err != nil {
+		request := &fairleadv1.BulkJobsRequest{Action: action, DryRun: dryRun, Reason: reason, Filter: filter.chosen(ids)}
+		if !dryRun && !yes && irrevocable(action) {
+			err := c.askBulk(action, func() (counted, error) {
+				return c.jobs.BulkJobs(ctx, &fairleadv1.BulkJobsRequest{Action: action, DryRun: true, Filter: request.GetFilter()})
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -68,6 +68,17 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	return cmd
 }
 
+// irrevocable reports whether an action cannot be undone.
+func irrevocable(action string) bool { return action == "cancel" || action == "delete" }
+
+// chosen is the filter as a message, with ids.
+func (f *jobFilter) chosen(ids []int64) *fairleadv1.JobFilter {
+	return &fairleadv1.JobFilter{
+		State: f.states, Kind: f.kinds, Queue: f.queues, Tenant: f.tenants, Key: f.key, Id: ids,
+		From: f.from.proto(), To: f.to.proto(), FinishedFrom: f.finished.proto(),
+	}
+}
+
 func jobCount(n int64) string {
 	if n == 1 {
 		return "1 job"
@@ -75,8 +86,14 @@ func jobCount(n int64) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
+// counted is how many jobs match.
+type counted interface {
+	GetMatched() int64
+	GetMore() bool
+}
+
 // matched says how many jobs were counted.
-func matched(answer *fairleadv1.BulkJobsResponse) string {
+func matched(answer counted) string {
 	if answer.GetMore() {
 		return fmt.Sprintf("%d jobs or more", answer.GetMatched())
 	}
@@ -84,17 +101,15 @@ func matched(answer *fairleadv1.BulkJobsResponse) string {
 }
 
 // askBulk counts the jobs and asks whether they are really meant.
-func (c *call) askBulk(ctx context.Context, request *fairleadv1.BulkJobsRequest) error {
+func (c *call) askBulk(action string, count func() (counted, error)) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
-		return Usagef("without a terminal nothing confirms that you want to %s all these jobs: add --yes, or --dry-run to count them", request.GetAction())
+		return Usagef("without a terminal nothing confirms that you want to %s all these jobs: add --yes, or --dry-run to count them", action)
 	}
-	request.DryRun = true
-	count, err := c.jobs.BulkJobs(ctx, request)
+	jobs, err := count()
 	if err != nil {
 		return err
 	}
-	request.DryRun = false
-	return c.confirm(fmt.Sprintf("%s %s?", request.GetAction(), matched(count)))
+	return c.confirm(fmt.Sprintf("%s %s?", action, matched(jobs)))
 }
 
 // confirm goes on only if the user says yes.

@@ -81,6 +81,16 @@ func (s *session) jobPriorityCommand() *cobra.Command {
 	return cmd
 }
 
+func (s *session) jobMoveCommand() *cobra.Command {
+	return verb("move ID QUEUE", "Put a job that has not started into another queue", s.withID(func(ctx context.Context, c *call, id int64) error {
+		job, err := c.jobs.MoveJob(ctx, &fairleadv1.MoveJobRequest{Id: id, Queue: c.args[1]})
+		if err != nil {
+			return err
+		}
+		return c.say(job, "job %d is %s in the queue %s", job.GetId(), job.GetState(), job.GetQueue())
+	}))
+}
+
 func (s *session) jobFinishCommand() *cobra.Command {
 	var fence int64
 	var result string

@@ -10,6 +10,7 @@ const (
 	Notice    = "notice"          // tells a tenant what became of a job
 	Completed = "batch.completed" // reports that a batch has completed
 	Gate      = "sweep.gate"      // asks whether a sweep may run
+	Bulk      = "bulk"            // acts upon all jobs that match a filter
 )
 
 // Start is the kind of jobs that start a sweep. Callers may make them.
@@ -25,6 +26,12 @@ const (
 	NoticeTenant = "fairlead-notices"
 )
 
+// Jobs that carry out bulks have a queue and a tenant of their own, for the same reason.
+const (
+	BulkQueue  = "fairlead-bulks"
+	BulkTenant = "fairlead-bulks"
+)
+
 // IsShard reports whether jobs of a kind go over shards of sweeps.
 func IsShard(kind string) bool {
 	return strings.HasPrefix(kind, Shards) && kind != Gate && kind != Start
@@ -35,7 +42,7 @@ func IsShard(kind string) bool {
 // are trusted, as they can write there anyway.
 func Is(kind string) bool {
 	switch kind {
-	case Notice, Completed, Gate:
+	case Notice, Completed, Gate, Bulk:
 		return true
 	}
 	return IsShard(kind)

@@ -2,8 +2,10 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Acting runs transactions that act upon one thing under its lock, and make jobs.
@@ -28,6 +30,15 @@ type JobTx interface {
 	// Enqueue stores jobs, which have been through NormalizeJobs and have no keys, and sets
 	// their IDs. How many jobs their tenant may have pending does not count.
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
+	// Operate carries a deed out upon each of some jobs, as the methods of Operator do. It
+	// returns the ErrConflict or ErrNotFound of those that refuse it, which it leaves as they
+	// are. If it fails, the transaction is to be rolled back.
+	Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (refused map[int64]error, err error)
+}
+
+// IsRefusal reports whether a deed was refused: the job is as it was.
+func IsRefusal(err error) bool {
+	return errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound)
 }
 
 // Refusal is an error of what a caller did in the transaction, while no statement failed: the

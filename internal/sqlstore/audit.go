@@ -45,13 +45,18 @@ func (s *auditStore) Audit(ctx context.Context, entries []access.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
+	_, err := exec(ctx, s.db, "audit", s.sql.AddEntries, entryRows(entries))
+	return err
+}
+
+// entryRows are entries as the statement that adds them takes them.
+func entryRows(entries []access.Entry) *Rows {
 	var rows Rows
 	for _, entry := range entries {
 		e := cleanEntry(entry)
 		rows.Add(e.Actor, string(e.Role), e.From, e.Action, e.Subject, e.Tenant, JSON(e.Before), JSON(e.After), e.Error)
 	}
-	_, err := exec(ctx, s.db, "audit", s.sql.AddEntries, &rows)
-	return err
+	return &rows
 }
 
 // AuditLog returns the entries that match, newest first.

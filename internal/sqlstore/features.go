@@ -2,6 +2,7 @@ package sqlstore
 
 // Features are what all stores do alike. A store embeds them: their methods are its own.
 type Features struct {
+	operatorStore
 	tokenStore
 	auditStore
 	secretStore
@@ -9,6 +10,7 @@ type Features struct {
 	pauseStore
 	calendarStore
 	alertStore
+	bulkStore
 	batchStore
 	sweepStore
 	steerStore
@@ -33,6 +35,7 @@ type FeatureStatements struct {
 	PauseStatements
 	CalendarStatements
 	AlertStatements
+	BulkStatements
 	BatchStatements
 	SweepStatements
 	SteerStatements
@@ -49,6 +52,7 @@ type FeatureDatabase interface {
 	Database
 	RuleChanges
 	Acting
+	operating
 	BatchDialect
 	SweepDialect
 	usageSource
@@ -62,6 +66,7 @@ type FeatureDatabase interface {
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
 	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{
+		operatorStore:     operatorStore{of: database},
 		tokenStore:        tokenStore{db: database, sql: &statements.TokenStatements},
 		auditStore:        auditStore{db: database, sql: &statements.AuditStatements, query: query},
 		secretStore:       secretStore{db: database, sql: &statements.SecretStatements},
@@ -69,6 +74,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		pauseStore:        pauseStore{db: database, rules: database, sql: pauses},
 		calendarStore:     calendarStore{db: database, sql: &statements.CalendarStatements},
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
+		bulkStore:         bulkStore{db: database, acting: database, sql: &statements.BulkStatements, audit: &statements.AuditStatements},
 		batchStore:        batchStore{db: database, dialect: database, sql: &statements.BatchStatements},
 		sweepStore:        sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:        steerStore{db: database, acting: database, sql: &statements.SteerStatements},

@@ -18,6 +18,7 @@ const (
 	ToReschedule Action = "reschedule"
 	ToRun        Action = "run"
 	ToPrioritize Action = "set the priority of"
+	ToMove       Action = "move"
 	ToDelete     Action = "delete"
 )
 
@@ -32,6 +33,7 @@ var (
 		ToReschedule: pending,
 		ToRun:        pending,
 		ToPrioritize: live,
+		ToMove:       pending,
 		ToDelete:     slices.Concat(pending, ended),
 	}
 )

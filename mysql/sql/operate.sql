@@ -133,6 +133,20 @@ delete d from {{done}} d force index (primary) where {{among}} and lane >= 0;
 -- Locks: the row of job.
 update {{job}} set turn = ?, start_by = ?, not_before = ? where id = ?;
 
+-- name: set_lane
+-- Changes the lane of a job. Its row of ready or parked is moved in the same transaction.
+-- Inputs: lane, id.
+-- Output: none.
+-- Locks: the row of job.
+update {{job}} set lane = ? where id = ?;
+
+-- name: set_lane_later
+-- Changes the lane of a scheduled job, which is locked, where it waits.
+-- Inputs: lane, id.
+-- Output: none.
+-- Locks: the row of later.
+update {{later}} set lane = ? where id = ?;
+
 -- name: set_due
 -- Makes jobs due, which are scheduled and locked. start_by moves along if it was
 -- the due time.

@@ -230,6 +230,56 @@ returned as (
 )
 select state, lane from changed;
 
+-- name: names_of
+-- Whose a job is and what it does: what never changes of its lane.
+-- Inputs: $1 id.
+-- Output: tenant, kind.
+-- Locks: none.
+select l.tenant, l.kind from {{job}} j join {{lane}} l on l.id = any (array[j.lane]) where j.id = $1::bigint;
+
+-- name: set_lane
+-- Moves a job that waits to be started to another lane, in the same state and order. It
+-- fails, so that the transaction is rolled back, if the lane is not the one that the
+-- caller knows.
+-- Inputs: $1 id, $2 lane, $3 its queue, $4 its tenant, $5 its kind.
+-- Output: the state that it is in and its lane, if it was there.
+-- Locks: the job and its job row.
+with known as materialized (
+    select case
+        when (select true from {{lane}} where id = $2::int and queue = $3::text and tenant = $4::text and kind = $5::text and retired_at = 0) then $2::int
+        else ('changed lanes ' || $2::int)::int
+    end as lane
+),
+in_later as (
+    update {{later}} set lane = (select lane from known) where id = $1::bigint returning id
+),
+standing as materialized (select lane, gate, turn, start_by from {{job}} where id = $1::bigint),
+in_parked as (
+    update {{parked}} p set lane = (select lane from known)
+    where p.gate = (select gate from standing) and p.turn = (select turn from standing) and p.start_by = (select start_by from standing) and p.id = $1::bigint
+    returning p.id
+),
+from_ready as (
+    delete from {{ready}} r
+    where r.lane = (select lane from standing) and r.solo in (0, 1) and r.turn = (select turn from standing) and r.start_by = (select start_by from standing) and r.id = $1::bigint
+    returning r.solo, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select (select lane from known), solo, turn, start_by, id, attempt, failures, crashes from from_ready
+),
+found as materialized (
+    select 'scheduled' as state, id from in_later
+    union all
+    select 'parked', id from in_parked
+    union all
+    select 'ready', id from from_ready
+),
+changed as (
+    update {{job}} j set lane = (select lane from known) from found f where j.id = any (array[f.id]) returning f.state, j.lane
+)
+select state, lane from changed;
+
 -- name: take_out
 -- Takes a job that waits to be started, or has ended, out of its place, to be forgotten.
 -- Inputs: $1 id.

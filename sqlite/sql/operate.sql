@@ -28,6 +28,16 @@ on conflict (id) do update set told = excluded.told, told_fence = excluded.told_
 -- Inputs: turn, start_by, not_before, id.  Output: none.  Locks: the writer's.
 update {{job}} set turn = ?, start_by = ?, not_before = ? where id = ?;
 
+-- name: set_lane
+-- Changes the lane of a job. Its row in its place is moved in the same transaction.
+-- Inputs: lane, id.  Output: none.  Locks: the writer's.
+update {{job}} set lane = ? where id = ?;
+
+-- name: set_lane_later
+-- Changes the lane of a scheduled job where it waits.
+-- Inputs: lane, id.  Output: none.  Locks: the writer's.
+update {{later}} set lane = ? where id = ?;
+
 -- name: pause
 -- Pauses a queue or kind.
 -- Inputs: scope, name.  Output: none.  Locks: the writer's.

@@ -2402,6 +2402,58 @@ func (x *SetJobPriorityRequest) GetPriority() int32 {
 	return 0
 }
 
+type MoveJobRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Queue         string                 `protobuf:"bytes,2,opt,name=queue,proto3" json:"queue,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveJobRequest) Reset() {
+	*x = MoveJobRequest{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveJobRequest) ProtoMessage() {}
+
+func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
+func (*MoveJobRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *MoveJobRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *MoveJobRequest) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
 type FinishJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2414,7 +2466,7 @@ type FinishJobRequest struct {
 
 func (x *FinishJobRequest) Reset() {
 	*x = FinishJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2426,7 +2478,7 @@ func (x *FinishJobRequest) String() string {
 func (*FinishJobRequest) ProtoMessage() {}
 
 func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2439,7 +2491,7 @@ func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishJobRequest.ProtoReflect.Descriptor instead.
 func (*FinishJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *FinishJobRequest) GetId() int64 {
@@ -2477,7 +2529,7 @@ type FailJobRequest struct {
 
 func (x *FailJobRequest) Reset() {
 	*x = FailJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[27]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2489,7 +2541,7 @@ func (x *FailJobRequest) String() string {
 func (*FailJobRequest) ProtoMessage() {}
 
 func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[27]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2502,7 +2554,7 @@ func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJobRequest.ProtoReflect.Descriptor instead.
 func (*FailJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *FailJobRequest) GetId() int64 {
@@ -2541,7 +2593,7 @@ type DeleteJobResponse struct {
 
 func (x *DeleteJobResponse) Reset() {
 	*x = DeleteJobResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[28]
+	mi := &file_fairlead_v1_job_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2553,7 +2605,7 @@ func (x *DeleteJobResponse) String() string {
 func (*DeleteJobResponse) ProtoMessage() {}
 
 func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[28]
+	mi := &file_fairlead_v1_job_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2566,7 +2618,7 @@ func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobResponse.ProtoReflect.Descriptor instead.
 func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{29}
 }
 
 type BulkJobsRequest struct {
@@ -2583,7 +2635,7 @@ type BulkJobsRequest struct {
 
 func (x *BulkJobsRequest) Reset() {
 	*x = BulkJobsRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[29]
+	mi := &file_fairlead_v1_job_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2595,7 +2647,7 @@ func (x *BulkJobsRequest) String() string {
 func (*BulkJobsRequest) ProtoMessage() {}
 
 func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[29]
+	mi := &file_fairlead_v1_job_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2608,7 +2660,7 @@ func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsRequest.ProtoReflect.Descriptor instead.
 func (*BulkJobsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{29}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *BulkJobsRequest) GetAction() string {
@@ -2656,7 +2708,7 @@ type BulkJobsResponse struct {
 
 func (x *BulkJobsResponse) Reset() {
 	*x = BulkJobsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[30]
+	mi := &file_fairlead_v1_job_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2668,7 +2720,7 @@ func (x *BulkJobsResponse) String() string {
 func (*BulkJobsResponse) ProtoMessage() {}
 
 func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[30]
+	mi := &file_fairlead_v1_job_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2681,7 +2733,7 @@ func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsResponse.ProtoReflect.Descriptor instead.
 func (*BulkJobsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{30}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *BulkJobsResponse) GetMatched() int64 {
@@ -2928,7 +2980,10 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"not_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\x92\xb5\x18\x02\b\x01R\tnotBefore\"`\n" +
 	"\x15SetJobPriorityRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12/\n" +
-	"\bpriority\x18\x02 \x01(\x05B\x13\x92\xb5\x18\x0f\x10\x80\x86\xfe\xff\xff\xff\xff\xff\xff\x01\x18\x80\xfa\x01R\bpriority\"^\n" +
+	"\bpriority\x18\x02 \x01(\x05B\x13\x92\xb5\x18\x0f\x10\x80\x86\xfe\xff\xff\xff\xff\xff\xff\x01\x18\x80\xfa\x01R\bpriority\"I\n" +
+	"\x0eMoveJobRequest\x12\x16\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1f\n" +
+	"\x05queue\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x05queue\"^\n" +
 	"\x10FinishJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x14\n" +
 	"\x05fence\x18\x02 \x01(\x03R\x05fence\x12\x1c\n" +
@@ -2948,7 +3003,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\amatched\x18\x01 \x01(\x03R\amatched\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\x03R\x06missed\x12\x12\n" +
-	"\x04more\x18\x04 \x01(\bR\x04more2\x9f\x10\n" +
+	"\x04more\x18\x04 \x01(\bR\x04more2\x8a\x11\n" +
 	"\n" +
 	"JobService\x12z\n" +
 	"\vEnqueueJobs\x12\x1f.fairlead.v1.EnqueueJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"(ڵ\x18\r\n" +
@@ -2981,7 +3036,10 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\tsubmitter\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/jobs/{id}/reschedule\x12{\n" +
 	"\x0eSetJobPriority\x12\".fairlead.v1.SetJobPriorityRequest\x1a\x10.fairlead.v1.Job\"3ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/jobs/{id}/priority\x12p\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/jobs/{id}/priority\x12i\n" +
+	"\aMoveJob\x12\x1b.fairlead.v1.MoveJobRequest\x1a\x10.fairlead.v1.Job\"/ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/api/v1/jobs/{id}/move\x12p\n" +
 	"\tFinishJob\x12\x1d.fairlead.v1.FinishJobRequest\x1a\x10.fairlead.v1.Job\"2ڵ\x18\v\n" +
 	"\tsubmitter\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/jobs/{id}/finish\x12j\n" +
 	"\aFailJob\x12\x1b.fairlead.v1.FailJobRequest\x1a\x10.fairlead.v1.Job\"0ڵ\x18\v\n" +
@@ -3005,7 +3063,7 @@ func file_fairlead_v1_job_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_job_proto_rawDescData
 }
 
-var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_fairlead_v1_job_proto_goTypes = []any{
 	(*NewJob)(nil),                // 0: fairlead.v1.NewJob
 	(*Retry)(nil),                 // 1: fairlead.v1.Retry
@@ -3033,67 +3091,68 @@ var file_fairlead_v1_job_proto_goTypes = []any{
 	(*CancelJobRequest)(nil),      // 23: fairlead.v1.CancelJobRequest
 	(*RescheduleJobRequest)(nil),  // 24: fairlead.v1.RescheduleJobRequest
 	(*SetJobPriorityRequest)(nil), // 25: fairlead.v1.SetJobPriorityRequest
-	(*FinishJobRequest)(nil),      // 26: fairlead.v1.FinishJobRequest
-	(*FailJobRequest)(nil),        // 27: fairlead.v1.FailJobRequest
-	(*DeleteJobResponse)(nil),     // 28: fairlead.v1.DeleteJobResponse
-	(*BulkJobsRequest)(nil),       // 29: fairlead.v1.BulkJobsRequest
-	(*BulkJobsResponse)(nil),      // 30: fairlead.v1.BulkJobsResponse
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
+	(*MoveJobRequest)(nil),        // 26: fairlead.v1.MoveJobRequest
+	(*FinishJobRequest)(nil),      // 27: fairlead.v1.FinishJobRequest
+	(*FailJobRequest)(nil),        // 28: fairlead.v1.FailJobRequest
+	(*DeleteJobResponse)(nil),     // 29: fairlead.v1.DeleteJobResponse
+	(*BulkJobsRequest)(nil),       // 30: fairlead.v1.BulkJobsRequest
+	(*BulkJobsResponse)(nil),      // 31: fairlead.v1.BulkJobsResponse
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
 }
 var file_fairlead_v1_job_proto_depIdxs = []int32{
-	31, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
-	31, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
-	32, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
+	32, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
+	32, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
+	33, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
 	1,  // 3: fairlead.v1.NewJob.retry:type_name -> fairlead.v1.Retry
-	32, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
-	32, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
-	31, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
-	31, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
-	32, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
+	33, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
+	33, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
+	32, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
+	32, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
+	33, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
 	1,  // 9: fairlead.v1.Job.retry:type_name -> fairlead.v1.Retry
-	31, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
-	31, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	31, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
-	31, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	31, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	32, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
+	32, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	32, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
+	32, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
+	32, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
 	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	31, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	31, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	32, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	32, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	31, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	31, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	31, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
-	31, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	31, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	31, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	32, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	32, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	32, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
+	32, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	32, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	32, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	2,  // 25: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	31, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
-	31, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
-	31, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	32, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
+	32, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
+	32, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	11, // 29: fairlead.v1.CountJobsResponse.states:type_name -> fairlead.v1.StateCount
-	31, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	31, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	32, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	32, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
 	13, // 32: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	31, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	32, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
 	20, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	31, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	32, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
 	16, // 36: fairlead.v1.Explanation.share:type_name -> fairlead.v1.Share
 	17, // 37: fairlead.v1.Explanation.run:type_name -> fairlead.v1.CurrentRun
-	31, // 38: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
-	32, // 39: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
-	31, // 40: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
-	31, // 41: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
+	32, // 38: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
+	33, // 39: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
+	32, // 40: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
+	32, // 41: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
 	20, // 42: fairlead.v1.Situation.reasons:type_name -> fairlead.v1.Obstacle
 	15, // 43: fairlead.v1.Situation.jobs:type_name -> fairlead.v1.Explanation
-	31, // 44: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	32, // 44: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
 	19, // 45: fairlead.v1.Obstacle.kinds:type_name -> fairlead.v1.KindCount
-	31, // 46: fairlead.v1.JobHistory.at:type_name -> google.protobuf.Timestamp
+	32, // 46: fairlead.v1.JobHistory.at:type_name -> google.protobuf.Timestamp
 	22, // 47: fairlead.v1.JobHistory.stretches:type_name -> fairlead.v1.Stretch
-	31, // 48: fairlead.v1.Stretch.from:type_name -> google.protobuf.Timestamp
-	31, // 49: fairlead.v1.Stretch.until:type_name -> google.protobuf.Timestamp
+	32, // 48: fairlead.v1.Stretch.from:type_name -> google.protobuf.Timestamp
+	32, // 49: fairlead.v1.Stretch.until:type_name -> google.protobuf.Timestamp
 	20, // 50: fairlead.v1.Stretch.causes:type_name -> fairlead.v1.Obstacle
-	31, // 51: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	32, // 51: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
 	7,  // 52: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
 	3,  // 53: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
 	5,  // 54: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
@@ -3109,30 +3168,32 @@ var file_fairlead_v1_job_proto_depIdxs = []int32{
 	6,  // 64: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
 	24, // 65: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
 	25, // 66: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	26, // 67: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	27, // 68: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 69: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	29, // 70: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 71: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 72: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 73: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 74: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	12, // 75: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
-	14, // 76: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	15, // 77: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	21, // 78: fairlead.v1.JobService.GetJobHistory:output_type -> fairlead.v1.JobHistory
-	2,  // 79: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 80: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 81: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 82: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 83: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 84: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 85: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 86: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	28, // 87: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	30, // 88: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	71, // [71:89] is the sub-list for method output_type
-	53, // [53:71] is the sub-list for method input_type
+	26, // 67: fairlead.v1.JobService.MoveJob:input_type -> fairlead.v1.MoveJobRequest
+	27, // 68: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	28, // 69: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 70: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	30, // 71: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 72: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 73: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 74: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 75: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	12, // 76: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
+	14, // 77: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	15, // 78: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	21, // 79: fairlead.v1.JobService.GetJobHistory:output_type -> fairlead.v1.JobHistory
+	2,  // 80: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 81: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 82: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 83: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 84: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 85: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 86: fairlead.v1.JobService.MoveJob:output_type -> fairlead.v1.Job
+	2,  // 87: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 88: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	29, // 89: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	31, // 90: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	72, // [72:91] is the sub-list for method output_type
+	53, // [53:72] is the sub-list for method input_type
 	53, // [53:53] is the sub-list for extension type_name
 	53, // [53:53] is the sub-list for extension extendee
 	0,  // [0:53] is the sub-list for field type_name
@@ -3152,7 +3213,7 @@ func file_fairlead_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_job_proto_rawDesc), len(file_fairlead_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ const (
 	JobServiceRunJobProcedure         = "/fairlead.v1.JobService/RunJob"
 	JobServiceRescheduleJobProcedure  = "/fairlead.v1.JobService/RescheduleJob"
 	JobServiceSetJobPriorityProcedure = "/fairlead.v1.JobService/SetJobPriority"
+	JobServiceMoveJobProcedure        = "/fairlead.v1.JobService/MoveJob"
 	JobServiceFinishJobProcedure      = "/fairlead.v1.JobService/FinishJob"
 	JobServiceFailJobProcedure        = "/fairlead.v1.JobService/FailJob"
 	JobServiceDeleteJobProcedure      = "/fairlead.v1.JobService/DeleteJob"
@@ -63,6 +64,9 @@ type JobServiceClient interface {
 	// Sets when a job that has not started becomes due.
 	RescheduleJob(context.Context, *v1.RescheduleJobRequest) (*v1.Job, error)
 	SetJobPriority(context.Context, *v1.SetJobPriorityRequest) (*v1.Job, error)
+	// Moves a job that has not started to another queue. Its order, its due time and its key
+	// stay. Where a schedule, a batch or a sweep puts its next jobs does not change.
+	MoveJob(context.Context, *v1.MoveJobRequest) (*v1.Job, error)
 	// Answers for a job that waits: it has succeeded.
 	FinishJob(context.Context, *v1.FinishJobRequest) (*v1.Job, error)
 	// Answers for a job that waits: its attempt has failed. A job of the kind external is
@@ -141,6 +145,10 @@ func (c jobServiceClient) RescheduleJob(ctx context.Context, in *v1.RescheduleJo
 
 func (c jobServiceClient) SetJobPriority(ctx context.Context, in *v1.SetJobPriorityRequest) (*v1.Job, error) {
 	return rpc.Call[*v1.Job](ctx, c.Client, "SetJobPriority", in)
+}
+
+func (c jobServiceClient) MoveJob(ctx context.Context, in *v1.MoveJobRequest) (*v1.Job, error) {
+	return rpc.Call[*v1.Job](ctx, c.Client, "MoveJob", in)
 }
 
 func (c jobServiceClient) FinishJob(ctx context.Context, in *v1.FinishJobRequest) (*v1.Job, error) {

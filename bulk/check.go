@@ -1,0 +1,85 @@
+package bulk
+
+import (
+	"math"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Bounds of bulks.
+const (
+	maxReason = 1000 // bytes
+	maxIDs    = 1000 // that a filter names
+	maxNames  = 1000 // of each sort that a filter names
+	maxRate   = 1e6
+)
+
+// Normalize fills in the defaults of a bulk about to be stored, and returns an *InvalidError
+// that names every field that cannot be accepted.
+func Normalize(b *Bulk) error {
+	var c complaints
+	names := make([]string, len(Actions()))
+	for i, action := range Actions() {
+		names[i] = string(action)
+	}
+	switch {
+	case b.Action == "":
+		c.Refuse("action", "is empty; say what is done to the jobs")
+	case b.Action.States() == nil:
+		c.OneOf("action", string(b.Action), names...)
+	default:
+		b.checkParameters(&c)
+		b.checkFilter(&c)
+	}
+	c.Text("reason", b.Reason)
+	if len(b.Reason) > maxReason {
+		c.Refuse("reason", "has %d bytes; at most %d are kept", len(b.Reason), maxReason)
+	}
+	if math.IsNaN(b.Rate) || b.Rate < 0 || b.Rate > maxRate {
+		c.Refuse("rate", "is %v; it must be between 0 and %v", b.Rate, float64(maxRate))
+	}
+	return fairlead.Invalid(c.Found...)
+}
+
+// checkParameters refuses what does not belong to the action, or is missing.
+func (b *Bulk) checkParameters(c *complaints) {
+	switch {
+	case b.Action == Move:
+		c.Name("queue", b.Queue, fairlead.MaxName)
+	case b.Queue != "":
+		c.Refuse("queue", "is %q, and the action is %s; only %s has one", b.Queue, b.Action, Move)
+	}
+	switch {
+	case b.Action != Prioritize && b.Priority != 0:
+		c.Refuse("priority", "is %d, and the action is %s; only %s has one", b.Priority, b.Action, Prioritize)
+	case b.Priority < -fairlead.MaxPriority || b.Priority > fairlead.MaxPriority:
+		c.Refuse("priority", "is %d; it must be between %d and %d", b.Priority, -fairlead.MaxPriority, fairlead.MaxPriority)
+	}
+}
+
+// checkFilter refuses what chooses no job, or cannot be kept.
+func (b *Bulk) checkFilter(c *complaints) {
+	filter := &b.Filter
+	filter.Limit, filter.Below = 0, 0
+	if !b.Action.Narrow(filter) {
+		c.Refuse("filter.state", "names no state in which this can be done")
+	}
+	if len(filter.IDs) > maxIDs {
+		c.Refuse("filter.id", "has %d ids; at most %d are kept", len(filter.IDs), maxIDs)
+	}
+	for _, names := range []struct {
+		field string
+		list  []string
+	}{{"filter.kind", filter.Kinds}, {"filter.queue", filter.Queues}, {"filter.tenant", filter.Tenants}, {"filter.key", []string{filter.Key}}} {
+		if len(names.list) > maxNames {
+			c.Refuse(names.field, "has %d names; at most %d are kept", len(names.list), maxNames)
+			continue
+		}
+		for _, name := range names.list {
+			c.Text(names.field, name)
+			if len(name) > fairlead.MaxName {
+				c.Refuse(names.field, "has a name of %d bytes; none is longer than %d", len(name), fairlead.MaxName)
+			}
+		}
+	}
+}

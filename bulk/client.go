@@ -1,0 +1,100 @@
+package bulk
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/await"
+)
+
+// countedAtMost is about how many jobs are counted before a bulk is stored.
+const countedAtMost = 100_000
+
+// Client is how programs use the bulks of a store. It may be used by many goroutines.
+type Client struct {
+	store Source
+}
+
+// NewClient makes a client of a store.
+func NewClient(store Source) *Client { return &Client{store} }
+
+// Preview counts the jobs that a bulk would be about, and changes nothing. It fails with
+// ErrInvalid.
+func (c *Client) Preview(ctx context.Context, b Bulk) (fairlead.Count, error) {
+	if err := Normalize(&b); err != nil {
+		return fairlead.Count{}, err
+	}
+	return c.store.TallyUpTo(ctx, b.Filter, countedAtMost)
+}
+
+// Start stores a bulk, which a node then carries out. Jobs that are made from now on are
+// not among those it is about. It fails with ErrInvalid.
+func (c *Client) Start(ctx context.Context, b Bulk) (Bulk, error) {
+	if err := Normalize(&b); err != nil {
+		return Bulk{}, err
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return Bulk{}, err
+	}
+	if b.Filter.To.IsZero() || now.Before(b.Filter.To) {
+		b.Filter.To = now
+	}
+	count, err := c.store.TallyUpTo(ctx, b.Filter, countedAtMost)
+	if err != nil {
+		return Bulk{}, err
+	}
+	b.Status = Status{Matched: count.Total(), More: count.More}
+	own := job()
+	if err := fairlead.NormalizeJobs([]*fairlead.Job{own}); err != nil {
+		return Bulk{}, err
+	}
+	return c.store.AddBulk(ctx, b, own)
+}
+
+// Get returns a bulk, or ErrNotFound.
+func (c *Client) Get(ctx context.Context, id int64) (Bulk, error) { return get(ctx, c.store, id) }
+
+func get(ctx context.Context, store Store, id int64) (Bulk, error) {
+	found, err := store.Bulks(ctx, Filter{IDs: []int64{id}})
+	if err == nil && len(found) == 0 {
+		err = NoSuchBulk(id)
+	}
+	if err != nil {
+		return Bulk{}, err
+	}
+	return found[0], nil
+}
+
+// List lists bulks, newest first.
+func (c *Client) List(ctx context.Context, filter Filter) ([]Bulk, error) {
+	return c.store.Bulks(ctx, filter)
+}
+
+// Misses lists the jobs that a bulk has left as they were, and why. It fails with
+// ErrNotFound.
+func (c *Client) Misses(ctx context.Context, id int64, filter MissFilter) ([]Miss, error) {
+	if _, err := c.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	return c.store.BulkMisses(ctx, id, filter)
+}
+
+// Stop asks a bulk to stop, and returns it. What it has done stays done; jobs that it has not
+// come to stay as they are. It fails with ErrNotFound, and with ErrConflict if the bulk has
+// ended.
+func (c *Client) Stop(ctx context.Context, id int64) (Bulk, error) {
+	if err := c.store.StopBulk(ctx, id); err != nil {
+		return Bulk{}, err
+	}
+	return c.Get(ctx, id)
+}
+
+// Wait waits until a bulk has ended. It fails with ErrNotFound, and with the error of the
+// context, together with the bulk as it was seen last.
+func (c *Client) Wait(ctx context.Context, id int64) (Bulk, error) {
+	return await.Until(ctx, func(ctx context.Context) (Bulk, bool, error) {
+		b, err := c.Get(ctx, id)
+		return b, b.State.Final(), err
+	})
+}

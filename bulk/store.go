@@ -1,0 +1,84 @@
+package bulk
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Store keeps bulks, and acts upon jobs for them.
+type Store interface {
+	// AddBulk stores a bulk and the job that carries it out, all or nothing. The bulk has been
+	// through Normalize, the job through NormalizeJobs; the bulk gets the ID of the job. Of its
+	// Status only Matched and More are kept. It returns the bulk as stored.
+	AddBulk(ctx context.Context, b Bulk, job *fairlead.Job) (Bulk, error)
+	// Bulks lists bulks, newest first. One whose job was cancelled is stopped, one whose job
+	// has failed or is gone before the last step has failed.
+	Bulks(ctx context.Context, filter Filter) ([]Bulk, error)
+	// BulkMisses lists what a bulk has left as it was, in the order in which it met the jobs:
+	// by ID, largest first. It is empty for an unknown bulk.
+	BulkMisses(ctx context.Context, id int64, filter MissFilter) ([]Miss, error)
+	// StopBulk asks a bulk to stop: its next step acts upon no job and ends it as stopped.
+	// Asking twice is fine. It fails with ErrNotFound, and with ErrConflict if the bulk has
+	// ended.
+	StopBulk(ctx context.Context, id int64) error
+	// StepBulk makes a step of a bulk, in one transaction, and returns the bulk as it is then.
+	// It acts upon those of the jobs that are in a state that the bulk's filter names and that
+	// the action allows, as the methods of Operator do. It adds one entry to the audit log for
+	// each: the action, in the name of those who asked for the bulk. All others of the jobs,
+	// and those that the step gives up, become misses. Next becomes the cursor of the bulk;
+	// zero ends it as completed.
+	// If the cursor of the bulk is not the one from which the step goes, nothing is done:
+	// another step was made. So a step that is repeated because its outcome is unknown counts
+	// once. Of a bulk that was asked to stop, or has ended, nothing is done either.
+	// It fails with ErrNotFound, and with ErrLeaseLost if the fence is not that of the run of
+	// the bulk's job.
+	StepBulk(ctx context.Context, step Step) (Bulk, error)
+}
+
+// Filter chooses bulks. Empty fields choose all; of several fields all must match.
+type Filter struct {
+	IDs []int64
+	// Tenants chooses bulks that are about jobs of these tenants, and of no others.
+	Tenants []string
+	Below   int64 // only IDs smaller than this: the last ID of the page before
+	Limit   int   // zero means 100
+}
+
+// MissFilter chooses misses of a bulk.
+type MissFilter struct {
+	Below int64 // only jobs with smaller IDs than this: the last of the page before
+	Limit int   // zero means 100
+}
+
+// Step is a part of a bulk that happens as a whole or not at all.
+type Step struct {
+	Bulk   int64
+	Fence  int64     // of the run of its job
+	Cursor int64     // from which it goes
+	Jobs   []Subject // at most MaxStep
+	GiveUp []Miss    // jobs that it leaves as they are
+	Next   int64     // the cursor afterwards; zero: there is nothing more
+}
+
+// MaxStep is how many jobs a step acts upon at most.
+const MaxStep = 1000
+
+// Subject is a job that a step acts upon.
+type Subject struct {
+	ID     int64
+	Tenant string
+}
+
+// Source is what a bulk asks of a database.
+type Source interface {
+	Store
+	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
+	TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error)
+	Now(ctx context.Context) (time.Time, error)
+}
+
+// NoSuchBulk returns the ErrNotFound of a bulk's ID, with the same text in all stores.
+func NoSuchBulk(id int64) error { return fmt.Errorf("bulk %d: %w", id, fairlead.ErrNotFound) }

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// bulkActions are what can be done to many jobs in the background.
+var bulkActions = []string{"cancel", "retry", "run", "delete", "prioritize", "move"}
+
+func (s *session) bulkCommand() *cobra.Command {
+	return s.prints(s.connects(noun("bulk", "The same done to all jobs that match, in the background",
+		s.bulkStartCommand(), s.bulkGetCommand(), s.bulkListCommand(), s.bulkMissesCommand(), s.bulkWatchCommand(), s.bulkStopCommand(),
+	)))
+}
+
+func (s *session) bulkStartCommand() *cobra.Command {
+	var filter jobFilter
+	var ids []int64
+	var wait waiting
+	var yes bool
+	wanted := &fairleadv1.NewBulk{}
+	cmd := verb("start ACTION", "Do the same to all jobs that match: "+strings.Join(bulkActions, ", "), nil)
+	cmd.Long = cmd.Short + ".\n\nA node does it in the background, also if this program and the server end. " +
+		"What cannot be undone, cancel and delete, is asked back on a terminal, and needs --yes without one."
+	cmd.Example = "  fairlead bulk start retry --state failed --kind report --from 2h --wait\n" +
+		"  fairlead bulk start move --queue mail --queue-to spare --rate 500\n" +
+		"  fairlead bulk start delete --state succeeded --to 30d --dry-run"
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		wanted.Action, wanted.Filter = c.args[0], filter.chosen(ids)
+		if !slices.Contains(bulkActions, wanted.GetAction()) {
+			return Usagef("ACTION %q: use %s", wanted.GetAction(), strings.Join(bulkActions, ", "))
+		}
+		if !wanted.GetDryRun() && !yes && irrevocable(wanted.GetAction()) {
+			err := c.askBulk(wanted.GetAction(), func() (counted, error) {
+				return c.bulks.CreateBulk(ctx, &fairleadv1.NewBulk{Action: wanted.GetAction(), Filter: wanted.GetFilter(), DryRun: true})
+			})
+			if err != nil {
+				return err
+			}
+		}
+		bulk, err := c.bulks.CreateBulk(ctx, wanted)
+		switch {
+		case err != nil:
+			return err
+		case wanted.GetDryRun():
+			return c.say(bulk, "%s: it would be done to %s", wanted.GetAction(), matched(bulk))
+		case wait.asked(cmd):
+			return wait.bulk(ctx, c, bulk.GetId())
+		}
+		return c.say(bulk, "bulk %d is to %s %s", bulk.GetId(), bulk.GetAction(), matched(bulk))
+	})
+	s.filters(cmd, &filter)
+	f := cmd.Flags()
+	f.Int64SliceVar(&ids, "id", nil, "with this id (repeatable)")
+	f.StringVar(&wanted.Reason, "reason", "", "why, for those who look later")
+	f.Int32Var(&wanted.Priority, "priority", 0, "of the action prioritize: the priority that the jobs get")
+	f.StringVar(&wanted.Queue, "queue-to", "", "of the action move: the queue that the jobs get")
+	f.Float64Var(&wanted.Rate, "rate", 0, "jobs per second; 0: as fast as leaves room for others")
+	f.BoolVar(&wanted.DryRun, "dry-run", false, "only count")
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	wait.flag(cmd)
+	complete(cmd, "queue-to", s.asked(queueNames))
+	cmd.ValidArgsFunction = first(oneOf(bulkActions...))
+	return cmd
+}
+
+func (s *session) bulkGetCommand() *cobra.Command {
+	return verb("get ID", "Show a bulk", s.withID(func(ctx context.Context, c *call, id int64) error {
+		return c.printDetails(c.bulks.GetBulk(ctx, &fairleadv1.GetBulkRequest{Id: id}))
+	}))
+}
+
+func (s *session) bulkListCommand() *cobra.Command {
+	var limit int
+	cmd := verb("list", "List bulks, newest first", s.runs(func(ctx context.Context, c *call) error {
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBulksResponse, error) {
+			return c.bulks.ListBulks(ctx, &fairleadv1.ListBulksRequest{PageSize: size, PageToken: token})
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(next, limit)
+		table := c.Table("ID", "STATE", "ACTION", "DONE", "MISSED", "MATCHED", "BY", "CREATED", "REASON")
+		for _, b := range items {
+			table.Add(b.GetId(), screen.State(b.GetState()), b.GetAction(), b.GetDone(), b.GetMissed(), bulkWhole(b), b.GetActor(), b.GetCreatedAt(), b.GetReason())
+		}
+		return c.printTable(&fairleadv1.ListBulksResponse{Items: items, NextPageToken: next}, table)
+	}))
+	limits(cmd, &limit)
+	return cmd
+}
+
+func (s *session) bulkMissesCommand() *cobra.Command {
+	var limit int
+	cmd := verb("misses ID", "List the jobs that a bulk has left as they were, and why", s.withID(func(ctx context.Context, c *call, id int64) error {
+		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBulkMissesResponse, error) {
+			return c.bulks.ListBulkMisses(ctx, &fairleadv1.ListBulkMissesRequest{Id: id, PageSize: size, PageToken: token})
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(next, limit)
+		table := c.Table("JOB", "WHY")
+		for _, miss := range items {
+			table.Add(miss.GetJob(), miss.GetWhy())
+		}
+		return c.printTable(&fairleadv1.ListBulkMissesResponse{Items: items, NextPageToken: next}, table)
+	}))
+	limits(cmd, &limit)
+	return cmd
+}
+
+func (s *session) bulkStopCommand() *cobra.Command {
+	return verb("stop ID", "Ask a bulk to stop; jobs that it has not come to stay as they are", s.withID(func(ctx context.Context, c *call, id int64) error {
+		bulk, err := c.bulks.StopBulk(ctx, &fairleadv1.GetBulkRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		return c.say(bulk, "bulk %d is asked to stop", id)
+	}))
+}

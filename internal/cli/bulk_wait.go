@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/api/rpc"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) bulkWatchCommand() *cobra.Command {
+	return verb("watch ID", "Show a bulk whenever it has changed, until it has ended", s.withID(func(ctx context.Context, c *call, id int64) error {
+		bulk, err := c.followBulk(ctx, id, func(bulk *fairleadv1.Bulk) error {
+			return c.say(bulk, "%s  bulk %d is %s", c.Now().Format(time.TimeOnly), id, bulkLine(bulk))
+		})
+		if err != nil {
+			return err
+		}
+		return bulkEnded(bulk)
+	}))
+}
+
+func (c *call) followBulk(ctx context.Context, id int64, see func(*fairleadv1.Bulk) error) (*fairleadv1.Bulk, error) {
+	return follow(ctx, c, func(ctx context.Context) (*rpc.Stream[*fairleadv1.Bulk], error) {
+		return c.bulks.WatchBulk(ctx, &fairleadv1.GetBulkRequest{Id: id})
+	}, func(bulk *fairleadv1.Bulk) bool { return bulkOver(bulk) }, see)
+}
+
+func bulkOver(b *fairleadv1.Bulk) bool {
+	switch b.GetState() {
+	case "completed", "stopped", "failed":
+		return true
+	}
+	return false
+}
+
+// bulkWhole is how many jobs a bulk is about, as far as they were counted.
+func bulkWhole(b *fairleadv1.Bulk) string {
+	if b.GetMore() {
+		return fmt.Sprintf("%d+", b.GetMatched())
+	}
+	return fmt.Sprint(b.GetMatched())
+}
+
+// bulkLine is how far a bulk has come.
+func bulkLine(b *fairleadv1.Bulk) string {
+	text := fmt.Sprintf("%s  %d of %s", b.GetState(), b.GetDone(), bulkWhole(b))
+	if missed := b.GetMissed(); missed > 0 {
+		text += fmt.Sprintf("  %d missed", missed)
+	}
+	if b.GetStopping() && !bulkOver(b) {
+		text += "  (stopping)"
+	}
+	return text
+}
+
+// bulkEnded is the error of a bulk that was not carried out to its end.
+func bulkEnded(b *fairleadv1.Bulk) error {
+	if b.GetState() == "completed" {
+		return nil
+	}
+	text := fmt.Sprintf("bulk %d is %s: done to %s", b.GetId(), b.GetState(), jobCount(b.GetDone()))
+	if reason := b.GetError(); reason != "" {
+		text += " (" + screen.Clean(reason) + ")"
+	}
+	return failf(ExitJobFailed, "%s", text)
+}
+
+// bulk waits for a bulk to end, and says how it went.
+func (w *waiting) bulk(ctx context.Context, c *call, id int64) error {
+	within, cancel := w.within(ctx)
+	defer cancel()
+	bulk, err := c.awaitBulk(within, id)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return failf(ExitFailure, "bulk %d has not ended within %s; it goes on, and fairlead bulk watch %d shows it", id, w.limit, id)
+	}
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("bulk %d is %s", id, bulkLine(bulk))
+	if bulk.GetMissed() > 0 {
+		text += fmt.Sprintf("; fairlead bulk misses %d says why", id)
+	}
+	if err := c.say(bulk, "%s", text); err != nil {
+		return err
+	}
+	return bulkEnded(bulk)
+}
+
+// awaitBulk follows a bulk, and shows on a terminal how far it is.
+func (c *call) awaitBulk(ctx context.Context, id int64) (*fairleadv1.Bulk, error) {
+	if !c.errors.Terminal {
+		return c.followBulk(ctx, id, func(*fairleadv1.Bulk) error { return nil })
+	}
+	const width = 30
+	return drawWhile(c, func(b *fairleadv1.Bulk) string {
+		return fmt.Sprintf("bulk %d %s %s", id, threeBar(b.GetDone(), b.GetMissed(), b.GetMatched(), width), bulkLine(b))
+	}, func(see func(*fairleadv1.Bulk) error) (*fairleadv1.Bulk, error) { return c.followBulk(ctx, id, see) })
+}

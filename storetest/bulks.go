@@ -1,0 +1,215 @@
+package storetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/bulk"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// bulkScope is that of nodes which carry out bulks.
+func bulkScope() *driver.Scope { return &driver.Scope{Kinds: []string{bulk.Kind}} }
+
+// startBulk stores a bulk.
+func (f *fixture) startBulk(b bulk.Bulk) bulk.Bulk {
+	f.Helper()
+	f.Advance(time.Second) // jobs of this instant are older than it
+	stored, err := bulk.NewClient(f.store).Start(f.ctx(), b)
+	f.ok(err)
+	return stored
+}
+
+// carry is a run of the job of a bulk.
+type carry struct {
+	*fixture
+	bulk bulk.Bulk
+	job  *fairlead.Job
+}
+
+// carry lets a node run the job of a bulk.
+func (f *fixture) carry(b bulk.Bulk) *carry {
+	f.Helper()
+	claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: bulkScope(), Max: 1})
+	f.equal("what was claimed", ids(claimed), []int64{b.ID})
+	return &carry{f, b, claimed[0]}
+}
+
+// begun is a bulk that was stored, and a run of its job.
+func (f *fixture) begun(b bulk.Bulk) *carry {
+	f.Helper()
+	return f.carry(f.startBulk(b))
+}
+
+// stepOf is a step from where the bulk is.
+func (c *carry) stepOf(next int64, jobs ...*fairlead.Job) bulk.Step {
+	step := bulk.Step{Bulk: c.bulk.ID, Fence: c.job.Fence, Cursor: c.bulk.Cursor, Next: next}
+	for _, job := range jobs {
+		step.Jobs = append(step.Jobs, bulk.Subject{ID: job.ID, Tenant: job.Tenant})
+	}
+	return step
+}
+
+// make makes a step that must be accepted.
+func (c *carry) make(step bulk.Step) bulk.Bulk {
+	c.Helper()
+	b, err := c.store.StepBulk(c.ctx(), step)
+	c.ok(err)
+	c.bulk = b
+	return b
+}
+
+// step acts upon jobs and goes on below an id; zero: that was all.
+func (c *carry) step(next int64, jobs ...*fairlead.Job) bulk.Bulk {
+	c.Helper()
+	return c.make(c.stepOf(next, jobs...))
+}
+
+// wantCounts expects how many jobs were acted upon and how many were left.
+func (c *carry) wantCounts(done, missed int64) {
+	c.Helper()
+	b := c.theBulk(c.bulk.ID)
+	c.equal("done and missed", []int64{b.Done, b.Missed}, []int64{done, missed})
+	c.equal("the number of misses", int64(len(c.misses(b.ID))), missed)
+}
+
+// theBulk reads a bulk.
+func (f *fixture) theBulk(id int64) bulk.Bulk {
+	f.Helper()
+	b, err := bulk.NewClient(f.store).Get(f.ctx(), id)
+	f.ok(err)
+	return b
+}
+
+func (f *fixture) misses(id int64) []bulk.Miss {
+	f.Helper()
+	misses, err := f.store.BulkMisses(f.ctx(), id, bulk.MissFilter{})
+	f.ok(err)
+	return misses
+}
+
+// forgetBulks removes all bulks, whose jobs are gone.
+func (f *fixture) forgetBulks() error {
+	f.Advance(time.Second)
+	for {
+		removed, err := f.store.Prune(f.ctx(), driver.Retention{Succeeded: time.Millisecond, Cancelled: time.Millisecond}, tooMany)
+		if err != nil || removed == 0 {
+			return err
+		}
+	}
+}
+
+// cancelAll is a bulk that cancels all jobs that it can.
+func cancelAll() bulk.Bulk {
+	return bulk.Bulk{Action: bulk.Cancel, Reason: "enough", Actor: "ann", Role: access.RoleOperator, From: "192.0.2.1"}
+}
+
+func testBulks(c *chapter) {
+	c.test("a bulk is kept with all that was asked for, under the ID of the job that carries it out", func(f *fixture) {
+		f.enqueue(many(3)...)
+		at := time.Date(2031, 2, 3, 4, 5, 6, 7000, time.UTC)
+		asked := bulk.Bulk{
+			Action: bulk.Move, Reason: "full", Queue: "spare", Rate: 2.5, Actor: "ann", Role: access.RoleOperator, From: "192.0.2.1",
+			Filter: fairlead.Filter{
+				IDs: []int64{1, 2}, States: []fairlead.State{fairlead.Ready}, Kinds: []string{"a"}, Queues: []string{"b"}, Tenants: []string{"c"},
+				Key: "k", From: at.Add(-time.Hour), To: f.now().Add(-time.Minute), FinishedFrom: at, OnFail: fairlead.RemoveFailed,
+			},
+		}
+		stored := f.startBulk(asked)
+		asked.ID, asked.Status = stored.ID, bulk.Status{State: bulk.Pending, CreatedAt: f.now()}
+		f.equal("what was stored", stored, asked)
+		f.equal("what is read", f.theBulk(stored.ID), asked)
+		f.equal("its kind", f.get(&fairlead.Job{ID: stored.ID}).Kind, bulk.Kind)
+	})
+	c.test("it counts what matches when it is made", func(f *fixture) {
+		f.enqueue(many(3)...)
+		f.equal("Matched", f.startBulk(cancelAll()).Matched, int64(3))
+	})
+	c.test("jobs that are made later do not match", func(f *fixture) {
+		b := f.startBulk(cancelAll())
+		f.enqueue(plain())
+		f.equal("what matches", f.tally(b.Filter), map[fairlead.State]int64{})
+	})
+	c.test("bulks are listed newest first, a page at a time", func(f *fixture) {
+		var want []int64
+		for range 5 {
+			want = append(want, f.startBulk(cancelAll()).ID)
+		}
+		slices.Reverse(want)
+		list := func(filter bulk.Filter) (got []int64) {
+			bulks, err := f.store.Bulks(f.ctx(), filter)
+			f.ok(err)
+			for _, b := range bulks {
+				got = append(got, b.ID)
+			}
+			return got
+		}
+		f.equal("all", list(bulk.Filter{}), want)
+		f.equal("the first page", list(bulk.Filter{Limit: 2}), want[:2])
+		f.equal("the second page", list(bulk.Filter{Limit: 2, Below: want[1]}), want[2:4])
+		f.equal("those that are named", list(bulk.Filter{IDs: []int64{want[3], want[1], unknown}}), []int64{want[1], want[3]})
+	})
+	c.test("a list by tenants has the bulks that are about their jobs alone", func(f *fixture) {
+		about := func(tenants ...string) int64 {
+			b := cancelAll()
+			b.Filter.Tenants = tenants
+			return f.startBulk(b).ID
+		}
+		about()
+		about("a", "x")
+		own, both := about("a"), about("b", "a")
+		bulks, err := f.store.Bulks(f.ctx(), bulk.Filter{Tenants: []string{"a", "b"}, Limit: 2})
+		f.ok(err)
+		f.equal("the bulks", []int64{bulks[0].ID, bulks[1].ID}, []int64{both, own})
+	})
+	c.test("stopping an unknown bulk gets ErrNotFound, one that has ended ErrConflict", func(f *fixture) {
+		f.wantErr(f.store.StopBulk(f.ctx(), unknown), fairlead.ErrNotFound)
+		run := f.begun(cancelAll())
+		run.step(0)
+		f.wantErr(f.store.StopBulk(f.ctx(), run.bulk.ID), fairlead.ErrConflict)
+	})
+	c.test("a bulk whose job was cancelled is stopped", func(f *fixture) {
+		b := f.startBulk(cancelAll())
+		f.ok(f.store.Cancel(f.ctx(), b.ID, ""))
+		got := f.theBulk(b.ID)
+		f.equal("its state", got.State, bulk.Stopped)
+		f.equal("its end", got.FinishedAt, f.now())
+	})
+	c.test("a bulk whose job has failed or is gone has failed, and goes on when its job is retried", func(f *fixture) {
+		job := f.enqueue(plain())
+		run := f.begun(cancelAll())
+		f.settle(to(fairlead.Fail, run.job))
+		f.equal("its state", f.theBulk(run.bulk.ID).State, bulk.Failed)
+		f.ok(f.store.Reopen(f.ctx(), run.bulk.ID))
+		again := f.carry(run.bulk)
+		f.equal("its state", again.step(0, job).State, bulk.Completed)
+		gone := f.startBulk(cancelAll())
+		f.ok(f.store.Delete(f.ctx(), gone.ID))
+		f.equal("its state", f.theBulk(gone.ID).State, bulk.Failed)
+	})
+	c.test("Prune removes bulks with their misses when they are older than they are kept", func(f *fixture) {
+		job := f.enqueue(plain())
+		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		run := f.begun(cancelAll())
+		run.step(0, job)
+		f.settle(to(fairlead.Succeed, run.job))
+		stopped := f.begun(cancelAll())
+		f.ok(f.store.StopBulk(f.ctx(), stopped.bulk.ID))
+		stopped.step(0)
+		f.Advance(2 * time.Hour)
+		live := f.startBulk(cancelAll())
+		keep := driver.Retention{Succeeded: time.Hour, Cancelled: 10 * time.Hour}
+		for removed := 1; removed > 0; {
+			var err error
+			removed, err = f.store.Prune(f.ctx(), keep, 1)
+			f.ok(err)
+		}
+		bulks, err := f.store.Bulks(f.ctx(), bulk.Filter{})
+		f.ok(err)
+		f.equal("how many are left", len(bulks), 2)
+		f.equal("those that are left", []int64{bulks[0].ID, bulks[1].ID}, []int64{live.ID, stopped.bulk.ID})
+		f.equal("misses", f.misses(run.bulk.ID), []bulk.Miss{})
+	})
+}
