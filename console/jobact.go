@@ -16,6 +16,7 @@ var jobActions = []action{
 	{name: "job-retry", path: "/jobs/{id}/retry", Title: "Run the job again", Nav: "jobs", method: "RetryJob", load: loadJobAct, do: retryJob},
 	{name: "job-run", path: "/jobs/{id}/run", Title: "Run the job now", Nav: "jobs", method: "RunJob", load: loadJobAct, do: runJob},
 	{name: "job-priority", path: "/jobs/{id}/priority", Title: "Change the priority", Nav: "jobs", method: "SetJobPriority", load: loadJobAct, do: setJobPriority},
+	{name: "job-move", path: "/jobs/{id}/move", Title: "Move the job", Nav: "jobs", method: "MoveJob", load: loadJobAct, do: moveJob},
 	{name: "job-copy", path: "/jobs/{id}/copy", Title: "Enqueue a copy", Nav: "jobs", method: "EnqueueJobs", load: loadJobAct, do: copyJob},
 	{name: "job-delete", path: "/jobs/{id}/delete", Title: "Delete the job", Nav: "jobs", method: "DeleteJob", Grave: true, load: loadJobAct, do: deleteJob},
 }
@@ -32,6 +33,7 @@ var jobButtons = []jobButton{
 	{"retry", "RetryJob", "Run again", []string{"failed", "cancelled"}},
 	{"run", "RunJob", "Run now", []string{"scheduled"}},
 	{"priority", "SetJobPriority", "Priority", []string{"scheduled", "parked", "ready", "running", "waiting"}},
+	{"move", "MoveJob", "Move", []string{"scheduled", "parked", "ready"}},
 	{"copy", "EnqueueJobs", "Copy with changes", jobStates},
 	{"cancel", "CancelJob", "Cancel", []string{"scheduled", "parked", "ready", "running", "waiting"}},
 	{"delete", "DeleteJob", "Delete", []string{"scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped"}},
@@ -107,6 +109,15 @@ func setJobPriority(v *visit) (done, error) {
 		_, err := v.jobs.SetJobPriority(v.ctx, &fairleadv1.SetJobPriorityRequest{Id: id, Priority: priority})
 		return err
 	}, v.T("Job %s has another priority.", "#"+v.Value("id")))
+}
+
+func moveJob(v *visit) (done, error) {
+	f := v.fields()
+	queue := f.text("queue")
+	return v.onJob(func(id int64) error {
+		_, err := v.jobs.MoveJob(v.ctx, &fairleadv1.MoveJobRequest{Id: id, Queue: queue})
+		return err
+	}, v.T("Job %s is in the queue %s.", "#"+v.Value("id"), queue))
 }
 
 func deleteJob(v *visit) (done, error) {

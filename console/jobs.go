@@ -29,6 +29,7 @@ type jobList struct {
 	Window   *jobWindow
 	Like     string
 	Pages    map[string]any
+	Bulk     []bulkButton
 }
 
 // jobTab leads to the jobs of a state, or to all of them.
@@ -102,6 +103,7 @@ func loadJobs(v *visit) (any, error) {
 	} else if list.Jobs, next, err = v.readJobs(f.ListJobsRequest, rowsOf(f)); err != nil {
 		return nil, err
 	}
+	list.Bulk = v.bulkButtons(f)
 	list.Pages = v.jobPages(f, int64(len(list.Jobs)), next)
 	list.Tabs, err = v.jobTabs(f, list.Jobs, next != "")
 	return list, err

@@ -30,6 +30,7 @@ var navigation = []section{
 	{"Bulk", []entry{
 		{"batches", "/batches", "Batches", nil},
 		{"sweeps", "/sweeps", "Sweeps", nil},
+		{"bulks", "/bulks", "Bulk actions", nil},
 	}},
 	{"Capacity", []entry{
 		{"tenants", "/tenants", "Tenants and limits", nil},

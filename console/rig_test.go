@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -64,6 +65,7 @@ func newRig(t *testing.T, auth bool, kinds *fairlead.Mux) *rig {
 		kinds = fairlead.NewMux()
 		kinds.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	}
+	bulk.Register(kinds, store)
 	log := slog.New(slog.DiscardHandler)
 	r := &rig{T: t, store: store, jobs: fairlead.NewClient(store)}
 	if r.node, err = engine.New(store, kinds, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log}); err != nil {

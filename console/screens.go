@@ -31,6 +31,8 @@ var screens = []screen{
 	{"batches", "/batches", "Batches", "batches", loadBatches},
 	{"batch", "/batches/{id}", "Batch", "batches", loadBatch},
 	{"batch-tasks", "/batches/{id}/tasks", "Tasks of a batch", "batches", loadBatchTasks},
+	{"bulks", "/bulks", "Bulk actions", "bulks", loadBulks},
+	{"bulk", "/bulks/{id}", "Bulk action", "bulks", loadBulk},
 	{"sweeps", "/sweeps", "Sweeps", "sweeps", loadSweeps},
 	{"sweep", "/sweeps/{id}", "Sweep", "sweeps", loadSweep},
 	{"sweep-failed", "/sweeps/{id}/failed", "Failed items of a sweep", "sweeps", loadSweepFailed},

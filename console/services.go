@@ -23,6 +23,8 @@ type services struct {
 	batches   fairleadv1connect.BatchServiceClient
 	sweeps    fairleadv1connect.SweepServiceClient
 	kinds     fairleadv1connect.KindServiceClient
+	bulks     fairleadv1connect.BulkServiceClient
+	holds     fairleadv1connect.HoldServiceClient
 
 	sharing *sharing
 }
@@ -46,6 +48,8 @@ func newServices(api http.Handler) *services {
 		batches:   fairleadv1connect.NewBatchServiceClient(client, at, shared),
 		sweeps:    fairleadv1connect.NewSweepServiceClient(client, at, shared),
 		kinds:     fairleadv1connect.NewKindServiceClient(client, at, shared),
+		bulks:     fairleadv1connect.NewBulkServiceClient(client, at, shared),
+		holds:     fairleadv1connect.NewHoldServiceClient(client, at, shared),
 		sharing:   sharing,
 	}
 }

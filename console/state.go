@@ -11,6 +11,8 @@ var tones = map[string]string{
 	"rollback_pending": "held", "rollback_running": "waiting", "rollback_success": "undone", "rollback_fail": "bad", "awaiting": "held",
 	// Sweeps.
 	"created": "later", "stopping": "held", "stopped": "off", "finished": "good",
+	// Bulk actions.
+	"completed": "good",
 	// Others.
 	"enabled": "good", "disabled": "off", "paused": "held", "dead": "bad", "draining": "held", "alive": "good",
 	"warn": "held", "error": "bad", "open": "bad", "half_open": "held", "queued": "held",

@@ -1,0 +1,105 @@
+package console
+
+import (
+	"errors"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// bulksPage is what was done to many jobs at once, or is being done.
+type bulksPage struct {
+	Bulks []*fairleadv1.Bulk
+	Pages map[string]any
+}
+
+func loadBulks(v *visit) (any, error) {
+	p := v.parameters()
+	ask := &fairleadv1.ListBulksRequest{PageSize: listRows, PageToken: p.page()}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	found, err := v.bulks.ListBulks(v.ctx, ask)
+	if err != nil {
+		return nil, ofPage(err)
+	}
+	return &bulksPage{Bulks: found.GetItems(), Pages: v.further(found.GetNextPageToken())}, nil
+}
+
+// bulkPage is one of them, and what it has left as it was.
+type bulkPage struct {
+	Bulk   *fairleadv1.Bulk
+	Misses []*fairleadv1.BulkMiss
+	Pages  map[string]any
+}
+
+func loadBulk(v *visit) (any, error) {
+	p := v.parameters()
+	token := p.page()
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	bulk, err := v.bulkOf()
+	if err != nil {
+		return nil, err
+	}
+	misses, err := v.bulks.ListBulkMisses(v.ctx, &fairleadv1.ListBulkMissesRequest{Id: bulk.GetId(), PageSize: listRows, PageToken: token})
+	if err != nil {
+		return nil, ofPage(err)
+	}
+	return &bulkPage{Bulk: bulk, Misses: misses.GetItems(), Pages: v.further(misses.GetNextPageToken())}, nil
+}
+
+// bulkOf is the bulk that a page or a form is about.
+func (v *visit) bulkOf() (*fairleadv1.Bulk, error) {
+	id, isNumber := number(v.Value("id"))
+	if !isNumber {
+		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("The id of a bulk action is a number.")))
+	}
+	return v.bulks.GetBulk(v.ctx, &fairleadv1.GetBulkRequest{Id: id})
+}
+
+// BulkName says what is done to each job.
+func (v *visit) BulkName(action string) string {
+	switch action {
+	case "cancel":
+		return v.T("Cancel all")
+	case "retry":
+		return v.T("Run all again")
+	case "run":
+		return v.T("Run all now")
+	case "delete":
+		return v.T("Delete all")
+	case "prioritize":
+		return v.T("Change the priority of all")
+	case "move":
+		return v.T("Move all to another queue")
+	}
+	return action
+}
+
+// BulkEnded reports whether nothing more comes of it.
+func (v *visit) BulkEnded(state string) bool {
+	return state == "completed" || state == "stopped" || state == "failed"
+}
+
+// BulkShare is how much of it is done.
+func (v *visit) BulkShare(b *fairleadv1.Bulk) map[string]any {
+	met := b.GetDone() + b.GetMissed()
+	label := v.T("%s of %s jobs were met", v.Num(met), v.Num(max(met, b.GetMatched())))
+	if v.BulkEnded(b.GetState()) && b.GetState() == "completed" {
+		return bar(1, 1, label)
+	}
+	return bar(float64(met), float64(max(met, b.GetMatched(), 1)), label)
+}
+
+// Matched is how many jobs matched when it was made.
+func (v *visit) Matched(b *fairleadv1.Bulk) string {
+	return v.countText(count{N: b.GetMatched(), More: b.GetMore()})
+}
+
+// BulkFilter leads to the list of the jobs that match the same filter now.
+func (v *visit) BulkFilter(b *fairleadv1.Bulk) string {
+	return v.link("/jobs", filterQuery(b.GetFilter()))
+}

@@ -1,0 +1,64 @@
+package console
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func TestAllJobsOfAListAreActedOnInTheBackground(t *testing.T) {
+	r := newRig(t, false, nil)
+	for i := range 7 {
+		r.enqueue(&fairlead.Job{Kind: "mail", Tenant: fmt.Sprint("tenant-", i%2), NotBefore: time.Now().Add(time.Hour)})
+	}
+	list := r.page(http.StatusOK, "/jobs?state=scheduled&tenant=tenant-0")
+	link := regexp.MustCompile(`href="(/new/bulk/cancel\?filter=[^"&]*)`).FindStringSubmatch(list)
+	if link == nil {
+		t.Fatalf("no button cancels all: %s", list)
+	}
+	form := r.page(http.StatusOK, html.UnescapeString(link[1]))
+	r.shows(form, `<strong id="bulk-matched">4</strong>`, "tenant: tenant-0", "state: scheduled")
+	answer := r.ask(http.MethodPost, "/new/bulk/cancel", url.Values{"filter": {"state=scheduled&tenant=tenant-0"}, "reason": {"not needed"}})
+	to := answer.Header.Get("Location")
+	if answer.StatusCode != http.StatusSeeOther {
+		t.Fatalf("%d", answer.StatusCode)
+	}
+	r.shows(r.page(http.StatusOK, to), ">pending<", to+"/stop?next=", "not needed")
+	r.run()
+	for counted := int64(0); counted < 4; {
+		tally, err := r.jobs.TallyUpTo(t.Context(), fairlead.Filter{Kinds: []string{"mail"}, States: []fairlead.State{fairlead.Cancelled}}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted = tally.Total()
+	}
+	left, err := r.jobs.TallyUpTo(t.Context(), fairlead.Filter{Kinds: []string{"mail"}, States: []fairlead.State{fairlead.Scheduled}}, 100)
+	if err != nil || left.Total() != 3 {
+		t.Errorf("%d are left, %v", left.Total(), err)
+	}
+	r.shows(r.page(http.StatusOK, "/bulks"), to)
+}
+
+func TestABulkActionIsStopped(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.enqueue(&fairlead.Job{Kind: "mail", NotBefore: time.Now().Add(time.Hour)})
+	to := r.ask(http.MethodPost, "/new/bulk/delete", url.Values{"filter": {"kind=mail"}}).Header.Get("Location")
+	r.send(http.StatusSeeOther, to+"/stop", url.Values{})
+	r.shows(r.page(http.StatusOK, to), "It was asked to stop.")
+}
+
+func TestAListOfAllJobsHasNoButtonsForAll(t *testing.T) {
+	r := newRig(t, false, nil)
+	for path, offered := range map[string]bool{"/jobs": false, "/jobs?state=failed": true, "/jobs?kind=mail": true, "/jobs?kind=mail&text=refused": false} {
+		if has := regexp.MustCompile(`id="bulk-buttons"`).MatchString(r.page(http.StatusOK, path)); has != offered {
+			t.Errorf("%s has buttons: %v", path, has)
+		}
+	}
+	r.shows(r.page(http.StatusBadRequest, "/new/bulk/delete"), "begin with a list of jobs")
+}

@@ -1,0 +1,161 @@
+package console
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var bulkActions = []action{
+	{name: "bulk-new", path: "/new/bulk/cancel", Title: "Cancel all", Nav: "bulks", method: "CreateBulk", Grave: true, load: loadBulkForm, do: startBulk},
+	{name: "bulk-new", path: "/new/bulk/retry", Title: "Run all again", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
+	{name: "bulk-new", path: "/new/bulk/run", Title: "Run all now", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
+	{name: "bulk-new", path: "/new/bulk/delete", Title: "Delete all", Nav: "bulks", method: "CreateBulk", Grave: true, load: loadBulkForm, do: startBulk},
+	{name: "bulk-new", path: "/new/bulk/prioritize", Title: "Change the priority of all", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
+	{name: "bulk-new", path: "/new/bulk/move", Title: "Move all to another queue", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
+	{name: "bulk-stop", path: "/bulks/{id}/stop", Title: "Stop the bulk action", Nav: "bulks", method: "StopBulk", Grave: true, load: loadBulkStop, do: stopBulk},
+}
+
+// bulkStates are the states in which something can be done to jobs. They decide which
+// buttons there are; the API decides what is done.
+var bulkStates = []struct {
+	action string
+	states []string
+}{
+	{"retry", []string{"failed", "cancelled"}},
+	{"run", []string{"scheduled"}},
+	{"prioritize", unfinished},
+	{"move", []string{"scheduled", "parked", "ready"}},
+	{"cancel", unfinished},
+	{"delete", []string{"scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped"}},
+}
+
+// bulkButton leads to the form that acts upon all jobs of a list.
+type bulkButton struct{ Action, Href string }
+
+// bulkButtons are those of a list of jobs. What only the console can choose by has none,
+// and neither has a list of all jobs in all states.
+func (v *visit) bulkButtons(f *jobFilter) (buttons []bulkButton) {
+	if f.looks() || f.atMost > 0 || f.Batch+f.Schedule > 0 || len(f.State) == 0 && !f.chooses() {
+		return nil
+	}
+	query := url.Values{"filter": {filterQuery(filterOf(f.ListJobsRequest)).Encode()}}
+	for _, b := range bulkStates {
+		if len(f.State) == 0 || slices.ContainsFunc(f.State, func(state string) bool { return slices.Contains(b.states, state) }) {
+			buttons = append(buttons, bulkButton{b.action, v.link("/new/bulk/"+b.action, query)})
+		}
+	}
+	return buttons
+}
+
+// filterOf is what a list of jobs shows, as a bulk chooses it.
+func filterOf(list *fairleadv1.ListJobsRequest) *fairleadv1.JobFilter {
+	return &fairleadv1.JobFilter{
+		State: list.GetState(), Kind: list.GetKind(), Queue: list.GetQueue(), Tenant: list.GetTenant(), Key: list.GetKey(),
+		From: list.GetFrom(), To: list.GetTo(), FinishedFrom: list.GetFinishedFrom(),
+	}
+}
+
+// filterQuery is a filter as the list of jobs has it in its address.
+func filterQuery(f *fairleadv1.JobFilter) url.Values {
+	query := url.Values{}
+	for name, values := range map[string][]string{
+		"state": f.GetState(), "kind": f.GetKind(), "queue": f.GetQueue(), "tenant": f.GetTenant(), "key": {f.GetKey()},
+		"from": {text(f.GetFrom())}, "to": {text(f.GetTo())}, "finished_from": {text(f.GetFinishedFrom())},
+	} {
+		for _, value := range values {
+			if value != "" {
+				query.Add(name, value)
+			}
+		}
+	}
+	return query
+}
+
+// bulkForm is what will be done, and to how many.
+type bulkForm struct {
+	Action  string
+	Filter  string // as it is sent along
+	Chosen  []string
+	Matched count
+}
+
+// loadBulkForm counts the jobs that match.
+func loadBulkForm(v *visit) (any, error) {
+	ask, raw, err := v.newBulk()
+	if err != nil {
+		return nil, err
+	}
+	// What else the form says is judged when it is sent: a count needs none of it.
+	counted := &fairleadv1.NewBulk{Action: ask.GetAction(), Filter: ask.GetFilter(), DryRun: true}
+	if ask.GetAction() == "move" {
+		counted.Queue = "default"
+	}
+	found, err := v.bulks.CreateBulk(v.ctx, counted)
+	if err != nil {
+		return nil, err
+	}
+	query := filterQuery(ask.GetFilter())
+	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}}
+	for _, name := range []string{"state", "kind", "queue", "tenant", "key", "from", "to", "finished_from"} {
+		for _, value := range query[name] {
+			form.Chosen = append(form.Chosen, name+": "+value)
+		}
+	}
+	return form, nil
+}
+
+// newBulk is what the form asks for, with the filter of the list where its button was.
+func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
+	raw := v.Get("filter")
+	if sent := v.posted.Get("filter"); sent != "" {
+		raw = sent
+	}
+	query, err := url.ParseQuery(raw)
+	if err != nil || raw == "" {
+		return nil, "", refuse("filter", v.T("says which jobs; begin with a list of jobs"))
+	}
+	listed := *v
+	listed.Query = query
+	f, err := listed.jobFilter()
+	if err != nil {
+		return nil, "", err
+	}
+	return &fairleadv1.NewBulk{Action: v.Path[strings.LastIndexByte(v.Path, '/')+1:], Filter: filterOf(f.ListJobsRequest)}, raw, nil
+}
+
+func startBulk(v *visit) (done, error) {
+	ask, _, err := v.newBulk()
+	if err != nil {
+		return done{}, err
+	}
+	f := v.fields()
+	ask.Reason, ask.Rate = f.text("reason"), f.decimal("rate")
+	switch ask.GetAction() {
+	case "prioritize":
+		ask.Priority = f.integer("priority")
+	case "move":
+		ask.Queue = f.text("queue")
+	}
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	bulk, err := v.bulks.CreateBulk(v.ctx, ask)
+	if err != nil {
+		return done{}, err
+	}
+	return done{Notice: v.T("It has begun, and goes on whatever becomes of this page."), To: "/bulks/" + text(bulk.GetId())}, nil
+}
+
+func loadBulkStop(v *visit) (any, error) { return v.bulkOf() }
+
+func stopBulk(v *visit) (done, error) {
+	bulk, err := v.bulkOf()
+	if err != nil {
+		return done{}, err
+	}
+	_, err = v.bulks.StopBulk(v.ctx, &fairleadv1.GetBulkRequest{Id: bulk.GetId()})
+	return done{Notice: v.T("It stops with its next step. What it has not come to stays as it is.")}, err
+}
