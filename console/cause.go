@@ -14,7 +14,7 @@ import (
 type causePage struct {
 	Kind, Like string
 	Span       string
-	Spans      []spanLink
+	Spans      []runSpan
 	From, To   time.Time
 	Trend      trend
 	Ticks      []tick
@@ -25,12 +25,6 @@ type causePage struct {
 	First      time.Time
 	Last       time.Time
 	Tenants    []tenantShare
-}
-
-// spanLink leads to the same page over another span of time.
-type spanLink struct {
-	Text, Href string
-	Current    bool
 }
 
 // tenantShare is how many of the jobs are of a tenant.
@@ -68,7 +62,7 @@ func loadCause(v *visit) (any, error) {
 	page := &causePage{Kind: p.text("kind"), Like: p.text("like"), Span: p.choice("span", "24h", "1h", "7d", "30d"), To: v.Now}
 	filter := &fairleadv1.ListJobsRequest{State: []string{"failed"}, Kind: []string{page.Kind}, Tenant: p.texts("tenant"), Queue: p.texts("queue")}
 	for _, span := range causeSpans {
-		page.Spans = append(page.Spans, spanLink{Text: span.name, Href: v.Here("span", span.name), Current: span.name == page.Span})
+		page.Spans = append(page.Spans, runSpan{Text: span.name, Href: v.Here("span", span.name), Current: span.name == page.Span})
 		if span.name == page.Span {
 			page.From = v.Now.Add(-span.span)
 		}

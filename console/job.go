@@ -20,7 +20,8 @@ type jobPage struct {
 	Job      *fairleadv1.Job
 	Why      *why // nil: nothing is to be explained
 	Timeline []stretch
-	Summary  string // of the timeline, in words
+	Waited   *waited // nil: it has not waited
+	Summary  string  // of the timeline, in words
 	Attempts []*fairleadv1.Attempt
 	Earlier  bool // there were more attempts than are listed
 	Call     *httpCall
@@ -61,15 +62,18 @@ func loadJob(v *visit) (any, error) {
 	if p.Why, err = v.whyNot(job); err != nil {
 		return nil, err
 	}
+	if p.Waited, err = v.waitedFor(job); err != nil {
+		return nil, err
+	}
 	return p, v.nameMakers(p)
 }
 
-// Width is that of the picture of its life.
-func (p *jobPage) Width() float64 { return timelineWidth }
+// TimelineWidth is that of a picture of stretches of time.
+func (v *visit) TimelineWidth() float64 { return timelineWidth }
 
-// Folded reports whether some of the picture is folded.
-func (p *jobPage) Folded() bool {
-	return slices.ContainsFunc(p.Timeline, func(s stretch) bool { return s.Folded })
+// HasFolds reports whether some of such a picture is folded.
+func (v *visit) HasFolds(timeline []stretch) bool {
+	return slices.ContainsFunc(timeline, func(s stretch) bool { return s.Folded })
 }
 
 // nodeNames are the names of nodes by id, of which who is bound to tenants hears nothing.

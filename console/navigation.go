@@ -35,6 +35,7 @@ var navigation = []section{
 	{"Capacity", []entry{
 		{"tenants", "/tenants", "Tenants and limits", nil},
 		{"queues", "/queues", "Queues", (*viewer).Unbound},
+		{"holds", "/holds", "Held back", nil},
 		{"nodes", "/nodes", "Nodes", (*viewer).Unbound},
 	}},
 	{"Access", []entry{

@@ -25,6 +25,7 @@ var screens = []screen{
 	{"tenants", "/tenants", "Tenants and limits", "tenants", loadTenants},
 	{"tenant", "/tenants/{name}", "Tenant", "tenants", loadTenant},
 	{"queues", "/queues", "Queues", "queues", loadQueues},
+	{"holds", "/holds", "What held work back", "holds", loadHolds},
 	{"nodes", "/nodes", "Nodes", "nodes", loadNodes},
 	{"audit", "/audit", "Audit", "audit", loadAudit},
 	{"tokens", "/tokens", "Tokens", "tokens", loadTokens},

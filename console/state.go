@@ -13,6 +13,8 @@ var tones = map[string]string{
 	"created": "later", "stopping": "held", "stopped": "off", "finished": "good",
 	// Bulk actions.
 	"completed": "good",
+	// What jobs wait for.
+	"at_cap": "ready", "over_rate": "running", "no_node": "bad", "no_slot": "waiting", "at_gate": "off", "in_line": "later", "not_due": "later", "suspect": "bad", "unrecorded": "none",
 	// Others.
 	"enabled": "good", "disabled": "off", "paused": "held", "dead": "bad", "draining": "held", "alive": "good",
 	"warn": "held", "error": "bad", "open": "bad", "half_open": "held", "queued": "held",

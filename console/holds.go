@@ -1,0 +1,173 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	holdPages  = 3    // of the API, that are read for a picture
+	holdRows   = 1000 // of each
+	mostCauses = 30   // that are drawn one by one, those that lasted longest
+	causeStep  = 26.0
+	holdTop    = 20.0
+	holdLabels = 330.0
+)
+
+// holdSpans are the spans of time of the page; the first is the default.
+var holdSpans = []string{"24h", "1h", "6h", "7d"}
+
+// holdsPage is what held work back over a span of time.
+type holdsPage struct {
+	From, To time.Time
+	Since    time.Time // from when on something is recorded; zero: nothing is
+	Spans    []runSpan
+	Causes   []heldBack
+	Codes    []string // that occur, in the order of the first row that has them
+	More     bool     // not all holds are drawn
+	Cut      bool     // not all causes are
+	Ticks    []tick
+}
+
+// heldBack is one cause, and when it held work back.
+type heldBack struct {
+	Code, Name string
+	Total      time.Duration
+	Ongoing    bool
+	Y          float64
+	Bars       []heldBar
+}
+
+// heldBar is a time in which it did.
+type heldBar struct {
+	X, Width float64
+	From, To time.Time
+}
+
+// Middle is where the name of a cause stands.
+func (h heldBack) Middle() float64 { return h.Y + 13 }
+
+// Width and Height are those of the picture.
+func (p *holdsPage) Width() float64 { return ganttWidth }
+
+// Height is that of the picture.
+func (p *holdsPage) Height() float64 { return holdTop + causeStep*float64(len(p.Causes)) }
+
+func loadHolds(v *visit) (any, error) {
+	p := v.parameters()
+	last := p.choice("last", holdSpans...)
+	ask := &fairleadv1.ListHoldsRequest{Queue: p.text("queue"), Tenant: p.text("tenant"), Kind: p.text("kind"), PageSize: holdRows}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	page := &holdsPage{To: v.Now, From: v.Now.Add(-spanOf(last))}
+	for _, span := range holdSpans {
+		page.Spans = append(page.Spans, runSpan{Text: span, Href: v.Here("last", span), Current: span == last})
+	}
+	ask.From = timestamppb.New(page.From.Truncate(time.Minute))
+	var holds []*fairleadv1.Hold
+	for range holdPages {
+		found, err := v.holds.ListHolds(v.ctx, ask)
+		if err != nil {
+			return nil, err
+		}
+		holds, page.Since = append(holds, found.GetItems()...), moment(found.GetSince())
+		ask.PageToken = found.GetNextPageToken()
+		if page.More = ask.GetPageToken() != ""; !page.More {
+			break
+		}
+	}
+	page.draw(v, holds)
+	return page, nil
+}
+
+// spanOf is how long a span is that is written as 1h or 7d.
+func spanOf(written string) time.Duration {
+	if days, found := strings.CutSuffix(written, "d"); found {
+		return time.Duration(integer(days)) * 24 * time.Hour
+	}
+	span, _ := time.ParseDuration(written) // one of a list
+	return span
+}
+
+// draw gives each cause a row, those that lasted longest first.
+func (p *holdsPage) draw(v *visit, holds []*fairleadv1.Hold) {
+	places := map[string]int{}
+	for _, hold := range holds {
+		from, to := moment(hold.GetFrom()), moment(hold.GetUntil())
+		ongoing := to.IsZero()
+		if ongoing || to.After(p.To) {
+			to = p.To
+		}
+		if from.Before(p.From) {
+			from = p.From
+		}
+		if !to.After(from) {
+			continue
+		}
+		name := v.holdName(hold)
+		place, known := places[hold.GetCode()+" "+name]
+		if !known {
+			place = len(p.Causes)
+			places[hold.GetCode()+" "+name] = place
+			p.Causes = append(p.Causes, heldBack{Code: hold.GetCode(), Name: name})
+		}
+		row := &p.Causes[place]
+		row.Total, row.Ongoing = row.Total+to.Sub(from), row.Ongoing || ongoing
+		row.Bars = append(row.Bars, heldBar{X: p.x(from), Width: max(1.5, p.x(to)-p.x(from)), From: from, To: to})
+	}
+	slices.SortStableFunc(p.Causes, func(a, b heldBack) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
+	})
+	if len(p.Causes) > mostCauses {
+		p.Causes, p.Cut = p.Causes[:mostCauses], true
+	}
+	for i := range p.Causes {
+		p.Causes[i].Y = holdTop + causeStep*float64(i)
+		if !slices.Contains(p.Codes, p.Causes[i].Code) {
+			p.Codes = append(p.Codes, p.Causes[i].Code)
+		}
+	}
+	marks, step := ticksOf(p.From, p.To, ganttTicks, v.Zone)
+	for _, at := range marks {
+		p.Ticks = append(p.Ticks, tick{X: p.x(at), Text: tickText(at, step)})
+	}
+}
+
+// x is where a time is on the axis.
+func (p *holdsPage) x(at time.Time) float64 {
+	return holdLabels + (ganttWidth-holdLabels)*float64(at.Sub(p.From))/float64(p.To.Sub(p.From))
+}
+
+// holdName says whose jobs were held back.
+func (v *visit) holdName(h *fairleadv1.Hold) string {
+	var parts []string
+	for _, part := range []struct{ what, name string }{
+		{v.T("queue"), h.GetQueue()}, {v.T("kind"), h.GetKind()}, {v.T("tenant"), h.GetTenant()}, {v.T("key"), h.GetGate()},
+	} {
+		if part.name != "" {
+			parts = append(parts, part.what+" "+part.name)
+		}
+	}
+	if len(parts) == 0 {
+		return v.T("all jobs")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// HeldTitle says when a cause held work back, and for how long.
+func (v *visit) HeldTitle(h heldBack, b heldBar) string {
+	return v.StateName(h.Code) + ": " + h.Name + "\n" + v.clock(b.From) + " – " + v.clock(b.To) + " (" + shortDuration(b.To.Sub(b.From)) + ")"
+}
+
+// BarY is where the bars of a cause begin.
+func (h heldBack) BarY() float64 { return h.Y + 3 }
+
+// Times is how often a cause held work back.
+func (h heldBack) Times() int { return len(h.Bars) }

@@ -1,0 +1,95 @@
+package console
+
+import (
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// waited is what a job waited for, until it ran or now.
+type waited struct {
+	Lines    []waitedLine
+	Timeline []stretch
+	Summary  string
+}
+
+// waitedLine is a time in which it waited for the same.
+type waitedLine struct {
+	From, To time.Time
+	Ongoing  bool
+	Run      int32
+	Causes   []waitCause
+}
+
+// waitCause is one thing that a job waited for.
+type waitCause struct{ Code, Text string }
+
+// Length is how long it waited for that.
+func (l waitedLine) Length() time.Duration { return l.To.Sub(l.From) }
+
+// waitedLines is how many times are listed, the last ones.
+const waitedLines = 50
+
+// waitedFor is what a job waited for; nil if it has not waited noticeably.
+func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
+	answer, err := v.jobs.GetJobHistory(v.ctx, &fairleadv1.GetJobRequest{Id: job.GetId()})
+	if connect.CodeOf(err) == connect.CodeNotFound {
+		return nil, nil // it is gone by now
+	}
+	if err != nil {
+		return nil, err
+	}
+	stretches := answer.GetStretches()
+	stretches = stretches[max(0, len(stretches)-waitedLines):]
+	out := &waited{}
+	var phases []phase
+	for _, s := range stretches {
+		line := waitedLine{From: moment(s.GetFrom()), To: moment(s.GetUntil()), Run: s.GetRun()}
+		if line.To.IsZero() {
+			line.To, line.Ongoing = moment(answer.GetAt()), true
+		}
+		what := "in_line"
+		for i, o := range s.GetCauses() {
+			if i == 0 {
+				what = o.GetCode()
+			}
+			line.Causes = append(line.Causes, waitCause{o.GetCode(), v.held(job, o)})
+		}
+		out.Lines = append(out.Lines, line)
+		phases = append(phases, phase{What: what, From: line.From, To: line.To})
+	}
+	if len(out.Lines) == 0 {
+		return nil, nil
+	}
+	out.Timeline = layTimeline(phases, timelineWidth)
+	out.Summary = v.summary(out.Timeline)
+	return out, nil
+}
+
+// held is what a job waited for, in words of the past.
+func (v *visit) held(job *fairleadv1.Job, o *fairleadv1.Obstacle) string {
+	switch o.GetCode() {
+	case "paused":
+		return v.T("%s was paused.", v.owner(o))
+	case "at_cap":
+		return v.T("%s was at its cap of %s.", v.owner(o), v.Num(o.GetCap()))
+	case "over_rate":
+		return v.T("%s had used up its rate of starts.", v.owner(o))
+	case "no_node":
+		return v.T("No live node served queue %q and knew kind %q.", job.GetQueue(), job.GetKind())
+	case "no_slot":
+		return v.T("All slots of the nodes that could run it were busy.")
+	case "at_gate":
+		return v.T("The places of its concurrency key %q were taken.", job.GetConcurrencyKey())
+	case "in_line":
+		return v.T("Others went first.")
+	case "not_due":
+		return v.T("It backed off after a failed run, or was in line.")
+	case "unrecorded":
+		return v.T("Nothing was recorded then.")
+	}
+	return strings.TrimSuffix(o.GetText(), ".") + "."
+}
