@@ -74,6 +74,7 @@ func chapters() []titled {
 		{"Rates", Claiming, testRates},
 		{"Minimums", Claiming, testMinimums},
 		{"Fair", Claiming, testFair},
+		{"WhatIf", Claiming, testWhatIf},
 		{"Leaving", Claiming, testLeaving},
 		{"Pending", Claiming, testPending},
 		{"Gates", Claiming, testGates},

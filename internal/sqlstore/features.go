@@ -16,6 +16,7 @@ type Features struct {
 	tenantStore
 	usageStore
 	explainStore
+	whatIfStore
 	retentionStore
 }
 
@@ -39,6 +40,7 @@ type FeatureStatements struct {
 	UsageStatements
 	FairStatements
 	RetentionStatements
+	WhatIfStatements
 }
 
 // FeatureDatabase is what Features need of a store.
@@ -71,6 +73,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		tenantStore:       tenantStore{db: database, rules: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
 		usageStore:        usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
 		explainStore:      explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
+		whatIfStore:       whatIfStore{db: database, of: database, sql: &statements.WhatIfStatements, clock: clock, tenants: &statements.TenantStatements, pauses: pauses},
 
 		retentionStore: retentionStore{
 			db: database, of: database, sql: &statements.RetentionStatements, clock: clock, walks: &retentionWalks{of: map[int]*retentionWalk{}},
