@@ -108,6 +108,7 @@ func chapters() []titled {
 		{"Replaced", Scheduling, testReplaced},
 		{"Views", Scheduling, testViews},
 		{"Fires", Scheduling, testFires},
+		{"WhatIf of schedules", Scheduling, testWhatIfFires},
 		{"Alerts", Scheduling, testAlerts},
 		{"Unseen runs", Scheduling, testUnseenRuns},
 		{"Use", Administering, testUse},
