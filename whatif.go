@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,6 +13,7 @@ import (
 type WhatIf struct {
 	Changes []RuleChange // made in this order; none: how things are
 	Slots   int          // how many jobs could start; zero means DefaultForecast
+	Tenants []string     // whose starts and waits are told; nil: those of all
 }
 
 // RuleChange is what would be saved: one of its fields is set.
@@ -161,6 +164,24 @@ func InChange(place, of int, err error) error {
 	fields := make([]FieldError, len(invalid.Fields))
 	for i, field := range invalid.Fields {
 		fields[i] = FieldError{Field: fmt.Sprintf("changes[%d].%s", place, field.Field), Message: field.Message}
+	}
+	return &InvalidError{Fields: fields}
+}
+
+// MoveChanges renames the fields of an *InvalidError of which several changes were asked
+// about: the change i of them was the change places[i] of the caller's.
+func MoveChanges(places []int, err error) error {
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	fields := slices.Clone(invalid.Fields)
+	for i := range fields {
+		var place int
+		if n, _ := fmt.Sscanf(fields[i].Field, "changes[%d]", &place); n == 1 && place < len(places) {
+			_, rest, _ := strings.Cut(fields[i].Field, "]")
+			fields[i].Field = fmt.Sprintf("changes[%d]%s", places[place], rest)
+		}
 	}
 	return &InvalidError{Fields: fields}
 }

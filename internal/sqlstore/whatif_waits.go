@@ -9,8 +9,12 @@ import (
 
 // compare sets two prospects side by side.
 func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairlead.Forecast {
-	f := fairlead.Forecast{At: s.now(), Slots: question.Slots, Idle: s.idle(), Before: s.outlook(before), After: s.outlook(after)}
+	told := func(tenant string) bool { return question.Tenants == nil || slices.Contains(question.Tenants, tenant) }
+	f := fairlead.Forecast{At: s.now(), Slots: question.Slots, Idle: s.idle(), Before: s.outlook(before, told), After: s.outlook(after, told)}
 	for _, lane := range s.lanes {
+		if !told(lane.Tenant) {
+			continue
+		}
 		wait := fairlead.Wait{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Before: s.wait(lane, before), After: s.wait(lane, after)}
 		switch wait.Effect = effectOf(wait.Before, wait.After); wait.Effect {
 		case fairlead.Later:
@@ -29,8 +33,8 @@ func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairl
 	return f
 }
 
-// outlook names the jobs of a prospect.
-func (s *scene) outlook(p *prospect) fairlead.Outlook {
+// outlook names the jobs of a prospect whose tenants are told of.
+func (s *scene) outlook(p *prospect, told func(tenant string) bool) fairlead.Outlook {
 	names := make(map[int32]LaneKey, len(p.starts))
 	for _, lane := range s.lanes {
 		if p.starts[lane.ID].jobs > 0 {
@@ -40,6 +44,9 @@ func (s *scene) outlook(p *prospect) fairlead.Outlook {
 	var out fairlead.Outlook
 	for _, pick := range p.picks {
 		lane := names[pick.Lane.ID]
+		if !told(lane.Tenant) {
+			continue
+		}
 		out.Starts = append(out.Starts, fairlead.ForecastStart{
 			Job: pick.ID, Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Priority: -int(pick.Turn), StartBy: Time(pick.StartBy),
 		})
