@@ -114,15 +114,24 @@ func (s *Schedules) updated(ctx context.Context, in *fairleadv1.Schedule) (sched
 
 // PatchSchedule changes the fields of a schedule that are given.
 func (s *Schedules) PatchSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
-	current, err := s.find(ctx, in.GetRef())
+	changed, err := s.patched(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	return s.put(ctx, changed)
+}
+
+// patched is the schedule that a request changes another to.
+func (s *Schedules) patched(ctx context.Context, in *fairleadv1.Schedule) (schedule.Schedule, error) {
+	current, err := s.find(ctx, in.GetRef())
+	if err != nil {
+		return schedule.Schedule{}, err
 	}
 	patched, err := patch(scheduleTo(current), in)
 	if err != nil {
-		return nil, err
+		return schedule.Schedule{}, err
 	}
-	return s.put(ctx, replacing(current, scheduleOf(patched)))
+	return replacing(current, scheduleOf(patched)), nil
 }
 
 // replacing is a schedule in the place of another. Without a version it replaces whatever

@@ -63,13 +63,13 @@ type question struct {
 // read adds a change to the question, as the method that saves it reads it.
 func (s *WhatIfs) read(ctx context.Context, q *question, place int, in *fairleadv1.WhatIfChange) error {
 	given := 0
-	for _, there := range []bool{in.GetLimit() != nil, in.GetTenant() != nil, in.GetSchedule() != nil, in.GetCalendar() != nil} {
+	for _, there := range []bool{in.GetLimit() != nil, in.GetTenant() != nil, in.GetSchedule() != nil, in.GetSchedulePatch() != nil, in.GetCalendar() != nil} {
 		if there {
 			given++
 		}
 	}
 	if given != 1 {
-		return refuseField("change", "must have one of limit, tenant, schedule and calendar")
+		return refuseField("change", "must have one of limit, tenant, schedule, schedule_patch and calendar")
 	}
 	if in.GetLimit() != nil || in.GetTenant() != nil {
 		change, err := s.rule(ctx, in)
@@ -98,8 +98,8 @@ func (s *WhatIfs) rule(ctx context.Context, in *fairleadv1.WhatIfChange) (change
 }
 
 func (s *WhatIfs) instant(ctx context.Context, in *fairleadv1.WhatIfChange) (change schedule.Change, err error) {
-	if in.GetSchedule() != nil {
-		sc, err := s.schedule(ctx, in.GetSchedule())
+	if in.GetCalendar() == nil {
+		sc, err := s.schedule(ctx, in)
 		return schedule.Change{Schedule: &sc}, err
 	}
 	if err := whole(ctx); err != nil {
@@ -116,11 +116,14 @@ func (s *WhatIfs) instant(ctx context.Context, in *fairleadv1.WhatIfChange) (cha
 	return schedule.Change{Calendar: &calendar}, nil
 }
 
-func (s *WhatIfs) schedule(ctx context.Context, in *fairleadv1.Schedule) (sc schedule.Schedule, err error) {
-	if in.GetRef() == "" {
-		sc, err = s.schedules.created(in)
-	} else {
-		sc, err = s.schedules.updated(ctx, in)
+func (s *WhatIfs) schedule(ctx context.Context, in *fairleadv1.WhatIfChange) (sc schedule.Schedule, err error) {
+	switch {
+	case in.GetSchedulePatch() != nil:
+		sc, err = s.schedules.patched(ctx, in.GetSchedulePatch())
+	case in.GetSchedule().GetRef() != "":
+		sc, err = s.schedules.updated(ctx, in.GetSchedule())
+	default:
+		sc, err = s.schedules.created(in.GetSchedule())
 	}
 	if err == nil {
 		err = s.schedules.args.checkSchedule(&sc)

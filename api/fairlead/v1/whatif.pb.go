@@ -97,7 +97,9 @@ type WhatIfChange struct {
 	Schedule *Schedule `protobuf:"bytes,3,opt,name=schedule,proto3" json:"schedule,omitempty"`
 	// As for UpdateCalendar, or for CreateCalendar if there is none of the name. All schedules
 	// that name it are compared.
-	Calendar      *Calendar `protobuf:"bytes,4,opt,name=calendar,proto3" json:"calendar,omitempty"`
+	Calendar *Calendar `protobuf:"bytes,4,opt,name=calendar,proto3" json:"calendar,omitempty"`
+	// As for PatchSchedule.
+	SchedulePatch *Schedule `protobuf:"bytes,5,opt,name=schedule_patch,json=schedulePatch,proto3" json:"schedule_patch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -156,6 +158,13 @@ func (x *WhatIfChange) GetSchedule() *Schedule {
 func (x *WhatIfChange) GetCalendar() *Calendar {
 	if x != nil {
 		return x.Calendar
+	}
+	return nil
+}
+
+func (x *WhatIfChange) GetSchedulePatch() *Schedule {
+	if x != nil {
+		return x.SchedulePatch
 	}
 	return nil
 }
@@ -778,12 +787,13 @@ const file_fairlead_v1_whatif_proto_rawDesc = "" +
 	"\rWhatIfRequest\x12;\n" +
 	"\achanges\x18\x01 \x03(\v2\x19.fairlead.v1.WhatIfChangeB\x06\x92\xb5\x18\x02\x18dR\achanges\x12\x1f\n" +
 	"\x05slots\x18\x02 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xc8\x01R\x05slots\x12%\n" +
-	"\binstants\x18\x03 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xc8\x01R\binstants\"\xcb\x01\n" +
+	"\binstants\x18\x03 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xc8\x01R\binstants\"\x89\x02\n" +
 	"\fWhatIfChange\x12(\n" +
 	"\x05limit\x18\x01 \x01(\v2\x12.fairlead.v1.LimitR\x05limit\x12+\n" +
 	"\x06tenant\x18\x02 \x01(\v2\x13.fairlead.v1.TenantR\x06tenant\x121\n" +
 	"\bschedule\x18\x03 \x01(\v2\x15.fairlead.v1.ScheduleR\bschedule\x121\n" +
-	"\bcalendar\x18\x04 \x01(\v2\x15.fairlead.v1.CalendarR\bcalendar\"\x9f\x04\n" +
+	"\bcalendar\x18\x04 \x01(\v2\x15.fairlead.v1.CalendarR\bcalendar\x12<\n" +
+	"\x0eschedule_patch\x18\x05 \x01(\v2\x15.fairlead.v1.ScheduleR\rschedulePatch\"\x9f\x04\n" +
 	"\x0eWhatIfResponse\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x14\n" +
 	"\x05slots\x18\x02 \x01(\x05R\x05slots\x12\x12\n" +
@@ -881,28 +891,29 @@ var file_fairlead_v1_whatif_proto_depIdxs = []int32{
 	9,  // 2: fairlead.v1.WhatIfChange.tenant:type_name -> fairlead.v1.Tenant
 	10, // 3: fairlead.v1.WhatIfChange.schedule:type_name -> fairlead.v1.Schedule
 	11, // 4: fairlead.v1.WhatIfChange.calendar:type_name -> fairlead.v1.Calendar
-	12, // 5: fairlead.v1.WhatIfResponse.at:type_name -> google.protobuf.Timestamp
-	3,  // 6: fairlead.v1.WhatIfResponse.before:type_name -> fairlead.v1.ForecastStart
-	3,  // 7: fairlead.v1.WhatIfResponse.after:type_name -> fairlead.v1.ForecastStart
-	12, // 8: fairlead.v1.WhatIfResponse.token_before:type_name -> google.protobuf.Timestamp
-	12, // 9: fairlead.v1.WhatIfResponse.token_after:type_name -> google.protobuf.Timestamp
-	4,  // 10: fairlead.v1.WhatIfResponse.waits:type_name -> fairlead.v1.ForecastWait
-	5,  // 11: fairlead.v1.WhatIfResponse.schedules:type_name -> fairlead.v1.ForecastSchedule
-	12, // 12: fairlead.v1.ForecastStart.start_by:type_name -> google.protobuf.Timestamp
-	13, // 13: fairlead.v1.ForecastWait.held_before:type_name -> fairlead.v1.Obstacle
-	13, // 14: fairlead.v1.ForecastWait.held_after:type_name -> fairlead.v1.Obstacle
-	6,  // 15: fairlead.v1.ForecastSchedule.instants:type_name -> fairlead.v1.ForecastInstant
-	12, // 16: fairlead.v1.ForecastInstant.due:type_name -> google.protobuf.Timestamp
-	7,  // 17: fairlead.v1.ForecastInstant.before:type_name -> fairlead.v1.Prospect
-	7,  // 18: fairlead.v1.ForecastInstant.after:type_name -> fairlead.v1.Prospect
-	12, // 19: fairlead.v1.Prospect.fire:type_name -> google.protobuf.Timestamp
-	0,  // 20: fairlead.v1.WhatIfService.WhatIf:input_type -> fairlead.v1.WhatIfRequest
-	2,  // 21: fairlead.v1.WhatIfService.WhatIf:output_type -> fairlead.v1.WhatIfResponse
-	21, // [21:22] is the sub-list for method output_type
-	20, // [20:21] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	10, // 5: fairlead.v1.WhatIfChange.schedule_patch:type_name -> fairlead.v1.Schedule
+	12, // 6: fairlead.v1.WhatIfResponse.at:type_name -> google.protobuf.Timestamp
+	3,  // 7: fairlead.v1.WhatIfResponse.before:type_name -> fairlead.v1.ForecastStart
+	3,  // 8: fairlead.v1.WhatIfResponse.after:type_name -> fairlead.v1.ForecastStart
+	12, // 9: fairlead.v1.WhatIfResponse.token_before:type_name -> google.protobuf.Timestamp
+	12, // 10: fairlead.v1.WhatIfResponse.token_after:type_name -> google.protobuf.Timestamp
+	4,  // 11: fairlead.v1.WhatIfResponse.waits:type_name -> fairlead.v1.ForecastWait
+	5,  // 12: fairlead.v1.WhatIfResponse.schedules:type_name -> fairlead.v1.ForecastSchedule
+	12, // 13: fairlead.v1.ForecastStart.start_by:type_name -> google.protobuf.Timestamp
+	13, // 14: fairlead.v1.ForecastWait.held_before:type_name -> fairlead.v1.Obstacle
+	13, // 15: fairlead.v1.ForecastWait.held_after:type_name -> fairlead.v1.Obstacle
+	6,  // 16: fairlead.v1.ForecastSchedule.instants:type_name -> fairlead.v1.ForecastInstant
+	12, // 17: fairlead.v1.ForecastInstant.due:type_name -> google.protobuf.Timestamp
+	7,  // 18: fairlead.v1.ForecastInstant.before:type_name -> fairlead.v1.Prospect
+	7,  // 19: fairlead.v1.ForecastInstant.after:type_name -> fairlead.v1.Prospect
+	12, // 20: fairlead.v1.Prospect.fire:type_name -> google.protobuf.Timestamp
+	0,  // 21: fairlead.v1.WhatIfService.WhatIf:input_type -> fairlead.v1.WhatIfRequest
+	2,  // 22: fairlead.v1.WhatIfService.WhatIf:output_type -> fairlead.v1.WhatIfResponse
+	22, // [22:23] is the sub-list for method output_type
+	21, // [21:22] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_whatif_proto_init() }
