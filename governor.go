@@ -46,4 +46,9 @@ type Governor interface {
 	// Explain says why a job does not run, from the same facts that a claim
 	// decides by, or how it runs. It fails with ErrNotFound.
 	Explain(ctx context.Context, id int64) (Explanation, error)
+	// WhatIf compares what a claim of so many jobs would choose now with what it would
+	// choose after the changes. It changes nothing, holds no lock that a claim waits for,
+	// and reads little of each lane, however many jobs wait. The question has been through
+	// NormalizeWhatIf. It fails as PutTenant and SetLimit would.
+	WhatIf(ctx context.Context, question WhatIf) (Forecast, error)
 }

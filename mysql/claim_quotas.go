@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // busyPause is how soon a node claims again if its claim left jobs to another claim
@@ -53,7 +54,7 @@ func (c *claimer) quota(id int32) *claimQuota {
 	q := c.quotas[id]
 	if q == nil {
 		rule := c.rules.Quotas[id]
-		q = &claimQuota{Limit: limitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
+		q = &claimQuota{Limit: sqlstore.LimitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
 		c.quotas[id] = q
 	}
 	return q

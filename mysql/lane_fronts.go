@@ -1,14 +1,12 @@
 package mysql
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 const (
@@ -39,7 +37,7 @@ func (c *claimer) readFronts(ctx context.Context, statement string, size int, la
 				if text == nil {
 					break
 				}
-				key, err := parseKey(text)
+				key, err := sqlstore.ParseKey(text)
 				if err != nil {
 					return err
 				}
@@ -54,19 +52,4 @@ func (c *claimer) readFronts(ctx context.Context, statement string, size int, la
 		before += len(chunk)
 	}
 	return nil
-}
-
-// parseKey reads a key as lane_keys writes it.
-func parseKey(text []byte) (dispatch.Key, error) {
-	turn, rest, _ := bytes.Cut(text, []byte{' '})
-	startBy, id, _ := bytes.Cut(rest, []byte{' '})
-	var numbers [3]int64
-	for i, digits := range [...][]byte{turn, startBy, id} {
-		n, err := strconv.ParseInt(string(digits), 10, 64)
-		if err != nil {
-			return dispatch.Key{}, fmt.Errorf("the key %q of a ready job: %w", text, err)
-		}
-		numbers[i] = n
-	}
-	return dispatch.Key{Turn: int16(numbers[0]), StartBy: numbers[1], ID: numbers[2]}, nil
 }

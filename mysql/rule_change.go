@@ -73,16 +73,7 @@ func (r *ruleChange) PutQuota(ctx context.Context, limit fairlead.Limit, least i
 
 // family is what the other tenants have to say.
 func (r *ruleChange) family(except string) sqlstore.Family {
-	family := sqlstore.Family{Parents: r.parents}
-	for _, q := range r.quotas {
-		switch {
-		case q.Rule.Scope == fairlead.LimitGlobal:
-			family.GlobalCap = q.Rule.MaxRunning
-		case q.Rule.Scope != fairlead.LimitTenant || q.Rule.Name != except:
-			family.Minimums += q.Min
-		}
-	}
-	return family
+	return sqlstore.NewFamily(r.parents, sqlstore.PlainQuotas(r.quotas), except)
 }
 
 // limit sets the limit of a scope. A changed rate starts with a full burst.

@@ -47,7 +47,7 @@ func (t *txn) readRules(ctx context.Context, version int64) (*sqlstore.Rules, er
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.NewRules(version, pauses, parents, plainQuotas(quotas)).Weighed(weights), nil
+	return sqlstore.NewRules(version, pauses, parents, sqlstore.PlainQuotas(quotas)).Weighed(weights), nil
 }
 
 // changeRules begins a change of the rules and returns their new version. No claim runs
@@ -86,15 +86,10 @@ type quota struct {
 
 // limit returns the quota as a claim at the time of its reading would see it.
 func (q *quota) limit() dispatch.Limit {
-	limit := limitOf(&q.Quota)
+	limit := sqlstore.LimitOf(&q.Quota)
 	limit.Used, limit.Tokens = q.running, q.tokens
 	limit.Refill(micros(q.now - q.refilledAt))
 	return limit
-}
-
-// limitOf returns a limit whose use is not known yet.
-func limitOf(q *sqlstore.Quota) dispatch.Limit {
-	return dispatch.Limit{ID: q.ID, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
 }
 
 // readQuotas returns all limits, including removed ones.
@@ -106,12 +101,4 @@ func readQuotas(ctx context.Context, q querier, statement string) (quotas []*quo
 			&q.Rule.PerKey, &q.Rule.Order, &q.running, &q.freed, &q.tokens, &q.refilledAt, &q.now)
 	}, statement)
 	return quotas, err
-}
-
-func plainQuotas(quotas []*quota) []*sqlstore.Quota {
-	plain := make([]*sqlstore.Quota, len(quotas))
-	for i, q := range quotas {
-		plain[i] = &q.Quota
-	}
-	return plain
 }

@@ -32,48 +32,48 @@ func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 func (t *txn) putSchedule(ctx context.Context, sc schedule.Schedule, body []byte, restart bool) (schedule.Schedule, error) {
 	stored, err := t.storeSchedule(ctx, sc, body, restart)
 	if isDuplicate(err) {
-		err = sqlstore.ScheduleTaken(sc.Name)
+		err = schedule.NameTaken(sc.Name)
 	}
 	return stored, err
 }
 
-func (t *txn) storeSchedule(ctx context.Context, schedule schedule.Schedule, body []byte, restart bool) (schedule.Schedule, error) {
+func (t *txn) storeSchedule(ctx context.Context, sc schedule.Schedule, body []byte, restart bool) (schedule.Schedule, error) {
 	var calendar any // null if there is none
 	version := int64(0)
-	if schedule.Calendar != "" {
-		exists, err := t.one(ctx, []any{&version}, t.sql.ShareCalendar, schedule.Calendar)
+	if sc.Calendar != "" {
+		exists, err := t.one(ctx, []any{&version}, t.sql.ShareCalendar, sc.Calendar)
 		if err != nil {
-			return schedule, err
+			return sc, err
 		}
 		if !exists {
-			return schedule, sqlstore.CalendarMissing(schedule.Calendar)
+			return sc, schedule.CalendarMissing(sc.Calendar)
 		}
-		calendar = schedule.Calendar
+		calendar = sc.Calendar
 	}
 	t.wakes.later = true // it may be due sooner than any other
-	if schedule.Version == 0 {
-		schedule.Outdated = schedule.CalendarVersion != version
-		return t.addSchedule(ctx, schedule, calendar, body)
+	if sc.Version == 0 {
+		sc.Outdated = sc.CalendarVersion != version
+		return t.addSchedule(ctx, sc, calendar, body)
 	}
-	stored, err := t.lockSchedule(ctx, schedule.ID)
+	stored, err := t.lockSchedule(ctx, sc.ID)
 	if err != nil {
-		return schedule, err
+		return sc, err
 	}
-	if stored.Version != schedule.Version {
-		return schedule, sqlstore.ScheduleChanged(stored.Name)
+	if stored.Version != sc.Version {
+		return sc, schedule.VersionChanged(stored.Name)
 	}
 	now, err := t.clock(ctx)
 	if err != nil {
-		return schedule, err
+		return sc, err
 	}
-	schedule.Version, schedule.CreatedAt, schedule.UpdatedAt = stored.Version+1, stored.CreatedAt, sqlstore.Time(now)
+	sc.Version, sc.CreatedAt, sc.UpdatedAt = stored.Version+1, stored.CreatedAt, sqlstore.Time(now)
 	if !restart {
-		schedule.Cursor = stored.Cursor
+		sc.Cursor = stored.Cursor
 	}
-	schedule.Outdated = schedule.CalendarVersion != version
-	_, err = t.exec(ctx, t.sql.SetSchedule, schedule.Name, schedule.Job.Tenant, calendar, !schedule.Disabled, body, schedule.Version, now,
-		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule), schedule.CalendarVersion, schedule.ID)
-	return schedule, err
+	sc.Outdated = sc.CalendarVersion != version
+	_, err = t.exec(ctx, t.sql.SetSchedule, sc.Name, sc.Job.Tenant, calendar, !sc.Disabled, body, sc.Version, now,
+		sqlstore.Micros(sc.Due), sqlstore.Micros(sc.FireAt), nextFire(&sc), sc.CalendarVersion, sc.ID)
+	return sc, err
 }
 
 func (t *txn) addSchedule(ctx context.Context, schedule schedule.Schedule, calendar any, body []byte) (schedule.Schedule, error) {

@@ -149,7 +149,6 @@ type statements struct {
 
 	ChangeRules    string `sql:"change_rules"`
 	LockRules      string `sql:"lock_rules"`
-	Parents        string `sql:"parents"`
 	Quotas         string `sql:"quotas"`
 	AddQuota       string `sql:"add_quota"`
 	RemovedQuotas  string `sql:"removed_quotas"`

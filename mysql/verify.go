@@ -17,7 +17,7 @@ import (
 // settles a job has locked the job's row. Locking all rows waits for such transactions,
 // and a later read sees what they gave back.
 func (r *ruleChange) rehold(ctx context.Context) ([]driver.Drift, error) {
-	rules := sqlstore.NewRules(r.version, nil, r.parents, plainQuotas(r.quotas))
+	rules := sqlstore.NewRules(r.version, nil, r.parents, sqlstore.PlainQuotas(r.quotas))
 	found := map[int32]int{}
 	for _, place := range []struct{ lock, hold string }{
 		{r.sql.LockAllRunning, r.sql.HoldRunning},

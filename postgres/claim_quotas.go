@@ -50,8 +50,7 @@ func (l *limitedClaim) readQuota(row sqlstore.Scanner) error {
 	}
 	a := l.accounts[id]
 	if a == nil {
-		q := l.known.Quotas[id]
-		a = &claimQuota{Limit: dispatch.Limit{ID: id, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}}
+		a = &claimQuota{Limit: sqlstore.LimitOf(l.known.Quotas[id])}
 		l.accounts[id] = a
 	}
 	if what == "folded" {

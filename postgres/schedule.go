@@ -104,7 +104,7 @@ func (p *putting) in(ctx context.Context, r runner) error {
 // other errors as they are.
 func (p *putting) taken(err error) error {
 	if nameTaken(err) {
-		return sqlstore.ScheduleTaken(p.schedule.Name)
+		return schedule.NameTaken(p.schedule.Name)
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func (s *Store) shareCalendar(ctx context.Context, r runner, name string) error 
 		return err
 	}
 	if !exists {
-		return sqlstore.CalendarMissing(name)
+		return schedule.CalendarMissing(name)
 	}
 	return nil
 }
@@ -136,18 +136,18 @@ func (s *Store) shareCalendar(ctx context.Context, r runner, name string) error 
 func (s *Store) addSchedule(ctx context.Context, r runner, name string, declared []any) (id int64, err error) {
 	err = r.run(ctx, call{sql: s.sql.AddSchedule, args: declared, each: func(row sqlstore.Scanner) error { return row.Scan(&id) }})
 	if err == nil && id == 0 {
-		err = sqlstore.ScheduleTaken(name)
+		err = schedule.NameTaken(name)
 	}
 	return id, err
 }
 
-func (s *Store) replaceSchedule(ctx context.Context, r runner, schedule *schedule.Schedule, args []any) error {
-	before, err := s.lockSchedule(ctx, r, schedule.ID)
+func (s *Store) replaceSchedule(ctx context.Context, r runner, sc *schedule.Schedule, args []any) error {
+	before, err := s.lockSchedule(ctx, r, sc.ID)
 	switch {
 	case err != nil:
 		return err
-	case before.Version != schedule.Version:
-		return sqlstore.ScheduleChanged(before.Name)
+	case before.Version != sc.Version:
+		return schedule.VersionChanged(before.Name)
 	}
 	return r.run(ctx, call{sql: s.sql.ReplaceSchedule, args: args})
 }

@@ -127,7 +127,6 @@ type statements struct {
 	ExcludeClaims string `sql:"exclude_claims"`
 	ChangeRules   string `sql:"change_rules"`
 	RulesVersion  string `sql:"rules_version"`
-	Parents       string `sql:"parents"`
 	Quotas        string `sql:"quotas"`
 	QuotaActive   string `sql:"quota_active"`
 	PutQuota      string `sql:"put_quota"`

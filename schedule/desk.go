@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -21,26 +22,17 @@ func (d desk) put(ctx context.Context, schedule Schedule) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	restart := true
-	schedule.CreatedAt = now
+	var current *Schedule
 	if schedule.Version != 0 {
-		current, err := d.one(ctx, Filter{IDs: []int64{schedule.ID}}, fmt.Sprint(schedule.ID))
+		found, err := d.one(ctx, Filter{IDs: []int64{schedule.ID}}, fmt.Sprint(schedule.ID))
 		if err != nil {
 			return Schedule{}, err
 		}
-		restart = schedule.restarts(&current)
-		schedule.CreatedAt = current.CreatedAt
+		current = &found
 	}
-	schedule.Cursor = Cursor{}
-	if restart && !schedule.Disabled {
-		timing, err := d.timing(ctx, &schedule)
-		if err == nil {
-			err = timing.everDue(now)
-		}
-		if err != nil {
-			return Schedule{}, err
-		}
-		schedule.Cursor = timing.Begin(now)
+	restart, err := schedule.begin(now, current, func() (*Timing, error) { return d.timing(ctx, &schedule) })
+	if err != nil {
+		return Schedule{}, err
 	}
 	stored, err := d.tx.PutSchedule(ctx, schedule, restart)
 	if err != nil {
@@ -51,6 +43,27 @@ func (d desk) put(ctx context.Context, schedule Schedule) (Schedule, error) {
 		return Schedule{}, err
 	}
 	return listed[0], nil
+}
+
+// begin sets from when on a schedule counts that is new, or replaces the current one. It
+// reports whether that is from now on. It fails if the schedule would never be due.
+func (s *Schedule) begin(now time.Time, current *Schedule, timing func() (*Timing, error)) (restart bool, err error) {
+	s.CreatedAt, restart = now, true
+	if current != nil {
+		s.CreatedAt, restart = current.CreatedAt, s.restarts(current)
+	}
+	s.Cursor = Cursor{}
+	if !restart || s.Disabled {
+		return restart, nil
+	}
+	t, err := timing()
+	if err == nil {
+		err = t.everDue(now)
+	}
+	if err == nil {
+		s.Cursor = t.Begin(now)
+	}
+	return restart, err
 }
 
 // restarts reports whether a schedule that replaces another counts from now on.
@@ -68,14 +81,22 @@ func (d desk) timing(ctx context.Context, s *Schedule) (*Timing, error) {
 	if err != nil {
 		return nil, err
 	}
-	calendar, exists := calendars[s.Calendar]
-	if !exists {
-		return nil, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "calendar", Message: fmt.Sprintf("%q does not exist; create it first", s.Calendar)}}}
+	return calendars.timing(s)
+}
+
+// calendars are all of them, by name.
+type calendars map[string]*Calendar
+
+// timing is when a schedule is due.
+func (c calendars) timing(s *Schedule) (*Timing, error) {
+	calendar, exists := c[s.Calendar]
+	if s.Calendar != "" && !exists {
+		return nil, CalendarMissing(s.Calendar)
 	}
 	return NewTiming(s, calendar)
 }
 
-func (d desk) calendarsByName(ctx context.Context) (map[string]*Calendar, error) {
+func (d desk) calendarsByName(ctx context.Context) (calendars, error) {
 	calendars, err := d.tx.Calendars(ctx)
 	byName := make(map[string]*Calendar, len(calendars))
 	for i := range calendars {

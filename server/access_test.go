@@ -73,6 +73,8 @@ var everyMethod = map[protoreflect.Name]struct {
 
 	"GetTenantSigningKey": {access.RoleAdmin, nothing, `{"name":"acme"}`},
 
+	"WhatIf": {access.RoleViewer, tenantOf, `{"changes":[{"tenant":{"name":"acme","max_running":7}}]}`},
+
 	"ListQueues":  {access.RoleViewer, cluster, `{}`},
 	"PauseQueue":  {access.RoleOperator, cluster, `{"name":"mail"}`},
 	"ResumeQueue": {access.RoleOperator, cluster, `{"name":"mail"}`},

@@ -145,6 +145,7 @@ type services struct {
 	batchEvents *BatchEvents
 
 	sweeps *Sweeps
+	whatIf *WhatIfs
 
 	masks *masks
 }
@@ -157,10 +158,11 @@ func newServices(store Store, options Options) *services {
 	masks := &masks{store: store}
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
+	schedules, calendars := NewSchedules(own), NewCalendars(own)
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own), NewAlerts(own), NewHolds(own), NewBulks(own, stopping),
-		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), masks,
+		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, NewAlerts(own), NewHolds(own), NewBulks(own, stopping),
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), whatIfs(own, schedules, calendars), masks,
 	}
 }
 
@@ -252,6 +254,7 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_cluster_proto, "KindService", s.kinds},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "NodeService", s.nodes},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "LimitService", s.limits},
+		{fairleadv1.File_fairlead_v1_whatif_proto, "WhatIfService", s.whatIf},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "SystemService", s.system},
 		{fairleadv1.File_fairlead_v1_access_proto, "TokenService", s.tokens},
 		{fairleadv1.File_fairlead_v1_access_proto, "AuditService", s.audit},

@@ -113,6 +113,15 @@ func limitTo(use fairlead.LimitUse) *fairleadv1.Limit {
 	}
 }
 
+// limitOf is the reverse of limitTo, but for what is used.
+func limitOf(in *fairleadv1.Limit) (fairlead.Limit, error) {
+	scope, name, err := scopeOf(in.GetScope())
+	return fairlead.Limit{
+		Scope: scope, Name: name, MaxRunning: int(in.GetMaxRunning()), Rate: in.GetRate(), Burst: int(in.GetBurst()),
+		PerKey: int(in.GetPerKey()), Order: fairlead.Order(in.GetOrder()),
+	}, err
+}
+
 // ListLimits lists every limit with its use.
 func (s *Limits) ListLimits(ctx context.Context, _ *fairleadv1.ListLimitsRequest) (*fairleadv1.ListLimitsResponse, error) {
 	limits, err := s.client.Limits(ctx)
@@ -124,13 +133,9 @@ func (s *Limits) ListLimits(ctx context.Context, _ *fairleadv1.ListLimitsRequest
 
 // SetLimit sets or removes the limit of a scope.
 func (s *Limits) SetLimit(ctx context.Context, in *fairleadv1.Limit) (*fairleadv1.Limit, error) {
-	scope, name, err := scopeOf(in.GetScope())
+	limit, err := limitOf(in)
 	if err != nil {
 		return nil, err
-	}
-	limit := fairlead.Limit{
-		Scope: scope, Name: name, MaxRunning: int(in.GetMaxRunning()), Rate: in.GetRate(), Burst: int(in.GetBurst()),
-		PerKey: int(in.GetPerKey()), Order: fairlead.Order(in.GetOrder()),
 	}
 	if err := s.client.SetLimit(ctx, limit); err != nil {
 		return nil, err

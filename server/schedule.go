@@ -47,13 +47,22 @@ func (s *Schedules) put(ctx context.Context, schedule schedule.Schedule) (*fairl
 
 // CreateSchedule stores a schedule.
 func (s *Schedules) CreateSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
+	made, err := s.created(in)
+	if err != nil {
+		return nil, err
+	}
+	return s.put(ctx, made)
+}
+
+// created is the schedule that a request creates.
+func (s *Schedules) created(in *fairleadv1.Schedule) (schedule.Schedule, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return nil, refuseField("version", "is set by the server; leave it out")
+		return schedule.Schedule{}, refuseField("version", "is set by the server; leave it out")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "names a schedule that is changed; leave it out")
+		return schedule.Schedule{}, refuseField("ref", "names a schedule that is changed; leave it out")
 	}
-	return s.put(ctx, scheduleOf(in))
+	return scheduleOf(in), nil
 }
 
 // GetSchedule returns a schedule.
@@ -83,36 +92,56 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 // UpdateSchedule replaces a schedule. Without a version it replaces whatever there
 // is.
 func (s *Schedules) UpdateSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
-	current, err := s.find(ctx, in.GetRef())
+	replaced, err := s.updated(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	schedule := scheduleOf(in)
-	if in.Name == nil {
-		schedule.Name = current.Name
+	return s.put(ctx, replaced)
+}
+
+// updated is the schedule that a request replaces another with.
+func (s *Schedules) updated(ctx context.Context, in *fairleadv1.Schedule) (schedule.Schedule, error) {
+	current, err := s.find(ctx, in.GetRef())
+	if err != nil {
+		return schedule.Schedule{}, err
 	}
-	return s.replace(ctx, current, schedule)
+	replaced := scheduleOf(in)
+	if in.Name == nil {
+		replaced.Name = current.Name
+	}
+	return replacing(current, replaced), nil
 }
 
 // PatchSchedule changes the fields of a schedule that are given.
 func (s *Schedules) PatchSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
-	current, err := s.find(ctx, in.GetRef())
+	changed, err := s.patched(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	return s.put(ctx, changed)
+}
+
+// patched is the schedule that a request changes another to.
+func (s *Schedules) patched(ctx context.Context, in *fairleadv1.Schedule) (schedule.Schedule, error) {
+	current, err := s.find(ctx, in.GetRef())
+	if err != nil {
+		return schedule.Schedule{}, err
 	}
 	patched, err := patch(scheduleTo(current), in)
 	if err != nil {
-		return nil, err
+		return schedule.Schedule{}, err
 	}
-	return s.replace(ctx, current, scheduleOf(patched))
+	return replacing(current, scheduleOf(patched)), nil
 }
 
-func (s *Schedules) replace(ctx context.Context, current, schedule schedule.Schedule) (*fairleadv1.Schedule, error) {
+// replacing is a schedule in the place of another. Without a version it replaces whatever
+// there is.
+func replacing(current, schedule schedule.Schedule) schedule.Schedule {
 	schedule.ID = current.ID
 	if schedule.Version == 0 {
 		schedule.Version = current.Version
 	}
-	return s.put(ctx, schedule)
+	return schedule
 }
 
 // DeleteSchedule removes a schedule.

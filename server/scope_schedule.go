@@ -14,27 +14,33 @@ func (s scoped) schedule(ctx context.Context, id int64) error {
 
 // PutSchedule creates or replaces a schedule for a tenant of the caller's.
 func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
-	if !sc.Disabled || sc.Version == 0 { // one from earlier times can be disabled
-		if err := checkUnreserved("job.", &sc.Job); err != nil {
-			return schedule.Schedule{}, err
-		}
-	}
-	if err := ownJobs(ctx, []*fairlead.Job{&sc.Job}); err != nil {
-		return schedule.Schedule{}, err
-	}
-	if sc.Version != 0 {
-		if err := s.schedule(ctx, sc.ID); err != nil {
-			return schedule.Schedule{}, err
-		}
-	}
-	if err := nameable(ctx, "schedule", sc.Name); err != nil {
-		return schedule.Schedule{}, err
-	}
-	if err := s.restoreSchedule(ctx, &sc); err != nil {
+	if err := s.checkSchedule(ctx, &sc); err != nil {
 		return schedule.Schedule{}, err
 	}
 	stored, err := s.store.PutSchedule(ctx, sc, restart)
 	return stored, unnamed(ctx, "schedule", sc.Name, err, func() (bool, error) { return s.seesSchedule(ctx, sc) })
+}
+
+// checkSchedule fails for a schedule that the caller may not store, and puts back what the
+// caller was not shown of its job.
+func (s scoped) checkSchedule(ctx context.Context, sc *schedule.Schedule) error {
+	if !sc.Disabled || sc.Version == 0 { // one from earlier times can be disabled
+		if err := checkUnreserved("job.", &sc.Job); err != nil {
+			return err
+		}
+	}
+	if err := ownJobs(ctx, []*fairlead.Job{&sc.Job}); err != nil {
+		return err
+	}
+	if sc.Version != 0 {
+		if err := s.schedule(ctx, sc.ID); err != nil {
+			return err
+		}
+	}
+	if err := nameable(ctx, "schedule", sc.Name); err != nil {
+		return err
+	}
+	return s.restoreSchedule(ctx, sc)
 }
 
 // DeleteSchedule removes a schedule of the caller's.

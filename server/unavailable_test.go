@@ -22,7 +22,7 @@ import (
 
 // changesNothing are methods of a verb other than GET that a read-only database can
 // answer.
-var changesNothing = []protoreflect.Name{"PreviewTiming", "Verify", "LeaseJobs", "ListRetries", "ListShardItems", "LoadShard"}
+var changesNothing = []protoreflect.Name{"PreviewTiming", "WhatIf", "Verify", "LeaseJobs", "ListRetries", "ListShardItems", "LoadShard"}
 
 // A database that cannot write now makes every change 503, with the time after which
 // it is worth trying again, and UNAVAILABLE in gRPC; and nothing is an error of the

@@ -27,7 +27,8 @@ func (b *ruleBook) forget() { *b = ruleBook{} }
 func (b *ruleBook) keep(rules *sqlstore.Rules) {
 	*b = ruleBook{rules: rules, limits: make(map[int32]*dispatch.Limit, len(rules.Quotas)), under: map[sqlstore.Lane]laneLimits{}}
 	for id, q := range rules.Quotas {
-		b.limits[id] = &dispatch.Limit{ID: id, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
+		limit := sqlstore.LimitOf(q)
+		b.limits[id] = &limit
 		b.rated = b.rated || q.Rule.Rate > 0
 	}
 }
@@ -81,11 +82,7 @@ func (t *txn) rules() (*sqlstore.Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*sqlstore.Quota, len(quotas))
-	for i := range quotas {
-		list[i] = &quotas[i].Quota
-	}
-	t.book.keep(sqlstore.NewRules(version, pauses, parents, list).Weighed(weights))
+	t.book.keep(sqlstore.NewRules(version, pauses, parents, sqlstore.PlainQuotas(quotas)).Weighed(weights))
 	t.capped.Store(len(t.book.rules.Quotas) > 0)
 	return t.book.rules, nil
 }

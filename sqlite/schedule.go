@@ -34,7 +34,7 @@ func (t *txn) putSchedule(s schedule.Schedule, body string, restart bool) (sched
 			return schedule.Schedule{}, err
 		}
 		if stored.Version != s.Version {
-			return schedule.Schedule{}, sqlstore.ScheduleChanged(stored.Name)
+			return schedule.Schedule{}, schedule.VersionChanged(stored.Name)
 		}
 	}
 	if err := t.checkName(s.Name, stored.ID); err != nil {
@@ -74,7 +74,7 @@ func (t *txn) checkName(name string, id int64) error {
 	var other int64
 	taken, err := t.one(t.sql.ScheduleNamed, []any{name}, &other)
 	if err == nil && taken && other != id {
-		err = sqlstore.ScheduleTaken(name)
+		err = schedule.NameTaken(name)
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (t *txn) checkCalendar(name string) error {
 	}
 	calendar, err := t.calendar(name)
 	if err == nil && calendar == nil {
-		err = sqlstore.CalendarMissing(name)
+		err = schedule.CalendarMissing(name)
 	}
 	return err
 }

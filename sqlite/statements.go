@@ -100,7 +100,6 @@ type statements struct {
 	DeleteMemos    string `sql:"delete_memos"`
 	DeleteKeys     string `sql:"delete_keys"`
 
-	Parents     string `sql:"parents"`
 	PutQuota    string `sql:"put_quota"`
 	Quotas      string `sql:"quotas"`
 	SavedStarts string `sql:"saved_starts"`

@@ -43,16 +43,7 @@ func (t *txn) family(except string) (sqlstore.Family, error) {
 	if err != nil {
 		return sqlstore.Family{}, err
 	}
-	family := sqlstore.Family{Parents: parents}
-	for _, q := range quotas {
-		switch {
-		case q.Rule.Scope == fairlead.LimitGlobal:
-			family.GlobalCap = q.Rule.MaxRunning
-		case q.Rule.Scope != fairlead.LimitTenant || q.Rule.Name != except:
-			family.Minimums += q.Min
-		}
-	}
-	return family, nil
+	return sqlstore.NewFamily(parents, sqlstore.PlainQuotas(quotas), except), nil
 }
 
 // enqueueBounded stores jobs unless a tenant has as many as it may.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
@@ -24,7 +25,8 @@ but for what operators switch: whether a schedule is enabled and a tenant paused
 that there is already only what is said changes. What the file does not have is left alone.
 
 What would change is shown first. It is asked back on a terminal, and needs --yes without one; --dry-run only
-shows it.`
+shows it. --what-if asks the server which jobs would start next and which instants would move, and changes nothing
+either; it leaves out sweeps.`
 
 // applyCommand takes files of anything that has settings.
 func (s *session) applyCommand() *cobra.Command {
@@ -43,6 +45,7 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 	var file string
 	var dryRun, yes bool
 	cmd := verb(use, short, nil)
+	ask := asksWhatIf(cmd)
 	cmd.Long = applyLong
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		if file == "" {
@@ -55,6 +58,9 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 		all, err := c.fileChanges(ctx, wanted)
 		if err != nil {
 			return err
+		}
+		if *ask {
+			return all.whatIf(ctx, c)
 		}
 		if err := all.show(c); err != nil {
 			return err
@@ -93,6 +99,8 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 // change is an entry of a file that is not as the server has it.
 type change interface {
 	text() string
+	// asked is the change as a question; nil: it decides neither about starts nor instants.
+	asked() *fairleadv1.WhatIfChange
 	make(ctx context.Context, c *call) error
 }
 
@@ -140,6 +148,21 @@ func (all *fileChanges) show(c *call) error {
 	}
 	_, err := fmt.Fprint(c.Out, strings.Join(append(lines, all.missing...), ""))
 	return err
+}
+
+// whatIf shows what would happen if the changes were made.
+func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
+	var questions []*fairleadv1.WhatIfChange
+	for _, change := range all.changes {
+		if question := change.asked(); question != nil {
+			questions = append(questions, question)
+		}
+	}
+	if len(questions) == 0 {
+		_, err := fmt.Fprintln(c.errors.Out, "nothing differs that decides about starts or instants")
+		return err
+	}
+	return c.whatIf(ctx, questions...)
 }
 
 // make makes the changes, and returns how many.

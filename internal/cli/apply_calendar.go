@@ -68,15 +68,24 @@ func calendarLines(calendar *fairleadv1.Calendar) [4]string {
 	}
 }
 
+func (change *calendarChange) asked() *fairleadv1.WhatIfChange {
+	return &fairleadv1.WhatIfChange{Calendar: change.versioned()}
+}
+
+// versioned is the calendar in the place of the one that was read.
+func (change *calendarChange) versioned() *fairleadv1.Calendar {
+	wanted := proto.CloneOf(change.wanted)
+	wanted.Version = change.current.GetVersion()
+	return wanted
+}
+
 // make changes one calendar.
 func (change *calendarChange) make(ctx context.Context, c *call) (err error) {
 	if change.current == nil {
 		_, err = c.calendars.CreateCalendar(ctx, change.wanted)
 		return err
 	}
-	wanted := proto.CloneOf(change.wanted)
-	wanted.Version = change.current.GetVersion()
-	_, err = c.calendars.UpdateCalendar(ctx, wanted)
+	_, err = c.calendars.UpdateCalendar(ctx, change.versioned())
 	return err
 }
 

@@ -20,6 +20,10 @@ func (change *limitChange) text() string {
 	return change.describe(change.isNew, "limit "+change.wanted.GetScope())
 }
 
+func (change *limitChange) asked() *fairleadv1.WhatIfChange {
+	return &fairleadv1.WhatIfChange{Limit: change.wanted}
+}
+
 // make sets one limit.
 func (change *limitChange) make(ctx context.Context, c *call) error {
 	_, err := c.limits.SetLimit(ctx, change.wanted)

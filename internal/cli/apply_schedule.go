@@ -125,14 +125,23 @@ var scheduleDefaults = map[string]string{
 	"job.queue": "default", "job.tenant": "default", "job.key_scope": "live", "job.on_duplicate": "error", "job.on_crash": "revive", "job.on_fail": "keep",
 }
 
+func (change *scheduleChange) asked() *fairleadv1.WhatIfChange {
+	return &fairleadv1.WhatIfChange{Schedule: change.versioned()}
+}
+
+// versioned is the schedule in the place of the one that was read.
+func (change *scheduleChange) versioned() *fairleadv1.Schedule {
+	wanted := proto.CloneOf(change.wanted)
+	wanted.Ref, wanted.Version = change.current.GetId(), change.current.GetVersion()
+	return wanted
+}
+
 // make changes one schedule.
 func (change *scheduleChange) make(ctx context.Context, c *call) (err error) {
 	if change.current == nil {
 		_, err = c.schedules.CreateSchedule(ctx, change.wanted)
 		return err
 	}
-	wanted := proto.CloneOf(change.wanted)
-	wanted.Ref, wanted.Version = change.current.GetId(), change.current.GetVersion()
-	_, err = c.schedules.UpdateSchedule(ctx, wanted)
+	_, err = c.schedules.UpdateSchedule(ctx, change.versioned())
 	return err
 }

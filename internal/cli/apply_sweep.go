@@ -24,6 +24,9 @@ func (change *sweepChange) text() string {
 	return change.describe(change.current == nil, "sweep "+change.wanted.GetName())
 }
 
+// asked is nothing: a sweep goes at its own rate, whatever else starts.
+func (change *sweepChange) asked() *fairleadv1.WhatIfChange { return nil }
+
 // make creates a sweep, which does not run before it is started, or changes what
 // differs.
 func (change *sweepChange) make(ctx context.Context, c *call) (err error) {

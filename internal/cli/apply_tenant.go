@@ -37,15 +37,24 @@ func (change *tenantChange) text() string {
 	return change.describe(change.current == nil, "tenant "+change.wanted.GetName())
 }
 
+func (change *tenantChange) asked() *fairleadv1.WhatIfChange {
+	return &fairleadv1.WhatIfChange{Tenant: change.versioned()}
+}
+
+// versioned is the tenant in the place of the one that was read.
+func (change *tenantChange) versioned() *fairleadv1.Tenant {
+	wanted := proto.CloneOf(change.wanted)
+	wanted.Version = change.current.GetVersion()
+	return wanted
+}
+
 // make changes one tenant.
 func (change *tenantChange) make(ctx context.Context, c *call) (err error) {
 	if change.current == nil {
 		_, err = c.tenants.CreateTenant(ctx, change.wanted)
 		return err
 	}
-	wanted := proto.CloneOf(change.wanted)
-	wanted.Version = change.current.GetVersion()
-	_, err = c.tenants.UpdateTenant(ctx, wanted)
+	_, err = c.tenants.UpdateTenant(ctx, change.versioned())
 	return err
 }
 

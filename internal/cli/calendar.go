@@ -73,6 +73,7 @@ func (s *session) calendarCreateCommand() *cobra.Command {
 func (s *session) calendarUpdateCommand() *cobra.Command {
 	var flags calendarFlags
 	cmd := verb("update NAME", "Change a calendar: only what is given", nil)
+	ask := asksWhatIf(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		calendar, err := c.calendars.GetCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: c.args[0]})
 		if err != nil {
@@ -80,6 +81,9 @@ func (s *session) calendarUpdateCommand() *cobra.Command {
 		}
 		if err := flags.apply(cmd, calendar); err != nil {
 			return err
+		}
+		if *ask {
+			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Calendar: calendar})
 		}
 		return c.printDetails(c.calendars.UpdateCalendar(ctx, calendar)) // with the version that was read
 	})

@@ -36,6 +36,7 @@ type clients struct {
 	taskRuns  fairleadv1connect.TaskRunServiceClient
 	batches   fairleadv1connect.BatchServiceClient
 	sweeps    fairleadv1connect.SweepServiceClient
+	whatIfs   fairleadv1connect.WhatIfServiceClient
 }
 
 func newClients(t target, timeout time.Duration) *clients {
@@ -63,6 +64,7 @@ func newClients(t target, timeout time.Duration) *clients {
 		taskRuns:  fairleadv1connect.NewTaskRunServiceClient(web, t.Server, options),
 		batches:   fairleadv1connect.NewBatchServiceClient(web, t.Server, options),
 		sweeps:    fairleadv1connect.NewSweepServiceClient(web, t.Server, options),
+		whatIfs:   fairleadv1connect.NewWhatIfServiceClient(web, t.Server, options),
 	}
 }
 

@@ -33,11 +33,15 @@ func (s *session) limitListCommand() *cobra.Command {
 func (s *session) limitSetCommand() *cobra.Command {
 	limit := &fairleadv1.Limit{}
 	cmd := verb("set SCOPE", "Set the limit of global, queue:NAME or kind:NAME", nil)
+	ask := asksWhatIf(cmd)
 	cmd.Long = cmd.Short + ".\n\nIt replaces what was set before: what is not given has no limit. Those of a tenant are its own: fairlead tenant update."
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		limit.Scope = c.args[0]
 		if limit.GetMaxRunning() == 0 && limit.GetRate() == 0 && limit.GetBurst() == 0 && limit.GetPerKey() == 0 && limit.GetOrder() == "" {
 			return Usagef("give at least one of --max-running, --rate, --per-key, --order; fairlead limit remove removes a limit")
+		}
+		if *ask {
+			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Limit: limit})
 		}
 		return c.printDetails(c.limits.SetLimit(ctx, limit))
 	})
@@ -55,13 +59,18 @@ func (s *session) limitSetCommand() *cobra.Command {
 func orderOf(l *fairleadv1.Limit) string { return cmp.Or(l.GetOrder(), "-") }
 
 func (s *session) limitRemoveCommand() *cobra.Command {
-	cmd := verb("remove SCOPE", "Remove the limit of a scope", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("remove SCOPE", "Remove the limit of a scope", nil)
+	ask := asksWhatIf(cmd)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		if *ask {
+			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Limit: &fairleadv1.Limit{Scope: c.args[0]}})
+		}
 		answer, err := c.limits.SetLimit(ctx, &fairleadv1.Limit{Scope: c.args[0]})
 		if err != nil {
 			return err
 		}
 		return c.say(answer, "%s has no limit", c.args[0])
-	}))
+	})
 	cmd.ValidArgsFunction = first(s.asked(limitScopes))
 	return cmd
 }

@@ -37,6 +37,7 @@ func (c *call) scheduleID(ctx context.Context, ref string) (int64, error) {
 func (s *session) scheduleCreateCommand() *cobra.Command {
 	var flags scheduleFlags
 	cmd := verb("create NAME KIND", "Store a schedule of jobs of a kind", nil)
+	ask := asksWhatIf(cmd)
 	cmd.Example = "  fairlead schedule create nightly report --daily 03:00 --timezone Europe/Paris --args '{\"n\":1}'\n" +
 		"  fairlead schedule create poll http --every 30s --overlap-action skip --args @call.json"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
@@ -45,6 +46,9 @@ func (s *session) scheduleCreateCommand() *cobra.Command {
 			return err
 		}
 		flags.applyAlert(cmd, nil, wanted)
+		if *ask {
+			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Schedule: wanted})
+		}
 		return c.printDetails(c.schedules.CreateSchedule(ctx, wanted))
 	})
 	flags.register(cmd, s)
@@ -55,6 +59,7 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 	var flags scheduleFlags
 	var cleared []string
 	cmd := verb("update NAME", "Change a schedule: only what is given", nil)
+	ask := asksWhatIf(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		current, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
 		if err != nil {
@@ -65,6 +70,9 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 			return err
 		}
 		flags.applyAlert(cmd, current.GetAlert(), change)
+		if *ask {
+			return c.whatIf(ctx, &fairleadv1.WhatIfChange{SchedulePatch: change})
+		}
 		return c.printDetails(c.schedules.PatchSchedule(ctx, change))
 	})
 	flags.register(cmd, s)

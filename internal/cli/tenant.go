@@ -66,9 +66,16 @@ func (t *tenantFlags) apply(cmd *cobra.Command, to *fairleadv1.Tenant) {
 func (s *session) tenantCreateCommand() *cobra.Command {
 	var flags tenantFlags
 	cmd := verb("create NAME", "Declare a tenant", nil)
+	ask := asksWhatIf(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		wanted := &fairleadv1.Tenant{Name: c.args[0]}
 		flags.apply(cmd, wanted)
+		if *ask {
+			if _, err := c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: wanted.GetName()}); err == nil {
+				return Usagef("tenant %q exists already: ask with fairlead tenant update", wanted.GetName())
+			}
+			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Tenant: wanted})
+		}
 		return c.printDetails(c.tenants.CreateTenant(ctx, wanted))
 	})
 	flags.register(cmd, s)
@@ -78,12 +85,16 @@ func (s *session) tenantCreateCommand() *cobra.Command {
 func (s *session) tenantUpdateCommand() *cobra.Command {
 	var flags tenantFlags
 	cmd := verb("update NAME", "Change what is declared of a tenant: only what is given", nil)
+	ask := asksWhatIf(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		tenant, err := c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
 		if err != nil {
 			return err
 		}
 		flags.apply(cmd, tenant)
+		if *ask {
+			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Tenant: tenant})
+		}
 		return c.printDetails(c.tenants.UpdateTenant(ctx, tenant)) // with the version that was read
 	})
 	flags.register(cmd, s)

@@ -96,24 +96,28 @@ func (c *choice) short(lane *Lane) bool {
 func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, err error) {
 	line, fair := c.lineUp(lanes)
 	defer fair.keep(c.got)
-	for len(line) > 0 && len(c.picks) < c.ask.Max {
-		first := line[0]
+	startable := func(lane *Lane) bool { return wanted(lane) && c.open(lane) }
+	for len(c.picks) < c.ask.Max {
+		first, any := line.first(startable)
+		if !any {
+			break
+		}
 		switch {
-		case !wanted(first.lane) || !c.open(first.lane):
-			line.dropFirst()
+		case !startable(first.lane):
+			line.drop(first)
 		case first.known:
 			c.take(first.lane, first.key)
 			if first.group != nil {
 				first.group.charge()
 			}
-			c.settleFirst(&line)
+			c.settle(line, first)
 		case c.read == nil:
-			return c.hungry(line, wanted), nil
+			return c.hungry(line, first.lane, startable), nil
 		default:
 			if err := c.read(first.lane); err != nil {
 				return nil, err
 			}
-			c.settleFirst(&line)
+			c.settle(line, first)
 		}
 	}
 	return nil, nil
@@ -121,18 +125,15 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, 
 
 // lineUp puts lanes where their next jobs stand. The lanes of a fair scope have one place
 // together.
-func (c *choice) lineUp(lanes []*Lane) (line line, fair groups) {
-	line = make([]place, 0, len(lanes))
+func (c *choice) lineUp(lanes []*Lane) (*line, groups) {
+	l, fair := &line{lanes: make([]place, 0, len(lanes))}, groups{}
 	for _, lane := range lanes {
 		key, known, ok := lane.next(c.seen[lane])
 		switch {
 		case !ok:
 		case lane.Share == nil:
-			line = append(line, place{lane: lane, key: key, known: known})
+			l.lanes = append(l.lanes, place{lane: lane, key: key, known: known})
 		default:
-			if fair == nil {
-				fair = groups{}
-			}
 			tenant := fair.of(lane.Share, c.got)
 			tenant.lanes = append(tenant.lanes, place{lane: lane, key: key, known: known})
 		}
@@ -140,22 +141,21 @@ func (c *choice) lineUp(lanes []*Lane) (line line, fair groups) {
 	for share, group := range fair {
 		if share.Of == nil {
 			group.order()
-			line = append(line, group.place())
+			l.scopes = append(l.scopes, group)
 		}
 	}
-	heap.Init(&line)
-	return line, fair
+	heap.Init(&l.lanes)
+	return l, fair
 }
 
-// settleFirst puts the first lane where its next job belongs.
-func (c *choice) settleFirst(line *line) {
-	lane := (*line)[0].lane
-	key, known, ok := lane.next(c.seen[lane])
+// settle puts the first lane where its next job belongs.
+func (c *choice) settle(line *line, first place) {
+	key, known, ok := first.lane.next(c.seen[first.lane])
 	if !ok {
-		line.dropFirst()
+		line.drop(first)
 		return
 	}
-	line.changeFirst(place{lane: lane, key: key, known: known})
+	line.change(first, place{lane: first.lane, key: key, known: known})
 }
 
 // open reports whether another job of the lane may start.
@@ -188,77 +188,14 @@ func (c *choice) take(lane *Lane, key Key) {
 
 // hungry lists the lanes, from the first on, that have to be known better. Lanes that stand
 // for many others are among them only if the choice cannot go on without.
-func (c *choice) hungry(rest line, wanted func(*Lane) bool) []*Lane {
-	first := rest[0].lane
-	rest = rest.each()
+func (c *choice) hungry(line *line, first *Lane, startable func(*Lane) bool) []*Lane {
+	rest := line.each()
 	slices.SortFunc(rest, func(a, b place) int { return a.key.Compare(b.key) })
 	var hungry []*Lane
 	for _, p := range rest {
-		if !p.known && (!p.lane.rest || p.lane == first) && wanted(p.lane) && c.open(p.lane) && len(hungry) < mostHungry {
+		if !p.known && (!p.lane.rest || p.lane == first) && startable(p.lane) && len(hungry) < mostHungry {
 			hungry = append(hungry, p.lane)
 		}
 	}
 	return hungry
-}
-
-// place is a lane where its next job stands.
-type place struct {
-	lane  *Lane
-	key   Key
-	known bool   // else key only bounds it
-	group *group // of a fair scope, of which the lane is the first; nil: it is none
-}
-
-// line is a heap of lanes by their next job.
-type line []place
-
-// dropFirst removes the first lane.
-func (l *line) dropFirst() {
-	scope := (*l)[0].group
-	if scope != nil {
-		scope.drop()
-	}
-	if scope == nil || scope.empty() {
-		heap.Pop(l)
-		return
-	}
-	(*l)[0] = scope.place()
-	heap.Fix(l, 0)
-}
-
-// changeFirst puts the first lane where its next job belongs.
-func (l *line) changeFirst(next place) {
-	if scope := (*l)[0].group; scope != nil {
-		scope.change(next)
-		next = scope.place()
-	}
-	(*l)[0] = next
-	heap.Fix(l, 0)
-}
-
-// each is the places of all lanes one by one.
-func (l line) each() line {
-	all := make(line, 0, len(l))
-	for _, p := range l {
-		if p.group == nil {
-			all = append(all, p)
-			continue
-		}
-		p.group.all(func(p place) { all = append(all, p) })
-	}
-	return all
-}
-
-func (l line) Len() int           { return len(l) }
-func (l line) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l line) Less(i, j int) bool { return l[i].key.Compare(l[j].key) < 0 }
-
-// Push is part of heap.Interface.
-func (l *line) Push(x any) { *l = append(*l, x.(place)) }
-
-// Pop is part of heap.Interface.
-func (l *line) Pop() any {
-	last := (*l)[len(*l)-1]
-	*l = (*l)[:len(*l)-1]
-	return last
 }

@@ -12,7 +12,7 @@ type group struct {
 	share *Share
 	got   int // starts that this choice has given to the share
 	parts parts
-	lanes line
+	lanes places
 }
 
 // had is what the share has had, with what this choice has given to it.
@@ -29,8 +29,20 @@ func (g *group) first() place {
 // place is that of a scope in a line.
 func (g *group) place() place {
 	first := g.first()
-	first.group = g
+	first.key, first.group = g.key(), g
 	return first
+}
+
+// key is that of the group's next job, or a bound before it. The bound of a lane that has
+// to be read on is none of a whole of several parts: the lane may turn out to have no more
+// jobs of that priority, and another part's job stand before it. So the whole stands before
+// all jobs of the priority until the lane was read.
+func (g *group) key() Key {
+	first := g.first()
+	if !first.known && !first.lane.rest && len(g.parts) > 0 {
+		return frontOf(first.key.Turn)
+	}
+	return first.key
 }
 
 // empty reports whether no lane is left.
@@ -123,7 +135,7 @@ type parts []*group
 func (p parts) Len() int      { return len(p) }
 func (p parts) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
 func (p parts) Less(i, j int) bool {
-	a, b := p[i].first().key, p[j].first().key
+	a, b := p[i].key(), p[j].key()
 	switch {
 	case a.Turn != b.Turn:
 		return a.Turn < b.Turn

@@ -37,7 +37,7 @@ func (s *calendarStore) PutCalendar(ctx context.Context, calendar schedule.Calen
 		return err
 	})
 	if err == nil && *hit == 0 { // another was faster
-		err = fmt.Errorf("put calendar: %w", checkCalendarVersion(calendar, 0, true))
+		err = fmt.Errorf("put calendar: %w", calendar.CheckVersion(0, true))
 	}
 	if err != nil {
 		return schedule.Calendar{}, err
@@ -58,7 +58,7 @@ func (s *calendarStore) put(ctx context.Context, db DB, calendar schedule.Calend
 	if exists {
 		version = (*versions)[0]
 	}
-	if err := checkCalendarVersion(calendar, version, exists); err != nil {
+	if err := calendar.CheckVersion(version, exists); err != nil {
 		return calendar, nil, err
 	}
 	calendar.Version, calendar.UpdatedAt = next, Time(now)
@@ -146,27 +146,6 @@ func ScanCalendar(row Scanner) (c schedule.Calendar, err error) {
 	return c, nil
 }
 
-// checkCalendarVersion returns the ErrConflict or ErrNotFound of a calendar that
-// is not what its caller believes it to be.
-func checkCalendarVersion(c schedule.Calendar, version int64, exists bool) error {
-	switch {
-	case !exists && c.Version != 0:
-		return noSuchCalendar(c.Name)
-	case exists && c.Version == 0:
-		return fmt.Errorf("calendar %q exists already: %w", c.Name, fairlead.ErrConflict)
-	case exists && c.Version != version:
-		return fmt.Errorf("calendar %q was changed by another caller: %w", c.Name, fairlead.ErrConflict)
-	}
-	return nil
-}
-
 func noSuchCalendar(name string) error {
 	return fmt.Errorf("calendar %q: %w", name, fairlead.ErrNotFound)
-}
-
-// CalendarMissing is the ErrInvalid of a schedule whose calendar does not exist.
-func CalendarMissing(name string) error {
-	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
-		Field: "calendar", Message: fmt.Sprintf("%q does not exist; create it first", name),
-	}}}
 }

@@ -188,10 +188,8 @@ func (e *explaining) limited() {
 func (e *explaining) crowded() {
 	able := e.able()
 	switch {
-	case len(able) == 0 && len(e.fit(true)) > 0:
-		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it were asked to start nothing more", len(e.fit(true)))
 	case len(able) == 0:
-		e.add(fairlead.Obstacle{Code: fairlead.NoNode, Kinds: e.known()}, "no live node serves queue %q and knows kind %q", e.lane.Queue, e.lane.Kind)
+		e.unserved()
 	case e.busy():
 		e.add(fairlead.Obstacle{Code: fairlead.NoSlot, Kinds: e.takers(able)}, "all slots of the %d nodes that could run it are taken", len(able))
 	}
@@ -201,6 +199,15 @@ func (e *explaining) crowded() {
 	if e.Explanation.Ahead > 0 {
 		e.add(e.inLine(), "%s first", jobsGo(e.Explanation.Ahead))
 	}
+}
+
+// unserved says that no node runs it.
+func (e *explaining) unserved() {
+	if draining := len(e.fit(true)); draining > 0 {
+		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it were asked to start nothing more", draining)
+		return
+	}
+	e.add(fairlead.Obstacle{Code: fairlead.NoNode, Kinds: e.known()}, "no live node serves queue %q and knows kind %q", e.lane.Queue, e.lane.Kind)
 }
 
 func whose(rule fairlead.Limit) string {

@@ -20,6 +20,7 @@ type Features struct {
 	explainStore
 	holdStore
 	historyStore
+	whatIfStore
 	retentionStore
 }
 
@@ -45,6 +46,7 @@ type FeatureStatements struct {
 	FairStatements
 	HoldStatements
 	RetentionStatements
+	WhatIfStatements
 }
 
 // FeatureDatabase is what Features need of a store.
@@ -84,6 +86,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		explainStore:      explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
 		holdStore:         holdStore{db: database, of: database, sql: &statements.HoldStatements, clock: clock},
 		historyStore:      historyStore{db: database, of: database, sql: &statements.HoldStatements},
+		whatIfStore:       whatIfStore{db: database, of: database, sql: &statements.WhatIfStatements, clock: clock, tenants: &statements.TenantStatements, pauses: pauses},
 
 		retentionStore: retentionStore{
 			db: database, of: database, sql: &statements.RetentionStatements, clock: clock, walks: &retentionWalks{of: map[int]*retentionWalk{}},

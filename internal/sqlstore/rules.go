@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
 // Quota is the stored form of a limit. Claims count its use in the same row.
@@ -22,6 +23,23 @@ func (q *Quota) Active() bool { return q.Rule.MaxRunning > 0 || q.Rule.Rate > 0 
 
 // Set reports whether the quota says anything, even if no job counts against it.
 func (q *Quota) Set() bool { return q.Active() || q.Rule.PerKey > 0 || q.Rule.Order != "" }
+
+// Plain returns the quota itself, of whatever a store reads with it.
+func (q *Quota) Plain() *Quota { return q }
+
+// PlainQuotas returns the quotas themselves, of whatever a store reads with them.
+func PlainQuotas[Q interface{ Plain() *Quota }](quotas []Q) []*Quota {
+	plain := make([]*Quota, len(quotas))
+	for i, q := range quotas {
+		plain[i] = q.Plain()
+	}
+	return plain
+}
+
+// LimitOf returns a quota as claims see it, of which nothing is known to be used.
+func LimitOf(q *Quota) dispatch.Limit {
+	return dispatch.Limit{ID: q.ID, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
+}
 
 // Rules are what is paused and limited, as of a version. They do not change.
 type Rules struct {

@@ -123,13 +123,3 @@ func page(limit int) int {
 func NoSuchSchedule(id int64) error {
 	return fmt.Errorf("schedule %d: %w", id, fairlead.ErrNotFound)
 }
-
-// ScheduleTaken is the ErrConflict of a name that another schedule has.
-func ScheduleTaken(name string) error {
-	return fmt.Errorf("a schedule with the name %q exists already: %w", name, fairlead.ErrConflict)
-}
-
-// ScheduleChanged is the ErrConflict of a version that is not current any more.
-func ScheduleChanged(name string) error {
-	return fmt.Errorf("schedule %q was changed by another caller: %w", name, fairlead.ErrConflict)
-}

@@ -22,6 +22,21 @@ type Family struct {
 	GlobalCap int               // zero: none
 }
 
+// NewFamily returns what all tenants but one have to say, given all that are declared and
+// all quotas.
+func NewFamily(parents map[string]string, quotas []*Quota, except string) Family {
+	family := Family{Parents: parents}
+	for _, q := range quotas {
+		switch {
+		case q.Rule.Scope == fairlead.LimitGlobal:
+			family.GlobalCap = q.Rule.MaxRunning
+		case q.Rule.Scope != fairlead.LimitTenant || q.Rule.Name != except:
+			family.Minimums += q.Min
+		}
+	}
+	return family
+}
+
 // check returns the ErrInvalid of a tenant that does not fit.
 func (f Family) check(t *fairlead.Tenant) error {
 	var bad []fairlead.FieldError

@@ -26,6 +26,7 @@ type TenantStatements struct {
 	TenantVersion string `sql:"tenant_version"`
 	PutTenant     string `sql:"put_tenant"`
 	DeleteTenant  string `sql:"delete_tenant"`
+	Parents       string `sql:"parents"`
 	Weights       string `sql:"weights"`
 }
 

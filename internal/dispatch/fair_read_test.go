@@ -1,0 +1,60 @@
+package dispatch
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What a choice takes must not depend on how far lanes were read before: one claim
+// remembers more of them than another, and who asks what claims would do remembers nothing.
+func TestSharesAreGivenAlikeHoweverFarLanesWereRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shares := NewLedger().Open()
+		limits := []*Limit{{ID: 1, Cap: rapid.IntRange(1, 9).Draw(t, "cap")}, {ID: 2, Cap: rapid.IntRange(1, 9).Draw(t, "another cap"), Min: 1}}
+		var whole, begun []*Lane
+		keys, id := map[int32][]Key{}, int64(0)
+		for i := range rapid.IntRange(1, 8).Draw(t, "lanes") {
+			lane := &Lane{ID: int32(i + 1)}
+			if rapid.Bool().Draw(t, "shared") {
+				p := alone(fmt.Sprint("tenant ", rapid.IntRange(0, 3).Draw(t, "tenant")), 1)
+				if rapid.Bool().Draw(t, "child") {
+					p.Family = "parent"
+				}
+				p.Scope = rapid.SampledFrom([]string{"", "queue"}).Draw(t, "scope")
+				lane.Share = shares.Of(p)
+			}
+			for _, limit := range limits {
+				if rapid.Bool().Draw(t, "limited") {
+					lane.Limits = append(lane.Limits, limit)
+				}
+			}
+			if slices.Contains(lane.Limits, limits[1]) {
+				lane.Tenant = limits[1]
+			}
+			var all []Key
+			for range rapid.IntRange(1, 4).Draw(t, "jobs") {
+				id++
+				all = append(all, Key{Turn: int16(rapid.IntRange(0, 1).Draw(t, "turn")), StartBy: rapid.Int64Range(0, 3).Draw(t, "start by"), ID: id})
+			}
+			slices.SortFunc(all, Key.Compare)
+			keys[lane.ID] = all
+			known := *lane
+			known.Keys, known.All = all, true
+			lane.From, lane.Keys = all[0], all[:1:1]
+			whole, begun = append(whole, &known), append(begun, lane)
+		}
+		ask := Ask{Max: rapid.IntRange(1, 12).Draw(t, "max")}
+		want, _ := Choose(whole, ask)
+		got, err := ChooseReading(begun, ask, func(lane *Lane) error {
+			n := min(len(lane.Keys)+1, len(keys[lane.ID]))
+			lane.All, lane.Keys = n == len(lane.Keys), keys[lane.ID][:n:n]
+			return nil
+		})
+		if err != nil || !slices.EqualFunc(got, want, func(a, b Pick) bool { return a.Key == b.Key }) {
+			t.Fatalf("chose %v, want %v (%v)", got, want, err)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+// ask returns what the next claim of the store would know of shared starts: a copy of the
+// ledger of that of some nodes which claimed last, brought up to date if the claim would do
+// so. If none of them claims in this process, it is that of a node that joins.
+func (f *Fair) ask(ctx context.Context, nodes []fairlead.Node) (*dispatch.Ledger, error) {
+	id, n := f.lastOf(nodes)
+	if n == nil {
+		return dispatch.NewLedger(), nil
+	}
+	if err := n.sharing.Acquire(ctx); err != nil {
+		return nil, err
+	}
+	ledger, stale := n.ledger.Copy(), time.Since(n.shared) >= shareEvery
+	n.sharing.Release()
+	if !stale {
+		return ledger, nil
+	}
+	now, others, err := f.others(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	rules := n.rules
+	f.mu.Unlock()
+	ledger.Refresh(now/startsBucket.Microseconds(), others, rules.partyIn)
+	return ledger, nil
+}
+
+// lastOf returns that of some nodes which claimed last, nil if none has.
+func (f *Fair) lastOf(nodes []fairlead.Node) (last fairlead.NodeID, found *fairNode) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, node := range nodes {
+		if n := f.nodes[node.ID]; n != nil && (found == nil || n.claimed.After(found.claimed)) {
+			last, found = node.ID, n
+		}
+	}
+	return last, found
+}
+
+// openAsked begins what a claim by a copied ledger would be.
+func openAsked(ledger *dispatch.Ledger, rules *Rules) *FairClaim {
+	if !rules.Fair() {
+		return nil
+	}
+	return &FairClaim{rules: rules, shares: ledger.Open()}
+}

@@ -1,0 +1,111 @@
+package sqlstore
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+// ruleSheet is what rules are made of, as it was read or as it would be if something were
+// saved. Stores write what is saved by statements of their own; storetest holds both to
+// the same answers.
+type ruleSheet struct {
+	pauses  []fairlead.Pause
+	parents map[string]string // every declared tenant → its parent, or nothing
+	weights map[string]int
+	quotas  []*standingQuota
+	now     int64
+}
+
+// standingQuota is a quota with the starts that its rate has saved.
+type standingQuota struct {
+	Quota
+	tokens     float64
+	refilledAt int64
+}
+
+// copy returns a sheet that can be changed. Its quotas are replaced, not changed.
+func (s *ruleSheet) copy() *ruleSheet {
+	return &ruleSheet{
+		pauses: slices.Clone(s.pauses), parents: maps.Clone(s.parents), weights: maps.Clone(s.weights), quotas: slices.Clone(s.quotas), now: s.now,
+	}
+}
+
+// rules are what claims decide by.
+func (s *ruleSheet) rules() *Rules {
+	const unnumbered = 0
+	return NewRules(unnumbered, s.pauses, s.parents, PlainQuotas(s.quotas)).Weighed(s.weights)
+}
+
+// family is what the other tenants have to say about one.
+func (s *ruleSheet) family(except string) Family {
+	return NewFamily(s.parents, PlainQuotas(s.quotas), except)
+}
+
+// limits are the limits as a claim finds them, by id, given how many jobs of each lane hold
+// them.
+func (s *ruleSheet) limits(rules *Rules, held map[LaneKey]int) map[int32]*dispatch.Limit {
+	limits := make(map[int32]*dispatch.Limit, len(rules.Quotas))
+	for _, q := range s.quotas {
+		if _, active := rules.Quotas[q.ID]; active {
+			limit := LimitOf(&q.Quota)
+			limit.Tokens = q.tokens
+			limit.Refill(time.Duration(s.now-q.refilledAt) * time.Microsecond)
+			limits[q.ID] = &limit
+		}
+	}
+	for lane, jobs := range held {
+		for _, id := range rules.Of(lane) {
+			limits[id].Used += jobs
+		}
+	}
+	return limits
+}
+
+// setLimit is SetLimit.
+func (s *ruleSheet) setLimit(limit fairlead.Limit) error {
+	if err := CheckGlobalCap(limit, s.family("").Minimums); err != nil {
+		return err
+	}
+	s.putQuota(limit, 0)
+	return nil
+}
+
+// putTenant is PutTenant of a tenant of which a version is declared, or none.
+func (s *ruleSheet) putTenant(tenant fairlead.Tenant, version int64) error {
+	_, declared := s.parents[tenant.Name]
+	if err := checkVersion(tenant, version, declared); err != nil {
+		return err
+	}
+	if err := s.family(tenant.Name).check(&tenant); err != nil {
+		return err
+	}
+	s.parents[tenant.Name], s.weights[tenant.Name] = tenant.Parent, tenant.Weight
+	s.putQuota(tenant.Limit(), tenant.MinRunning)
+	pause := fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}
+	s.pauses = slices.DeleteFunc(s.pauses, func(other fairlead.Pause) bool { return other == pause })
+	if tenant.Paused {
+		s.pauses = append(s.pauses, pause)
+	}
+	return nil
+}
+
+// putQuota sets what bounds a scope. A changed rate starts with a full burst.
+func (s *ruleSheet) putQuota(limit fairlead.Limit, least int) {
+	changed := &standingQuota{Quota: Quota{ID: 1, Min: least, Rule: limit}, tokens: float64(limit.Burst), refilledAt: s.now}
+	for i, q := range s.quotas {
+		if q.Rule.Scope == limit.Scope && q.Rule.Name == limit.Name {
+			changed.ID = q.ID
+			if q.Rule.Rate == limit.Rate && q.Rule.Burst == limit.Burst {
+				changed.tokens, changed.refilledAt = q.tokens, q.refilledAt
+			}
+			s.quotas[i] = changed
+			return
+		}
+		changed.ID = max(changed.ID, q.ID+1)
+	}
+	s.quotas = append(s.quotas, changed)
+}

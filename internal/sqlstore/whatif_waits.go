@@ -1,0 +1,120 @@
+package sqlstore
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// compare sets two prospects side by side.
+func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairlead.Forecast {
+	told := func(tenant string) bool { return question.Tenants == nil || slices.Contains(question.Tenants, tenant) }
+	f := fairlead.Forecast{At: s.now(), Slots: question.Slots, Idle: s.idle(), Before: s.outlook(before, told), After: s.outlook(after, told)}
+	for _, lane := range s.lanes {
+		if !told(lane.Tenant) {
+			continue
+		}
+		wait := fairlead.Wait{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Before: s.wait(lane, before), After: s.wait(lane, after)}
+		switch wait.Effect = effectOf(wait.Before, wait.After); wait.Effect {
+		case fairlead.Later:
+			f.Later++
+		case fairlead.Sooner:
+			f.Sooner++
+		case fairlead.NoEffect:
+		}
+		if wait.Effect != fairlead.NoEffect || wait.Before.Starts+wait.After.Starts > 0 {
+			f.Waits = append(f.Waits, wait)
+		}
+	}
+	slices.SortFunc(f.Waits, byEffect)
+	f.Waits = f.Waits[:min(len(f.Waits), fairlead.MaxWaits)]
+	f.Text = sentences(&f, s.gates(question))
+	return f
+}
+
+// outlook names the jobs of a prospect whose tenants are told of.
+func (s *scene) outlook(p *prospect, told func(tenant string) bool) fairlead.Outlook {
+	names := make(map[int32]LaneKey, len(p.starts))
+	for _, lane := range s.lanes {
+		if p.starts[lane.ID].jobs > 0 {
+			names[lane.ID] = lane.LaneKey
+		}
+	}
+	var out fairlead.Outlook
+	for _, pick := range p.picks {
+		lane := names[pick.Lane.ID]
+		if !told(lane.Tenant) {
+			continue
+		}
+		out.Starts = append(out.Starts, fairlead.ForecastStart{
+			Job: pick.ID, Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Priority: -int(pick.Turn), StartBy: Time(pick.StartBy),
+		})
+	}
+	if p.token > 0 {
+		out.Token = s.now().Add(p.token)
+	}
+	return out
+}
+
+// wait says what becomes of the jobs of a lane.
+func (s *scene) wait(lane *forecastLane, p *prospect) fairlead.WaitOutlook {
+	starts := p.starts[lane.ID]
+	out := fairlead.WaitOutlook{Starts: starts.jobs, First: starts.first}
+	if lane.all && starts.jobs == len(lane.keys) {
+		return out // all of them start
+	}
+	e := explaining{
+		Facts: Facts{Now: s.now(), Job: &fairlead.Job{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind}, Rules: p.rules, Limits: p.limits},
+		lane:  lane.LaneKey,
+	}
+	e.paused()
+	e.limited()
+	if !s.serves(lane.LaneKey) {
+		e.Nodes = s.others
+		e.unserved()
+	}
+	out.Held = e.Obstacles
+	return out
+}
+
+// effectOf says for whom a change is good.
+func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
+	change := cmp.Compare(after.Starts, before.Starts)
+	if change == 0 && after.Starts > 0 {
+		change = cmp.Compare(before.First, after.First)
+	}
+	if change == 0 {
+		change = cmp.Compare(len(newly(before.Held, after.Held)), len(newly(after.Held, before.Held)))
+	}
+	switch {
+	case change < 0:
+		return fairlead.Later
+	case change > 0:
+		return fairlead.Sooner
+	}
+	return fairlead.NoEffect
+}
+
+// newly returns those obstacles that are not among others.
+func newly(obstacles, others []fairlead.Obstacle) (found []fairlead.Obstacle) {
+	for _, o := range obstacles {
+		if !slices.ContainsFunc(others, func(other fairlead.Obstacle) bool {
+			return o.Code == other.Code && o.Scope == other.Scope && o.Name == other.Name
+		}) {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// byEffect sorts waits: those that get later first, then those that get sooner, by how
+// many starts they lose or win.
+func byEffect(a, b fairlead.Wait) int {
+	rank := func(w fairlead.Wait) int {
+		return map[fairlead.Effect]int{fairlead.Later: 0, fairlead.Sooner: 1, fairlead.NoEffect: 2}[w.Effect]
+	}
+	moved := func(w fairlead.Wait) int { return max(w.After.Starts-w.Before.Starts, w.Before.Starts-w.After.Starts) }
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(moved(b), moved(a)),
+		cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Kind, b.Kind))
+}

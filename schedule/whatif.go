@@ -1,0 +1,278 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// WhatIf asks what would become of the next instants if schedules and calendars were other
+// than they are.
+type WhatIf struct {
+	Changes  []Change // made in this order
+	Instants int      // of each schedule; zero means fairlead.DefaultForecast, at most fairlead.MaxForecast
+}
+
+// Change is what would be saved: one of its fields is set.
+type Change struct {
+	Schedule *Schedule // as for Put
+	Calendar *Calendar // as for PutCalendar: all schedules that name it are compared
+}
+
+// MaxForecasts is how many schedules a Forecast compares.
+const MaxForecasts = 50
+
+// Forecast compares the next instants of schedules, as things are and with some changes.
+type Forecast struct {
+	At        time.Time // the database's clock
+	Schedules []ScheduleForecast
+	More      bool // more schedules name a changed calendar than are compared
+}
+
+// ScheduleForecast compares the next instants of a schedule, as far as both lists go.
+//
+// What becomes of them is what a node would decide, if the runs that are active now stay
+// as they are, and those that begin later end well before the next instant.
+type ScheduleForecast struct {
+	ID       int64 // zero: it would be new
+	Name     string
+	Tenant   string
+	Instants []InstantForecast // by Due
+	Moved    int               // how many of them have an Effect
+	Broken   string            // why nothing is known of it as it is; empty: it is
+	Text     []string          // the most of that for people
+}
+
+// InstantForecast is an instant before and after the changes. At least one of both is there.
+type InstantForecast struct {
+	Due    time.Time
+	Effect InstantEffect
+	Before *Prospect // nil: the schedule is not due then
+	After  *Prospect
+}
+
+// Prospect is what becomes of an instant.
+type Prospect struct {
+	FireAt  time.Time // when a node acts upon it
+	Trigger Trigger
+	Skip    SkipReason // why it is not run; empty: it is
+	Queued  bool       // the run waits for an earlier one
+	Cancels int        // runs that are active now and end for it
+}
+
+// InstantEffect is what changes do to an instant.
+type InstantEffect string
+
+// The effects.
+const (
+	SameInstant InstantEffect = ""
+	Appears     InstantEffect = "appears"
+	Disappears  InstantEffect = "disappears"
+	Moves       InstantEffect = "moves"   // a node acts upon it at another time
+	Becomes     InstantEffect = "becomes" // something else becomes of it
+)
+
+// WhatIf compares the next instants of schedules, as things are and with some changes, which
+// are not made. It fails as saving them would: with ErrInvalid, ErrConflict or ErrNotFound.
+// Fields of several changes are named with their place, as changes[1].cron. Like Explain it
+// waits for those who act upon the schedules; claims do not wait for it. For a changed
+// calendar it reads all schedules.
+func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) {
+	w := &asking{Client: c, instants: question.Instants, changed: map[int64]*replaced{}}
+	if err := w.begin(ctx, question); err != nil {
+		return Forecast{}, err
+	}
+	for i, change := range question.Changes {
+		if err := fairlead.InChange(i, len(question.Changes), w.change(ctx, change)); err != nil {
+			return Forecast{}, err
+		}
+	}
+	found := Forecast{At: w.now}
+	subjects, err := w.subjects(ctx)
+	if err != nil {
+		return Forecast{}, err
+	}
+	if found.More = len(subjects) > MaxForecasts; found.More {
+		subjects = subjects[:MaxForecasts]
+	}
+	for _, id := range subjects {
+		forecast, err := w.compare(ctx, id)
+		if err != nil {
+			return Forecast{}, err
+		}
+		found.Schedules = append(found.Schedules, forecast)
+	}
+	for _, made := range w.made {
+		forecast, err := w.forecast(made, nil, View{Now: w.now}, made, View{Now: w.now, Calendar: w.calendars[made.Calendar]})
+		if err != nil {
+			return Forecast{}, err
+		}
+		found.Schedules = append(found.Schedules, forecast)
+	}
+	return found, nil
+}
+
+// asking is a question on its way.
+type asking struct {
+	*Client
+	now       time.Time
+	instants  int
+	calendars calendars // as they would be
+	edited    map[string]bool
+	changed   map[int64]*replaced
+	order     []int64     // of changed
+	made      []*Schedule // that are new
+}
+
+// replaced is a schedule as it would be.
+type replaced struct {
+	Schedule
+	restart bool // its Cursor counts; else it goes on where it is
+}
+
+func (w *asking) begin(ctx context.Context, question WhatIf) (err error) {
+	switch {
+	case w.instants == 0:
+		w.instants = fairlead.DefaultForecast
+	case w.instants < 0 || w.instants > fairlead.MaxForecast:
+		return refused("instants", "is %d; it must be from 1 to %d", w.instants, fairlead.MaxForecast)
+	}
+	if len(question.Changes) > fairlead.MaxChanges {
+		return refused("changes", "are %d; ask about at most %d at once", len(question.Changes), fairlead.MaxChanges)
+	}
+	if w.now, err = w.store.Now(ctx); err != nil {
+		return err
+	}
+	w.edited = map[string]bool{}
+	w.calendars, err = w.calendarsByName(ctx)
+	return err
+}
+
+func refused(field, format string, args ...any) error {
+	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: fmt.Sprintf(format, args...)}}}
+}
+
+// change makes a change to what is asked about, or fails as saving it would.
+func (w *asking) change(ctx context.Context, change Change) error {
+	switch {
+	case change.Schedule != nil && change.Calendar == nil:
+		return w.put(ctx, *change.Schedule)
+	case change.Calendar != nil && change.Schedule == nil:
+		return w.putCalendar(*change.Calendar)
+	}
+	return refused("change", "must have a schedule or a calendar, and not both")
+}
+
+// put is Put.
+func (w *asking) put(ctx context.Context, s Schedule) error {
+	if err := Normalize(&s); err != nil {
+		return err
+	}
+	var current *Schedule
+	if s.Version != 0 {
+		found, err := w.ByID(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		current = &found
+	}
+	restart, err := s.begin(w.now, current, func() (*Timing, error) { return w.calendars.timing(&s) })
+	if err != nil {
+		return err
+	}
+	if s.Calendar != "" && w.calendars[s.Calendar] == nil {
+		return CalendarMissing(s.Calendar)
+	}
+	if current != nil && current.Version != s.Version {
+		return VersionChanged(current.Name)
+	}
+	if err := w.free(ctx, &s); err != nil {
+		return err
+	}
+	s.UpdatedAt = w.now
+	if current == nil {
+		w.made = append(w.made, &s)
+		return nil
+	}
+	if w.changed[s.ID] == nil {
+		w.order = append(w.order, s.ID)
+	}
+	w.changed[s.ID] = &replaced{Schedule: s, restart: restart}
+	return nil
+}
+
+// free finds out whether the name of a schedule is free.
+func (w *asking) free(ctx context.Context, s *Schedule) error {
+	named, err := w.Get(ctx, s.Name)
+	switch {
+	case errors.Is(err, fairlead.ErrNotFound):
+		return nil
+	case err == nil && named.ID != s.ID:
+		return NameTaken(s.Name)
+	}
+	return err
+}
+
+// putCalendar is PutCalendar. Its version is larger than any there is: cursors are then
+// computed anew.
+func (w *asking) putCalendar(calendar Calendar) error {
+	if err := NormalizeCalendar(&calendar); err != nil {
+		return err
+	}
+	stored := w.calendars[calendar.Name]
+	if err := calendar.CheckVersion(versionOf(stored), stored != nil); err != nil {
+		return err
+	}
+	calendar.Version, calendar.UpdatedAt = math.MaxInt64, w.now
+	w.calendars[calendar.Name], w.edited[calendar.Name] = &calendar, true
+	return nil
+}
+
+// subjects are the schedules that change, and those that name a calendar which does: one
+// more of all than are compared shows that there are more.
+func (w *asking) subjects(ctx context.Context) ([]int64, error) {
+	subjects := w.order
+	for filter := (Filter{Limit: 1000}); len(w.edited) > 0 && len(subjects) <= MaxForecasts; {
+		page, err := w.store.Schedules(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range page {
+			if w.edited[s.Calendar] && w.changed[s.ID] == nil {
+				subjects = append(subjects, s.ID)
+			}
+		}
+		if len(page) < filter.Limit {
+			break
+		}
+		filter.After = page[len(page)-1].Name
+	}
+	return subjects, nil
+}
+
+// compare looks at a schedule as a node does, and undoes it.
+func (w *asking) compare(ctx context.Context, id int64) (found ScheduleForecast, err error) {
+	_, err = w.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) {
+		after := s
+		if changed := w.changed[id]; changed != nil {
+			after = changed.Schedule
+			if !changed.restart {
+				after.Cursor = s.Cursor
+			}
+		}
+		then := v
+		then.Calendar = w.calendars[after.Calendar]
+		if found, err = w.forecast(&after, &s, v, &after, then); err != nil {
+			return Plan{}, err
+		}
+		return Plan{}, errOnlyAsked
+	})
+	if errors.Is(err, errOnlyAsked) {
+		err = nil
+	}
+	return found, err
+}

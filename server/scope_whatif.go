@@ -1,0 +1,49 @@
+package server
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// WhatIf tells what would start. A caller who is bound to tenants may ask about these, and
+// is told of no others: neither of their jobs nor, by what is refused, of their minimums
+// and parents.
+func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.Forecast, error) {
+	who := callerOf(ctx).identity
+	if !who.bound() {
+		return s.store.WhatIf(ctx, question)
+	}
+	for _, change := range question.Changes {
+		if err := s.ownChange(ctx, change); err != nil {
+			return fairlead.Forecast{}, err
+		}
+	}
+	question.Tenants = who.Tenants
+	forecast, err := s.store.WhatIf(ctx, question)
+	forecast.Idle = 0
+	return forecast, err
+}
+
+// ownChange fails for a change that concerns others than the caller's tenants.
+func (s scoped) ownChange(ctx context.Context, change fairlead.RuleChange) error {
+	if change.Tenant == nil {
+		return errForbidden
+	}
+	name := change.Tenant.Name
+	if !callerOf(ctx).identity.touches(name) {
+		return errTenant(name)
+	}
+	found, err := s.store.Tenants(ctx, fairlead.TenantFilter{Names: []string{name}})
+	if err != nil {
+		return err
+	}
+	current := fairlead.Tenant{}
+	if len(found) > 0 {
+		current = found[0]
+	}
+	if current.Parent != change.Tenant.Parent || current.MinRunning != change.Tenant.MinRunning {
+		return errForbidden
+	}
+	return nil
+}

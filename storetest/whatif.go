@@ -1,0 +1,224 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// whatIf asks as the client does.
+func (f *fixture) whatIf(question fairlead.WhatIf) fairlead.Forecast {
+	f.Helper()
+	forecast, err := f.tryWhatIf(question)
+	f.ok(err)
+	return forecast
+}
+
+func (f *fixture) tryWhatIf(question fairlead.WhatIf) (fairlead.Forecast, error) {
+	f.Helper()
+	f.ok(fairlead.NormalizeWhatIf(&question))
+	return f.store.WhatIf(f.ctx(), question)
+}
+
+// ifLimits asks about limits.
+func ifLimits(limits ...fairlead.Limit) (question fairlead.WhatIf) {
+	for _, limit := range limits {
+		question.Changes = append(question.Changes, fairlead.RuleChange{Limit: &limit})
+	}
+	return question
+}
+
+// ifTenants asks about tenants.
+func ifTenants(tenants ...fairlead.Tenant) (question fairlead.WhatIf) {
+	for _, tenant := range tenants {
+		question.Changes = append(question.Changes, fairlead.RuleChange{Tenant: &tenant})
+	}
+	return question
+}
+
+func startIDs(outlook fairlead.Outlook) []int64 {
+	list := make([]int64, len(outlook.Starts))
+	for i, start := range outlook.Starts {
+		list[i] = start.Job
+	}
+	return list
+}
+
+// ruled is all that WhatIf must leave as it is.
+type ruled struct {
+	Limits  []fairlead.LimitUse
+	Tenants []fairlead.Tenant
+	Pauses  []fairlead.Pause
+	Nodes   []fairlead.Node
+	Tally   map[fairlead.State]int64
+}
+
+func (f *fixture) ruled() (all ruled) {
+	f.Helper()
+	var err error
+	all.Limits, err = f.store.Limits(f.ctx())
+	f.ok(err)
+	all.Pauses, err = f.store.Pauses(f.ctx())
+	f.ok(err)
+	all.Nodes, err = f.store.Nodes(f.ctx())
+	f.ok(err)
+	all.Tenants, all.Tally = f.tenants(fairlead.TenantFilter{}), f.tally(fairlead.Filter{})
+	return all
+}
+
+func testWhatIf(c *chapter) {
+	for seed := range whatIfSeeds() {
+		c.test(fmt.Sprintf("what was foreseen is what claims take after the change, with seed %d", seed), func(f *fixture) { testWhatIfHappens(f, seed) })
+	}
+	c.test("asking what would be changes nothing", func(f *fixture) {
+		node := f.joinKnowing(5, kind)
+		f.order("", fairlead.OrderFair)
+		small := f.declare(fairlead.Tenant{Name: "small", MaxRunning: 9, Rate: 1, Burst: 20, Weight: 3})
+		f.enqueue(many(30, forTenant("small"))...)
+		f.enqueue(many(30, forTenant("large"))...)
+		f.claim(node, 7)
+		before := f.ruled()
+		want := startIDs(f.whatIf(fairlead.WhatIf{Slots: 12}).Before)
+		small.MaxRunning, small.Rate, small.Paused = 2, 0.5, true
+		f.whatIf(ifTenants(small, fairlead.Tenant{Name: "new", MinRunning: 1}))
+		f.whatIf(ifLimits(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1}, fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, Rate: 1}))
+		f.equal("what there is", f.ruled(), before)
+		f.wantNoDrift()
+		got := map[int64]bool{}
+		for _, job := range f.claim(node, 12) {
+			got[job.ID] = true
+		}
+		for _, id := range want {
+			if !got[id] {
+				f.Errorf("job %d was not claimed, as if something had changed", id)
+			}
+		}
+	})
+	c.test("without changes both outlooks are the same", func(f *fixture) {
+		node := f.joinKnowing(4, kind)
+		f.enqueue(many(3)...)
+		forecast := f.whatIf(fairlead.WhatIf{Slots: 2})
+		f.equal("the outlooks", forecast.After, forecast.Before)
+		f.equal("the starts", startIDs(forecast.After), ids(f.claim(node, 2)))
+		f.equal("the slots", [2]int{forecast.Slots, forecast.Idle}, [2]int{2, 4})
+		f.equal("the moment", forecast.At, f.now())
+	})
+	c.test("a forecast says who gets later, what holds them back then, and who gets sooner", func(f *fixture) {
+		f.joinKnowing(4, kind)
+		acme := f.declare(fairlead.Tenant{Name: "acme"})
+		f.enqueue(many(4, forTenant("acme"), priority(1))...)
+		f.enqueue(many(4, forTenant("beta"))...)
+		acme.MaxRunning = 1
+		question := ifTenants(acme)
+		question.Slots = 4
+		forecast := f.whatIf(question)
+		f.equal("how many get later and sooner", [2]int{forecast.Later, forecast.Sooner}, [2]int{1, 1})
+		full := fairlead.Obstacle{Code: fairlead.AtCap, Scope: fairlead.LimitTenant, Name: "acme", Used: 1, Cap: 1, Text: `tenant "acme" runs or awaits 1 of 1 jobs`}
+		f.equal("the waits", forecast.Waits, []fairlead.Wait{
+			{Queue: "default", Tenant: "acme", Kind: kind, Effect: fairlead.Later, Before: fairlead.WaitOutlook{Starts: 4, First: 1}, After: fairlead.WaitOutlook{Starts: 1, First: 1, Held: []fairlead.Obstacle{full}}},
+			{Queue: "default", Tenant: "beta", Kind: kind, Effect: fairlead.Sooner, After: fairlead.WaitOutlook{Starts: 3, First: 2}},
+		})
+		f.equal("the text", forecast.Text, []string{
+			"of 4 slots 4 are filled instead of 4: 3 jobs would start and wait now, 3 jobs would wait and start now",
+			`tenant "acme", kind "greet" in queue "default", gets later: 1 of 4 starts instead of 4; then tenant "acme" runs or awaits 1 of 1 jobs`,
+			`tenant "beta", kind "greet" in queue "default", gets sooner: 3 of 4 starts instead of 0`,
+		})
+	})
+	c.test("a forecast says when the next token of a rate comes", func(f *fixture) {
+		f.joinKnowing(4, kind)
+		f.enqueue(many(3)...)
+		forecast := f.whatIf(ifLimits(fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, Rate: 0.5, Burst: 1}))
+		f.equal("the starts", len(forecast.After.Starts), 1)
+		f.equal("when the next may start", forecast.After.Token, f.now().Add(2*time.Second))
+		f.equal("when without a rate", forecast.Before.Token, time.Time{})
+	})
+	c.test("a forecast has no jobs that are paused, parked or served by no node", func(f *fixture) {
+		f.joinKnowing(4, kind)
+		f.pause(fairlead.Pause{Scope: fairlead.PauseQueue, Name: "closed"})
+		f.enqueue(with(inQueue("closed")))
+		f.enqueue(with(ofKind("strange")))
+		first := f.enqueue(many(2, behind("door"))...)
+		forecast := f.whatIf(fairlead.WhatIf{})
+		f.equal("the starts", startIDs(forecast.After), []int64{first.ID})
+	})
+	c.test("crash suspects are no part of a forecast", func(f *fixture) {
+		f.joinKnowing(4, kind)
+		f.suspect()
+		f.equal("the starts", startIDs(f.whatIf(fairlead.WhatIf{}).After), []int64{})
+	})
+	testWhatIfRefused(c)
+}
+
+// testWhatIfRefused is about what cannot be saved, and about what others hold.
+func testWhatIfRefused(c *chapter) {
+	c.test("asking fails as saving does", func(f *fixture) {
+		f.cap(fairlead.LimitGlobal, "", 5)
+		known := f.declare(fairlead.Tenant{Name: "known", MinRunning: 3})
+		child := f.declare(fairlead.Tenant{Name: "child", Parent: "known"})
+		known.Parent = "child"
+		child.Version++
+		for _, tenant := range []fairlead.Tenant{
+			known, child, {Name: "known"}, {Name: "gone", Version: 7}, {Name: "new", Parent: "nowhere"}, {Name: "new", Parent: "child"}, {Name: "new", MinRunning: 3},
+		} {
+			_, saving := f.tryDeclare(tenant)
+			_, asking := f.tryWhatIf(ifTenants(tenant))
+			f.wantSameRefusal(saving, asking)
+		}
+		limit := fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2}
+		_, asking := f.tryWhatIf(ifLimits(limit))
+		f.wantSameRefusal(f.tryLimit(limit), asking)
+	})
+	c.test("what is refused of several changes says which of them it is", func(f *fixture) {
+		_, err := f.tryWhatIf(ifTenants(fairlead.Tenant{Name: "first"}, fairlead.Tenant{Name: "second", Parent: "nowhere"}))
+		f.wantErr(err, fairlead.ErrInvalid)
+		f.equal("the error", err.Error(), `invalid: changes[1].parent: "nowhere" is not declared; declare it first`)
+	})
+	c.test("several changes are made one after the other", func(f *fixture) {
+		f.whatIf(ifTenants(fairlead.Tenant{Name: "parent"}, fairlead.Tenant{Name: "child", Parent: "parent"}))
+	})
+	c.test("asking waits for no transaction that has jobs locked", func(f *fixture) {
+		f.joinKnowing(4, kind)
+		f.cap(fairlead.LimitGlobal, "", 5)
+		f.lockable(fairlead.Ready)
+		tx := f.replaceIn("k")
+		f.doesNotWait("WhatIf", func() error {
+			_, err := f.store.WhatIf(f.ctx(), fairlead.WhatIf{Slots: 5})
+			return err
+		})
+		f.ok(tx.Rollback())
+	})
+	c.test("claims go on while many ask", func(f *fixture) {
+		node := f.joinKnowing(4, kind)
+		f.cap(fairlead.LimitGlobal, "", 1000)
+		f.enqueue(many(50)...)
+		end := make(chan struct{})
+		asked := make(chan error, 4)
+		for range cap(asked) {
+			go func() {
+				for {
+					select {
+					case <-end:
+						asked <- nil
+						return
+					default:
+					}
+					if _, err := f.store.WhatIf(f.ctx(), fairlead.WhatIf{Slots: 5}); err != nil {
+						asked <- err
+						return
+					}
+				}
+			}()
+		}
+		for range 50 {
+			jobs, err := f.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 1})
+			f.ok(err)
+			f.equal("how many were claimed", len(jobs), 1)
+		}
+		close(end)
+		for range cap(asked) {
+			f.ok(<-asked)
+		}
+	})
+}

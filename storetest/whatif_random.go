@@ -1,0 +1,219 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// whatIfSeeds is how many random states the suite tries; FAIRLEAD_WHATIF_SEEDS asks for
+// more.
+func whatIfSeeds() uint64 {
+	const usual = 10
+	if n, err := strconv.ParseUint(os.Getenv("FAIRLEAD_WHATIF_SEEDS"), 10, 64); err == nil {
+		return n
+	}
+	return usual
+}
+
+// ruledWorld is tenants, limits and jobs, drawn by lot.
+type ruledWorld struct {
+	*fixture
+	lot     *rand.Rand
+	fair    bool // tenants may share starts
+	node    fairlead.NodeID
+	tenants []fairlead.Tenant
+}
+
+// testWhatIfHappens asks what a random change would do, makes it, and claims. One claim
+// returns its jobs by their keys, whatever the order in which it chose them. So with odd
+// seeds jobs are claimed one by one, and come in the order that was foreseen; tenants do
+// not share starts then, because each claim evens out what they have had.
+//
+// All queues follow the order of the cluster. Where queues with different orders compete
+// for the last slots of a claim, the contract leaves open which of them gets these: MySQL
+// chooses again among the lanes whose limits it has locked.
+func testWhatIfHappens(f *fixture, seed uint64) {
+	w := &ruledWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 32)), fair: seed%2 == 0}
+	w.node = f.joinKnowing(10, "a", "b")
+	w.declareAll()
+	w.limitSome()
+	w.fill()
+	w.start()
+	w.pauseSome()
+	question := fairlead.WhatIf{Changes: w.changes(), Slots: 1 + w.lot.IntN(60)}
+	forecast := f.whatIf(question)
+	w.save(question.Changes)
+	want := startIDs(forecast.After)
+	if !w.fair {
+		var got []int64
+		for range question.Slots {
+			got = append(got, ids(w.claim(1))...)
+		}
+		f.equal(fmt.Sprintf("what claims one by one start after %s", shownChanges(question)), got, want)
+		return
+	}
+	got := ids(w.claim(question.Slots))
+	slices.Sort(got)
+	slices.Sort(want)
+	f.equal(fmt.Sprintf("what a claim of %d starts after %s", question.Slots, shownChanges(question)), got, want)
+}
+
+func (w *ruledWorld) claim(most int) []*fairlead.Job {
+	return w.claimAs(driver.Claim{Node: w.node, Scope: everything("a", "b"), Max: most})
+}
+
+// oneIn reports true once in n times.
+func (w *ruledWorld) oneIn(n int) bool { return w.lot.IntN(n) == 0 }
+
+// declareAll makes tenants of which some have the first one as parent; the last of them is
+// not declared.
+func (w *ruledWorld) declareAll() {
+	for i := range 5 {
+		tenant := fairlead.Tenant{Name: fmt.Sprint("t", i)}
+		if i == 1 || i == 2 {
+			tenant.Parent = "t0"
+		}
+		w.bound(&tenant)
+		w.tenants = append(w.tenants, w.declare(tenant))
+	}
+}
+
+// bound draws what a tenant may use.
+func (w *ruledWorld) bound(t *fairlead.Tenant) {
+	t.MaxRunning, t.MinRunning, t.Rate, t.Burst = 0, 0, 0, 0
+	t.Weight, t.Paused = w.lot.IntN(4), w.oneIn(10)
+	if w.oneIn(2) {
+		t.MaxRunning = 3 + w.lot.IntN(15)
+	}
+	if w.oneIn(3) {
+		t.MinRunning = 1 + w.lot.IntN(3)
+	}
+	if w.oneIn(3) {
+		t.Rate, t.Burst = 0.25*float64(1+w.lot.IntN(8)), 1+w.lot.IntN(12)
+	}
+}
+
+// drawLimit draws the limit of a scope.
+func (w *ruledWorld) drawLimit(scope fairlead.LimitScope, name string) fairlead.Limit {
+	limit := fairlead.Limit{Scope: scope, Name: name}
+	if w.oneIn(2) {
+		limit.MaxRunning = 20 + w.lot.IntN(50)
+	}
+	if w.oneIn(3) {
+		limit.Rate, limit.Burst = 0.5*float64(1+w.lot.IntN(20)), 5+w.lot.IntN(40)
+	}
+	if scope == fairlead.LimitGlobal && w.fair {
+		limit.Order = []fairlead.Order{"", fairlead.OrderDeadline, fairlead.OrderFair, fairlead.OrderFair}[w.lot.IntN(4)]
+	}
+	return limit
+}
+
+// scopes are all that can have limits.
+func (w *ruledWorld) scopes() []fairlead.Limit {
+	return []fairlead.Limit{
+		{Scope: fairlead.LimitGlobal}, {Scope: fairlead.LimitQueue, Name: "q0"}, {Scope: fairlead.LimitQueue, Name: "q1"},
+		{Scope: fairlead.LimitKind, Name: "a"}, {Scope: fairlead.LimitKind, Name: "b"},
+	}
+}
+
+func (w *ruledWorld) limitSome() {
+	for _, of := range w.scopes() {
+		if w.oneIn(2) {
+			w.limit(w.drawLimit(of.Scope, of.Name))
+		}
+	}
+}
+
+// fill enqueues jobs of several lanes, some of which no node serves, some parked, some not
+// due.
+func (w *ruledWorld) fill() {
+	var jobs []*fairlead.Job
+	for range 60 + w.lot.IntN(150) {
+		job := with(ofKind([]string{"a", "a", "b", "c"}[w.lot.IntN(4)]), inQueue(fmt.Sprint("q", w.lot.IntN(2))), forTenant(fmt.Sprint("t", w.lot.IntN(6))),
+			priority(w.lot.IntN(3)), startBy(w.now().Add(time.Duration(w.lot.IntN(100))*time.Second)))
+		switch w.lot.IntN(12) {
+		case 0:
+			job.ConcurrencyKey = fmt.Sprint("g", w.lot.IntN(3))
+		case 1:
+			job.NotBefore, job.StartBy = w.now().Add(time.Hour), time.Time{}
+		}
+		jobs = append(jobs, job)
+	}
+	w.enqueue(jobs...)
+}
+
+// start claims some of the jobs; some of these end, some wait for an answer, others run.
+func (w *ruledWorld) start() {
+	for range w.lot.IntN(4) {
+		for _, job := range w.claim(w.lot.IntN(12)) {
+			switch w.lot.IntN(4) {
+			case 0:
+				w.settle(to(fairlead.Succeed, job))
+			case 1:
+				w.settle(wait(job))
+			}
+		}
+		w.Advance(time.Duration(w.lot.IntN(3000)) * time.Millisecond)
+	}
+}
+
+func (w *ruledWorld) pauseSome() {
+	for _, pause := range []fairlead.Pause{{Scope: fairlead.PauseQueue, Name: "q1"}, {Scope: fairlead.PauseKind, Name: "b"}, {Scope: fairlead.PauseTenant, Name: "t5"}} {
+		if w.oneIn(8) {
+			w.pause(pause)
+		}
+	}
+}
+
+// changes draws some that can be saved one after the other.
+func (w *ruledWorld) changes() (changes []fairlead.RuleChange) {
+	for range w.lot.IntN(3) {
+		if w.oneIn(2) {
+			of := w.scopes()[w.lot.IntN(len(w.scopes()))]
+			limit := w.drawLimit(of.Scope, of.Name)
+			changes = append(changes, fairlead.RuleChange{Limit: &limit})
+			continue
+		}
+		tenant := w.tenants[w.lot.IntN(len(w.tenants))]
+		if w.bound(&tenant); w.oneIn(4) && tenant.Name > "t2" {
+			tenant.Parent = "t0"
+		}
+		changes = append(changes, fairlead.RuleChange{Tenant: &tenant})
+	}
+	if w.oneIn(10) {
+		changes = append(changes, fairlead.RuleChange{Tenant: &fairlead.Tenant{Name: "t5", MaxRunning: 1 + w.lot.IntN(5), Parent: "t0"}})
+	}
+	if fairlead.NormalizeWhatIf(&fairlead.WhatIf{Changes: changes}) != nil {
+		return changes[:1] // two of them are about the same
+	}
+	return changes
+}
+
+// save makes the changes.
+func (w *ruledWorld) save(changes []fairlead.RuleChange) {
+	for _, change := range changes {
+		if change.Limit != nil {
+			w.limit(*change.Limit)
+		} else {
+			w.declare(*change.Tenant)
+		}
+	}
+}
+
+func shownChanges(question fairlead.WhatIf) (text string) {
+	for _, change := range question.Changes {
+		if change.Limit != nil {
+			text += fmt.Sprintf("%+v ", *change.Limit)
+		} else {
+			text += fmt.Sprintf("%+v ", *change.Tenant)
+		}
+	}
+	return text + "nothing else"
+}
