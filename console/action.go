@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
 // action is something that a viewer may do: a form that says what will happen, and what
@@ -21,7 +23,8 @@ type action struct {
 	Grave  bool   // something is ended or taken away
 	load   func(*visit) (any, error)
 	do     func(*visit) (done, error)
-	Files  bool // it takes files
+	Files  bool                                           // it takes files
+	whatIf func(*visit) (*fairleadv1.WhatIfChange, error) // what would be saved, to see what would happen; nil: that is not asked
 }
 
 // DoLabel is what the button says that does it.
@@ -37,9 +40,10 @@ type done struct {
 // actForm is what the template of a form is given.
 type actForm struct {
 	*action
-	Problem string // why it was not done; empty: it was not tried
-	Done    bool   // it was done: Data is what is to be shown of it
-	Data    any
+	Problem  string    // why it was not done; empty: it was not tried
+	Done     bool      // it was done: Data is what is to be shown of it
+	Foreseen *foreseen // what would happen; nil: that was not asked
+	Data     any
 }
 
 // form answers with the form of an action.
@@ -78,6 +82,10 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 	}
 	if err != nil {
 		c.refuse(w, v, err)
+		return
+	}
+	if a.whatIf != nil && v.posted.Get("what_if") != "" {
+		c.foresee(w, v, a)
 		return
 	}
 	result, err := a.do(v)

@@ -8,9 +8,9 @@ import (
 )
 
 var limitActions = []action{
-	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Edit the limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit},
-	{name: "limit-new", path: "/new/limit", Title: "Set a limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit},
-	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove the limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit},
+	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Edit the limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
+	{name: "limit-new", path: "/new/limit", Title: "Set a limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
+	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove the limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit, whatIf: noLimitWhatIf},
 }
 
 // loadLimitAct is the limit that is edited; one that says nothing if there is none.
@@ -57,17 +57,34 @@ func orEmpty[N cmp.Ordered](n N) any {
 // LimitFields are the values of a limit in its form.
 func (v *visit) LimitFields(l *fairleadv1.Limit) map[string]any { return limitFields(l) }
 
-func saveLimit(v *visit) (done, error) {
+// limitWhatIf is what would be saved.
+func limitWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
+	limit, err := v.typedLimit()
+	return &fairleadv1.WhatIfChange{Limit: limit}, err
+}
+
+// noLimitWhatIf is that the limit is gone.
+func noLimitWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
+	return &fairleadv1.WhatIfChange{Limit: &fairleadv1.Limit{Scope: limitScope(v)}}, nil
+}
+
+// typedLimit is the limit that the form says.
+func (v *visit) typedLimit() (*fairleadv1.Limit, error) {
 	f := v.fields()
 	limit := &fairleadv1.Limit{
 		Scope: limitScope(v), MaxRunning: f.integer("max_running"), Rate: f.decimal("rate"), Burst: f.integer("burst"), PerKey: f.integer("per_key"), Order: f.text("order"),
 	}
 	now, err := v.limit(limit.GetScope())
 	if err != nil {
-		return done{}, err
+		return nil, err
 	}
 	v.unchanged(f, limitFields(now))
-	if err := f.err(); err != nil {
+	return limit, f.err()
+}
+
+func saveLimit(v *visit) (done, error) {
+	limit, err := v.typedLimit()
+	if err != nil {
 		return done{}, err
 	}
 	_, err = v.limits.SetLimit(v.ctx, limit)

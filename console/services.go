@@ -25,6 +25,7 @@ type services struct {
 	kinds     fairleadv1connect.KindServiceClient
 	bulks     fairleadv1connect.BulkServiceClient
 	holds     fairleadv1connect.HoldServiceClient
+	whatIfs   fairleadv1connect.WhatIfServiceClient
 
 	sharing *sharing
 }
@@ -50,6 +51,7 @@ func newServices(api http.Handler) *services {
 		kinds:     fairleadv1connect.NewKindServiceClient(client, at, shared),
 		bulks:     fairleadv1connect.NewBulkServiceClient(client, at, shared),
 		holds:     fairleadv1connect.NewHoldServiceClient(client, at, shared),
+		whatIfs:   fairleadv1connect.NewWhatIfServiceClient(client, at, shared),
 		sharing:   sharing,
 	}
 }

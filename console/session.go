@@ -104,7 +104,7 @@ func (v *visit) refusal(err error) (status int, text string) {
 	case connect.CodeNotFound:
 		return http.StatusNotFound, refused.Message()
 	case connect.CodeInvalidArgument:
-		return http.StatusBadRequest, refused.Message()
+		return http.StatusBadRequest, strings.TrimPrefix(refused.Message(), "invalid: ") // the status says it
 	case connect.CodeFailedPrecondition:
 		return http.StatusConflict, refused.Message()
 	case connect.CodeResourceExhausted:

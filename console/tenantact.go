@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 )
 
 var tenantActions = []action{
-	{name: "tenant-edit", path: "/tenants/{name}/edit", Title: "Edit the tenant", Button: "Save", Nav: "tenants", method: "UpdateTenant", load: loadTenantAct, do: saveTenant},
-	{name: "tenant-new", path: "/new/tenant", Title: "Declare a tenant", Button: "Save", Nav: "tenants", method: "CreateTenant", load: loadTenantAct, do: saveTenant},
+	{name: "tenant-edit", path: "/tenants/{name}/edit", Title: "Edit the tenant", Button: "Save", Nav: "tenants", method: "UpdateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
+	{name: "tenant-new", path: "/new/tenant", Title: "Declare a tenant", Button: "Save", Nav: "tenants", method: "CreateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
 	{name: "tenant-delete", path: "/tenants/{name}/delete", Title: "Remove the tenant", Nav: "tenants", method: "DeleteTenant", Grave: true, load: loadTenantRemoval, do: deleteTenant},
 }
 
@@ -24,7 +25,8 @@ func loadTenantAct(v *visit) (any, error) {
 	}
 	tenant, err := v.tenants.GetTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
 	if connect.CodeOf(err) == connect.CodeNotFound {
-		return &fairleadv1.Tenant{Name: name}, nil
+		usage, err := v.tenants.GetTenantStats(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
+		return &fairleadv1.Tenant{Name: name, Paused: usage.GetPaused()}, err // to declare it is not to let it go on
 	}
 	return tenant, err
 }
@@ -64,29 +66,34 @@ func (p *parameters) labels(name string) map[string]string {
 	return labels
 }
 
-// saveTenant declares a tenant, or changes what is declared. The version is that of when
-// the form was opened: the second of two who edit it is told.
-func saveTenant(v *visit) (done, error) {
+// typedTenant is the tenant that the form says. The version is that of when the form was
+// opened: the second of two who edit it is told.
+func (v *visit) typedTenant() (*fairleadv1.Tenant, error) {
 	f := v.fields()
 	tenant := &fairleadv1.Tenant{
-		Name: v.Value("name"), Parent: f.text("parent"), MaxRunning: f.integer("max_running"), MinRunning: f.integer("min_running"), Weight: f.integer("weight"), Rate: f.decimal("rate"),
+		Name: cmp.Or(v.Value("name"), f.text("name")), Parent: f.text("parent"), MaxRunning: f.integer("max_running"), MinRunning: f.integer("min_running"), Weight: f.integer("weight"), Rate: f.decimal("rate"),
 		Burst: f.integer("burst"), MaxPending: f.integer("max_pending"), Labels: f.labels("labels"),
 		StartUrl: f.text("start_url"), FailUrl: f.text("fail_url"), TimeoutUrl: f.text("timeout_url"),
+		Paused: f.text("paused") == "true", Version: f.number("version"),
 	}
-	tenant.Version = f.number("version")
-	typed := f.text("name")
-	if err := f.err(); err != nil {
+	return tenant, f.err()
+}
+
+// tenantWhatIf is what would be saved.
+func tenantWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
+	tenant, err := v.typedTenant()
+	return &fairleadv1.WhatIfChange{Tenant: tenant}, err
+}
+
+// saveTenant declares a tenant, or changes what is declared.
+func saveTenant(v *visit) (done, error) {
+	tenant, err := v.typedTenant()
+	if err != nil {
 		return done{}, err
 	}
-	var err error
-	switch {
-	case tenant.Name == "":
-		tenant.Name = typed
+	if tenant.GetVersion() == 0 {
 		_, err = v.tenants.CreateTenant(v.ctx, tenant)
-	case tenant.GetVersion() == 0:
-		_, err = v.tenants.CreateTenant(v.ctx, tenant)
-	default:
-		tenant.Paused = v.posted.Get("paused") == "true"
+	} else {
 		_, err = v.tenants.UpdateTenant(v.ctx, tenant)
 	}
 	return done{Notice: v.T("The tenant %s is saved.", tenant.GetName()), To: v.below("/tenants", tenant.GetName())}, err

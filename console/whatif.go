@@ -1,0 +1,128 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// foreseen is what would happen if a form were saved, beside what happens if it is not.
+type foreseen struct {
+	*fairleadv1.WhatIfResponse
+	Starts []foreseenStart
+	Moved  []*fairleadv1.ForecastWait // those that get later or sooner
+}
+
+// foreseenStart is a place among the jobs that start next: who has it, and who would.
+type foreseenStart struct {
+	Place         int
+	Before, After *fairleadv1.ForecastStart // nil: no job has it
+}
+
+// Same reports whether the same job has the place.
+func (s foreseenStart) Same() bool {
+	return s.Before.GetJob() == s.After.GetJob()
+}
+
+const (
+	foreseenStarts   = 12 // that are shown; more are compared
+	foreseenWaits    = 12
+	foreseenInstants = 10
+)
+
+// foresee shows a form again with what would happen if it were saved. Nothing is.
+func (c *Console) foresee(w http.ResponseWriter, v *visit, a *action) {
+	change, err := a.whatIf(v)
+	if err != nil {
+		c.notDone(w, v, a, err)
+		return
+	}
+	answer, err := v.whatIfs.WhatIf(v.ctx, &fairleadv1.WhatIfRequest{Changes: []*fairleadv1.WhatIfChange{change}, Instants: foreseenInstants})
+	if err != nil {
+		c.notDone(w, v, a, ofForm(err))
+		return
+	}
+	data, err := a.load(v)
+	if err != nil {
+		c.refuse(w, v, err)
+		return
+	}
+	c.renderForm(w, http.StatusOK, v, &actForm{action: a, Foreseen: newForeseen(answer), Data: data})
+}
+
+// changed is where a field of the only change is, in a refusal.
+var changed = regexp.MustCompile(`\bchanges\[0\]\.[a-z_]+\.`)
+
+// ofForm names fields in a refusal as the form has them.
+func ofForm(err error) error {
+	var refused *connect.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	return connect.NewError(refused.Code(), errors.New(changed.ReplaceAllString(refused.Message(), "")))
+}
+
+// newForeseen lays out what a page shows of an answer.
+func newForeseen(answer *fairleadv1.WhatIfResponse) *foreseen {
+	f := &foreseen{WhatIfResponse: answer}
+	for i := range min(foreseenStarts, max(len(answer.GetBefore()), len(answer.GetAfter()))) {
+		start := foreseenStart{Place: i + 1}
+		if i < len(answer.GetBefore()) {
+			start.Before = answer.GetBefore()[i]
+		}
+		if i < len(answer.GetAfter()) {
+			start.After = answer.GetAfter()[i]
+		}
+		f.Starts = append(f.Starts, start)
+	}
+	for _, wait := range answer.GetWaits() {
+		if wait.GetEffect() != "" && len(f.Moved) < foreseenWaits {
+			f.Moved = append(f.Moved, wait)
+		}
+	}
+	return f
+}
+
+// Capacity reports whether it was about limits or tenants.
+func (f *foreseen) Capacity() bool { return f.GetSlots() > 0 }
+
+// HasWhatIf reports whether it can be seen what would happen before the form is sent.
+func (a *action) HasWhatIf() bool { return a.whatIf != nil }
+
+// EffectName says what becomes of waiting jobs or of an instant.
+func (v *visit) EffectName(effect string) string {
+	switch effect {
+	case "later":
+		return v.T("later")
+	case "sooner":
+		return v.T("sooner")
+	case "appears":
+		return v.T("is new")
+	case "disappears":
+		return v.T("goes away")
+	case "moves":
+		return v.T("moves")
+	case "becomes":
+		return v.T("ends otherwise")
+	}
+	return ""
+}
+
+// ProspectName says what becomes of an instant.
+func (v *visit) ProspectName(p *fairleadv1.Prospect) string {
+	switch {
+	case p == nil:
+		return v.T("not due")
+	case p.GetSkip() != "":
+		return v.T("is skipped")
+	case p.GetQueued():
+		return v.T("waits for an earlier run")
+	case p.GetCancels() > 0:
+		return v.N(p.GetCancels(), "runs, and ends %s run", "runs, and ends %s runs")
+	}
+	return v.T("runs")
+}
