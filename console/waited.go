@@ -33,6 +33,10 @@ func (l waitedLine) Length() time.Duration { return l.To.Sub(l.From) }
 // waitedLines is how many times are listed, the last ones.
 const waitedLines = 50
 
+// noticed is how long a job waits before it is asked what for. Nothing shorter is recorded
+// in any case.
+const noticed = time.Second
+
 // waitedFor is what a job waited for; nil if it has not waited noticeably.
 func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 	answer, err := v.jobs.GetJobHistory(v.ctx, &fairleadv1.GetJobRequest{Id: job.GetId()})
@@ -61,7 +65,7 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 		out.Lines = append(out.Lines, line)
 		phases = append(phases, phase{What: what, From: line.From, To: line.To})
 	}
-	if len(out.Lines) == 0 {
+	if len(phases) == 0 || phases[len(phases)-1].To.Sub(phases[0].From) < noticed {
 		return nil, nil
 	}
 	out.Timeline = layTimeline(phases, timelineWidth)

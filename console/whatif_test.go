@@ -18,7 +18,7 @@ func TestAFormSaysWhatWouldHappenAndSavesNothing(t *testing.T) {
 	r := newRig(t, false, kinds)
 	r.run()
 	defer close(over) // before the node ends
-	for range 20 { // more than the node has room for
+	for range 20 {    // more than the node has room for
 		r.enqueue(&fairlead.Job{Kind: "mail", Tenant: "acme"}, &fairlead.Job{Kind: "mail", Tenant: "globex"})
 	}
 	for running := int64(0); running < 4; {
