@@ -172,7 +172,7 @@ func TestHoweverStepsFailEachJobIsActedUponOnce(t *testing.T) {
 	outage, bug := fmt.Errorf("cut off: %w", fairlead.ErrUnavailable), errors.New("out of order")
 	rapid.Check(t, func(rt *rapid.T) {
 		fates := rapid.SliceOfN(rapid.SampledFrom([]error{nil, nil, outage, bug}), 12, 12).Draw(rt, "fates")
-		jobs := rapid.IntRange(1, 450).Draw(rt, "jobs")
+		jobs := rapid.IntRange(1, 250).Draw(rt, "jobs")
 		step := 0
 		inVirtualTime(t, func(store *sqlite.Store) bulk.Source {
 			return &unreliable{store, func() (before, after error) {
