@@ -78,13 +78,17 @@ func (t *jobTx) tell(ctx context.Context) {
 	t.store.tell(ctx, &t.done)
 }
 
-// Operate implements sqlstore.JobTx. Jobs are acted upon in order of id, each in a savepoint
-// that its refusal returns to.
+// Operate implements sqlstore.JobTx. Jobs are acted upon in order of id: all together where
+// one round trip can, and the others each in a savepoint that its refusal returns to.
 func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
 	op := &operation{store: t.store, in: t}
 	op.inTx = func(ctx context.Context, f func(context.Context, runner) error) error { return f(ctx, op.in) }
 	refused := map[int64]error{}
-	for _, id := range slices.Sorted(slices.Values(ids)) {
+	rest, err := t.together(ctx, op, slices.Sorted(slices.Values(ids)), deed, refused)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range rest {
 		t.queue = append(t.queue, call{sql: t.store.sql.Savepoint})
 		switch err := op.do(ctx, id, deed); {
 		case sqlstore.IsRefusal(err):
@@ -97,6 +101,41 @@ func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 	}
 	t.done = op.effects
 	return refused, nil
+}
+
+// together tries all jobs in one round trip, and returns those that are left: where more than
+// one statement decides, those that moved meanwhile, and all if one was hit in a state in which
+// it is to be left. That is undone.
+func (t *jobTx) together(ctx context.Context, op *operation, ids []int64, deed *verdict.Deed, refused map[int64]error) (rest []int64, err error) {
+	if !triedAtOnce(deed.Action) {
+		return ids, nil
+	}
+	trials, err := op.trials(ctx, ids, deed)
+	if err != nil {
+		return nil, err
+	}
+	t.queue = append(t.queue, call{sql: t.store.sql.Savepoint})
+	for _, trial := range trials {
+		t.queue = append(t.queue, trial.calls(t.store)...)
+	}
+	if err := t.Flush(ctx); err != nil {
+		return nil, err
+	}
+	for _, trial := range trials {
+		over, refusal := op.judge(trial, deed)
+		switch {
+		case trial.hit != "" && refusal != nil:
+			clear(refused)
+			t.queue = append(t.queue, call{sql: t.store.sql.ReturnToSavepoint}, call{sql: t.store.sql.ReleaseSavepoint})
+			return ids, nil
+		case refusal != nil:
+			refused[trial.id] = refusal
+		case !over:
+			rest = append(rest, trial.id)
+		}
+	}
+	t.queue = append(t.queue, call{sql: t.store.sql.ReleaseSavepoint})
+	return rest, nil
 }
 
 // run implements runner: it sends what is queued first.
