@@ -20,19 +20,13 @@ import (
 type world struct {
 	*testing.T
 	*fairleadtest.VirtualNode
-	store *sqlite.Store
-	bulks *bulk.Client
 }
 
 // inVirtualTime runs a test with a node. wrap stands between the node and the store.
 func inVirtualTime(t *testing.T, wrap func(*sqlite.Store) bulk.Source, test func(w *world)) {
-	var store *sqlite.Store
-	fairleadtest.Virtual(t, func(mux *fairlead.Mux, opened *sqlite.Store) {
-		store = opened
-		bulk.Register(mux, wrap(opened))
-	}, func(node *fairleadtest.VirtualNode) {
-		test(&world{node.T, node, store, bulk.NewClient(store)})
-	})
+	fairleadtest.Virtual(t, func(mux *fairlead.Mux, store *sqlite.Store) {
+		bulk.Register(mux, wrap(store))
+	}, func(node *fairleadtest.VirtualNode) { test(&world{node.T, node}) })
 }
 
 func unwrapped(store *sqlite.Store) bulk.Source { return store }
@@ -44,7 +38,7 @@ func (w *world) enqueue(n int) {
 	for i := range jobs {
 		jobs[i] = &fairlead.Job{Kind: "unheard"}
 	}
-	w.ok(fairlead.NewClient(w.store).Enqueue(w.Context(), jobs...))
+	w.ok(w.Client.Enqueue(w.Context(), jobs...))
 	w.Pass(time.Second) // they are older than what follows
 }
 
@@ -57,14 +51,14 @@ func (w *world) ok(err error) {
 
 func (w *world) start(b bulk.Bulk) bulk.Bulk {
 	w.Helper()
-	stored, err := w.bulks.Start(w.Context(), b)
+	stored, err := w.Bulks.Start(w.Context(), b)
 	w.ok(err)
 	return stored
 }
 
 func (w *world) get(id int64) bulk.Bulk {
 	w.Helper()
-	b, err := w.bulks.Get(w.Context(), id)
+	b, err := w.Bulks.Get(w.Context(), id)
 	w.ok(err)
 	return b
 }
@@ -72,12 +66,12 @@ func (w *world) get(id int64) bulk.Bulk {
 // wantOnce expects that each of so many jobs was cancelled, with one entry of the audit log.
 func (w *world) wantOnce(n int) {
 	w.Helper()
-	tally, err := w.store.Tally(w.Context(), fairlead.Filter{Kinds: []string{"unheard"}})
+	tally, err := w.Store.Tally(w.Context(), fairlead.Filter{Kinds: []string{"unheard"}})
 	w.ok(err)
 	if tally[fairlead.Cancelled] != int64(n) {
 		w.Errorf("the jobs are %v, of which %d should be cancelled", tally, n)
 	}
-	entries, err := w.store.AuditLog(w.Context(), access.Filter{Action: "CancelJob", Limit: 10 * n})
+	entries, err := w.Store.AuditLog(w.Context(), access.Filter{Action: "CancelJob", Limit: 10 * n})
 	w.ok(err)
 	subjects := map[string]bool{}
 	for _, entry := range entries {
@@ -108,7 +102,7 @@ func TestJobsOfBulksAreLeftToTheirBulks(t *testing.T) {
 		w.enqueue(1)
 		all := w.start(bulk.Bulk{Action: bulk.Cancel})
 		w.Pass(time.Minute)
-		misses, err := w.bulks.Misses(w.Context(), all.ID, bulk.MissFilter{})
+		misses, err := w.Bulks.Misses(w.Context(), all.ID, bulk.MissFilter{})
 		w.ok(err)
 		want := bulk.Miss{Job: slow.ID, Why: fmt.Sprintf("job %d carries out a bulk; stop that bulk instead", slow.ID)}
 		if len(misses) != 1 || misses[0] != want {
@@ -140,7 +134,7 @@ func TestAStoppedBulkLeavesTheRest(t *testing.T) {
 		w.enqueue(100)
 		b := w.start(bulk.Bulk{Action: bulk.Cancel, Rate: 1, Filter: fairlead.Filter{Kinds: []string{"unheard"}}})
 		w.Pass(20 * time.Second)
-		_, err := w.bulks.Stop(w.Context(), b.ID)
+		_, err := w.Bulks.Stop(w.Context(), b.ID)
 		w.ok(err)
 		w.Pass(20 * time.Second)
 		if b = w.get(b.ID); b.State != bulk.Stopped || b.Done < 10 || b.Done > 25 {
