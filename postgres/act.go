@@ -83,11 +83,11 @@ func (t *jobTx) tell(ctx context.Context) {
 func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
 	op := &operation{store: t.store, in: t}
 	op.inTx = func(ctx context.Context, f func(context.Context, runner) error) error { return f(ctx, op.in) }
-	refused := map[int64]error{}
-	rest, err := t.together(ctx, op, slices.Sorted(slices.Values(ids)), deed, refused)
+	rest, err := t.together(ctx, op, slices.Sorted(slices.Values(ids)), deed)
 	if err != nil {
 		return nil, err
 	}
+	refused := map[int64]error{}
 	for _, id := range rest {
 		t.queue = append(t.queue, call{sql: t.store.sql.Savepoint})
 		switch err := op.do(ctx, id, deed); {
@@ -103,11 +103,11 @@ func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 	return refused, nil
 }
 
-// together tries all jobs in one round trip, and returns those that are left: where more than
-// one statement decides, those that moved meanwhile, and all if one was hit in a state in which
-// it is to be left. That is undone.
-func (t *jobTx) together(ctx context.Context, op *operation, ids []int64, deed *verdict.Deed, refused map[int64]error) (rest []int64, err error) {
-	if !triedAtOnce(deed.Action) {
+// together tries all jobs in one round trip, and returns those that it did not hit, which are
+// to be looked at one by one. If one was hit in a state in which it is to be left, all of it is
+// undone.
+func (t *jobTx) together(ctx context.Context, op *operation, ids []int64, deed *verdict.Deed) (rest []int64, err error) {
+	if len(ids) == 0 || !triedAtOnce(deed.Action) {
 		return ids, nil
 	}
 	trials, err := op.trials(ctx, ids, deed)
@@ -116,24 +116,25 @@ func (t *jobTx) together(ctx context.Context, op *operation, ids []int64, deed *
 	}
 	t.queue = append(t.queue, call{sql: t.store.sql.Savepoint})
 	for _, trial := range trials {
-		t.queue = append(t.queue, trial.calls(t.store)...)
+		t.queue = append(t.queue, trial.moves()...)
 	}
-	if err := t.Flush(ctx); err != nil {
+	var gates []int64
+	if err := t.run(ctx, t.store.leaveCall(trials[0].how, &gates, ids...)); err != nil {
 		return nil, err
 	}
+	hit := &operation{store: t.store}
+	hit.gates = gates
 	for _, trial := range trials {
-		over, refusal := op.judge(trial, deed)
-		switch {
-		case trial.hit != "" && refusal != nil:
-			clear(refused)
+		if trial.hit == "" {
+			rest = append(rest, trial.id)
+			continue
+		}
+		if _, refusal := hit.judge(trial, deed); refusal != nil {
 			t.queue = append(t.queue, call{sql: t.store.sql.ReturnToSavepoint}, call{sql: t.store.sql.ReleaseSavepoint})
 			return ids, nil
-		case refusal != nil:
-			refused[trial.id] = refusal
-		case !over:
-			rest = append(rest, trial.id)
 		}
 	}
+	op.effects = hit.effects
 	t.queue = append(t.queue, call{sql: t.store.sql.ReleaseSavepoint})
 	return rest, nil
 }

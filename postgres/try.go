@@ -97,24 +97,29 @@ func (o *operation) targets(ctx context.Context, ids []int64, deed *verdict.Deed
 
 // calls are the statements of a trial, for one round trip.
 func (t *trial) calls(s *Store) []call {
-	calls := make([]call, 0, len(t.tries)+2)
+	t.gates = nil
+	return append(t.moves(), s.leaveCall(t.how, &t.gates, t.id), call{
+		sql: s.sql.Place, args: []any{t.id}, restart: func() { t.now = "" },
+		each: func(row sqlstore.Scanner) error { return row.Scan(&t.now) },
+	})
+}
+
+// moves are those of the statements that may hit the job.
+func (t *trial) moves() []call {
+	calls := make([]call, len(t.tries), len(t.tries)+2)
 	for i := range t.tries {
 		try := &t.tries[i]
-		calls = append(calls, call{sql: try.sql, args: try.args, each: func(row sqlstore.Scanner) error {
+		calls[i] = call{sql: try.sql, args: try.args, each: func(row sqlstore.Scanner) error {
 			if t.hit = try.from; t.hit != "" {
 				return row.Scan(&t.lane)
 			}
 			return row.Scan(&t.hit, &t.lane)
-		}})
+		}}
 	}
 	if len(calls) > 0 {
 		calls[0].restart = func() { t.hit = "" }
 	}
-	t.gates = nil
-	return append(calls, s.leaveCall(t.how, &t.gates, t.id), call{
-		sql: s.sql.Place, args: []any{t.id}, restart: func() { t.now = "" },
-		each: func(row sqlstore.Scanner) error { return row.Scan(&t.now) },
-	})
+	return calls
 }
 
 // judge says whether it is known what becomes of the job, and the error of a refusal. It is
