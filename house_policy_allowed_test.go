@@ -28,7 +28,7 @@ var mayDecide = map[string]string{
 	"postgres claimer.reader chooses":         asRead,
 	"postgres Store.standsWaiting chooses":    asRead,
 	"postgres Store.standsRunning chooses":    asRead,
-	"postgres operation.do chooses":           asRead,
+	"postgres operation.trials chooses":       asRead,
 	"sqlite claimer.leased chooses":           asRead,
 	"mysql txn.lockPlace compares":            ofPlace,
 	"mysql txn.commonPlaces compares":         ofPlace,

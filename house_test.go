@@ -65,7 +65,7 @@ var imports = []struct {
 	{"storetest", []string{".", "access", "alert", "batch", "bulk", "driver", "hold", "internal/verdict", "schedule", "sweep"}, "the suite judges stores by the contract alone; what the contract makes of a job is decided in one place"},
 	{"metrics", []string{".", "driver", "engine", "schedule"}, "what a node and any store do is counted from outside"},
 	{"tracing", []string{"."}, "a middleware is a plain user of the root"},
-	{"fairleadtest", []string{".", "batch", "driver", "engine", "schedule", "sqlite", "sweep"}, "a node for users' tests"},
+	{"fairleadtest", []string{".", "batch", "bulk", "driver", "engine", "schedule", "sqlite", "sweep"}, "a node for users' tests"},
 	{"fairleadtest/pgtest", []string{"fairleadtest", "postgres"}, "a store with a clock that a test moves"},
 	{"fairleadtest/mysqltest", []string{"fairleadtest", "internal/mysqlurl", "mysql"}, "as fairleadtest/pgtest"},
 	{"httpcall", []string{".", "tracing", "internal/outbound"}, "a handler is a plain user of the root; its calls belong to traces"},

@@ -24,13 +24,19 @@ const (
 	// outagePause is how long the bulk leaves a database alone that does not answer.
 	outagePause = 5 * time.Second
 
+	// maxRunning is how many bulks a node carries out at once: those that wait for their rate
+	// must not take all of its slots.
+	maxRunning = 8
+
 	maxAttempts  = 20
 	longestPause = time.Minute
 )
 
 // Register lets nodes with the mux carry out the bulks of a store.
 func Register(mux *fairlead.Mux, store Source) {
-	options := fairlead.HandlerOptions{MaxAttempts: maxAttempts, Retry: fairlead.Exponential(time.Second, longestPause), Timeout: check.MaxPause}
+	options := fairlead.HandlerOptions{
+		MaxAttempts: maxAttempts, Retry: fairlead.Exponential(time.Second, longestPause), Timeout: check.MaxPause, MaxRunning: maxRunning,
+	}
 	mux.Handle(Kind, options, fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) error {
 		err := (&run{store: store, job: job}).all(ctx)
 		if errors.Is(err, fairlead.ErrUnavailable) && ctx.Err() == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -28,10 +29,11 @@ type Clients struct {
 	Schedules *schedule.Client
 	Batches   *batch.Client
 	Sweeps    *sweep.Client
+	Bulks     *bulk.Client
 }
 
 func clientsOf(store driver.Store, mux *fairlead.Mux) Clients {
-	return Clients{fairlead.NewClient(store), schedule.NewClient(store), batch.NewClient(store).Knowing(mux), sweep.NewClient(store)}
+	return Clients{fairlead.NewClient(store), schedule.NewClient(store), batch.NewClient(store).Knowing(mux), sweep.NewClient(store), bulk.NewClient(store)}
 }
 
 // Node is a node for one test. Its methods fail the test on any error.

@@ -78,13 +78,17 @@ func (t *jobTx) tell(ctx context.Context) {
 	t.store.tell(ctx, &t.done)
 }
 
-// Operate implements sqlstore.JobTx. Jobs are acted upon in order of id, each in a savepoint
-// that its refusal returns to.
+// Operate implements sqlstore.JobTx. Jobs are acted upon in order of id: all together where
+// one round trip can, and the others each in a savepoint that its refusal returns to.
 func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
 	op := &operation{store: t.store, in: t}
 	op.inTx = func(ctx context.Context, f func(context.Context, runner) error) error { return f(ctx, op.in) }
+	rest, err := t.together(ctx, op, slices.Sorted(slices.Values(ids)), deed)
+	if err != nil {
+		return nil, err
+	}
 	refused := map[int64]error{}
-	for _, id := range slices.Sorted(slices.Values(ids)) {
+	for _, id := range rest {
 		t.queue = append(t.queue, call{sql: t.store.sql.Savepoint})
 		switch err := op.do(ctx, id, deed); {
 		case sqlstore.IsRefusal(err):
@@ -97,6 +101,42 @@ func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 	}
 	t.done = op.effects
 	return refused, nil
+}
+
+// together tries all jobs in one round trip, and returns those that it did not hit, which are
+// to be looked at one by one. If one was hit in a state in which it is to be left, all of it is
+// undone.
+func (t *jobTx) together(ctx context.Context, op *operation, ids []int64, deed *verdict.Deed) (rest []int64, err error) {
+	if len(ids) == 0 || !triedAtOnce(deed.Action) {
+		return ids, nil
+	}
+	trials, err := op.trials(ctx, ids, deed)
+	if err != nil {
+		return nil, err
+	}
+	t.queue = append(t.queue, call{sql: t.store.sql.Savepoint})
+	for _, trial := range trials {
+		t.queue = append(t.queue, trial.moves()...)
+	}
+	var gates []int64
+	if err := t.run(ctx, t.store.leaveCall(trials[0].how, &gates, ids...)); err != nil {
+		return nil, err
+	}
+	hit := &operation{store: t.store}
+	hit.gates = gates
+	for _, trial := range trials {
+		if trial.hit == "" {
+			rest = append(rest, trial.id)
+			continue
+		}
+		if _, refusal := hit.judge(trial, deed); refusal != nil {
+			t.queue = append(t.queue, call{sql: t.store.sql.ReturnToSavepoint}, call{sql: t.store.sql.ReleaseSavepoint})
+			return ids, nil
+		}
+	}
+	op.effects = hit.effects
+	t.queue = append(t.queue, call{sql: t.store.sql.ReleaseSavepoint})
+	return rest, nil
 }
 
 // run implements runner: it sends what is queued first.

@@ -10,14 +10,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// try is a statement that moves one job if it finds it where it looks. It returns the
-// state in which it found the job, unless there is only one, and the job's lane.
-type try struct {
-	sql  string
-	args []any
-	from fairlead.State // where it looks; empty: it tells
-}
-
 // Operate implements what sqlstore needs to do something to one job.
 func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) error {
 	ctx, cancel := d.Store.withTimeout(sqlstore.MayWait(ctx))
@@ -40,88 +32,37 @@ type operation struct {
 	effects
 }
 
+// triedAtOnce reports whether one round trip acts upon a job, unless the job moves meanwhile.
+func triedAtOnce(action verdict.Action) bool {
+	return action != verdict.ToReopen && action != verdict.ToDelete
+}
+
 // do does something to one job, wherever it is.
 func (o *operation) do(ctx context.Context, id int64, deed *verdict.Deed) error {
-	s := o.store
 	switch deed.Action {
-	case verdict.ToCancel:
-		next := verdict.Cancel(deed.Reason)
-		return o.attempt(ctx, deed, id, ended,
-			try{sql: s.sql.Cancel, args: []any{id, textOrNull(string(next.Reason)), next.Error, false, true}},
-			try{sql: s.sql.Wish, args: []any{id, deed.Reason}})
 	case verdict.ToReopen:
 		return o.reopen(ctx, id, deed)
-	case verdict.ToReschedule:
-		return o.attempt(ctx, deed, id, putOff, try{sql: s.sql.Reschedule, args: []any{id, sqlstore.Micros(deed.NotBefore)}})
-	case verdict.ToRun:
-		return o.attempt(ctx, deed, id, ended, try{sql: s.sql.RunNow, args: []any{[]int64{id}}, from: fairlead.Scheduled})
-	case verdict.ToPrioritize:
-		return o.attempt(ctx, deed, id, ended, try{sql: s.sql.SetTurn, args: []any{id, int16(-deed.Priority)}})
-	case verdict.ToMove:
-		return o.move(ctx, id, deed)
 	case verdict.ToDelete:
 		return o.delete(ctx, id, deed)
 	}
-	return fmt.Errorf("there is no action %q", deed.Action)
-}
-
-// attempt tries to move a job from each state that allows it, in the order in
-// which jobs move on. Each try hits the job or does nothing. A job that was
-// missed because it moved meanwhile is looked for again: that it is in a state
-// is concluded only from finding it there. It is fine if the job stays where it is
-// because the action is moot there. A job that ended by it, or
-// whatever departure is meant, gives back its place.
-func (o *operation) attempt(ctx context.Context, deed *verdict.Deed, id int64, how gateExit, tries ...try) error {
-	for {
-		var hit, now fairlead.State
-		var lane int32
-		var gates []int64
-		calls := make([]call, 0, len(tries)+2)
-		for _, try := range tries {
-			calls = append(calls, call{sql: try.sql, args: try.args, each: func(row sqlstore.Scanner) error {
-				if hit = try.from; hit != "" {
-					return row.Scan(&lane)
-				}
-				return row.Scan(&hit, &lane)
-			}})
-		}
-		calls[0].restart = func() { hit = "" }
-		calls = append(calls, o.store.leaveCall(how, &gates, id),
-			call{sql: o.store.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
-		if err := o.in.run(ctx, calls...); err != nil {
-			return fmt.Errorf("job %d: %w", id, err)
-		}
-		if hit != "" {
-			o.effects.after(deed.Action, hit, lane, gates)
-			return deed.Permit(id, hit)
-		}
-		if now == "" {
-			return driver.NoSuchJob(id)
-		}
-		if err := deed.Permit(id, now); err != nil || deed.Action.Moot(now) {
-			return err
-		}
-	}
-}
-
-// move puts a job into another queue. Its tenant and its kind never change.
-func (o *operation) move(ctx context.Context, id int64, deed *verdict.Deed) error {
-	probe, known := &fairlead.Job{Queue: deed.Queue}, false
-	err := o.in.run(ctx, call{sql: o.store.sql.NamesOf, args: []any{id}, each: func(row sqlstore.Scanner) error {
-		known = true
-		return row.Scan(&probe.Tenant, &probe.Kind)
-	}})
+	trials, err := o.trials(ctx, []int64{id}, deed)
 	if err != nil {
 		return err
 	}
-	if !known {
-		return driver.NoSuchJob(id)
+	return o.attempt(ctx, trials[0], deed)
+}
+
+// attempt tries until it is known what becomes of a job: one that was missed because it moved
+// meanwhile is looked for again.
+func (o *operation) attempt(ctx context.Context, t *trial, deed *verdict.Deed) error {
+	for {
+		if err := o.in.run(ctx, t.calls(o.store)...); err != nil {
+			return fmt.Errorf("job %d: %w", t.id, err)
+		}
+		if over, err := o.judge(t, deed); over {
+			return err
+		}
 	}
-	target := &newJobs{jobs: []*fairlead.Job{probe}}
-	if err := o.store.knowLanesOf(target); err != nil {
-		return err
-	}
-	return o.attempt(ctx, deed, id, ended, try{sql: o.store.sql.SetLane, args: []any{id, target.lanes[0], probe.Queue, probe.Tenant, probe.Kind}})
 }
 
 // delete removes a job and all that is known of it.

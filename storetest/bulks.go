@@ -176,6 +176,7 @@ func testBulks(c *chapter) {
 		got := f.theBulk(b.ID)
 		f.equal("its state", got.State, bulk.Stopped)
 		f.equal("its end", got.FinishedAt, f.now())
+		f.wantErr(f.store.StopBulk(f.ctx(), b.ID), fairlead.ErrConflict)
 	})
 	c.test("a bulk whose job has failed or is gone has failed, and goes on when its job is retried", func(f *fixture) {
 		job := f.enqueue(plain())

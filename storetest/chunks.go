@@ -68,6 +68,7 @@ func chapters() []titled {
 		{"Tokens", Administering, testTokens},
 		{"Bulks", Administering, testBulks},
 		{"BulkSteps", Administering, testBulkSteps},
+		{"BulkRaces", Administering, testBulkRaces},
 		{"JobAlerts", Administering, testJobAlerts},
 		{"Holds", Reading, testHolds},
 		{"History", Reading, testHistory},

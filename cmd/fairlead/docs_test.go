@@ -57,6 +57,14 @@ func TestTheExamplesOfAlertsAreTrue(t *testing.T) {
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
+// The examples of docs/bulks.md are true of both.
+func TestTheExamplesOfBulksAreTrue(t *testing.T) {
+	need(t, "curl")
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	runExamples(t, "../../docs/bulks.md", 9, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+}
+
 // The examples of docs/batches.md are true of both, with a worker that paints walls.
 func TestTheExamplesOfBatchesAreTrue(t *testing.T) {
 	need(t, "curl")

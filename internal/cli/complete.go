@@ -17,10 +17,10 @@ import (
 const completeWithin = time.Second
 
 var (
-	states    = []string{"scheduled", "parked", "ready", "running", "waiting", "succeeded", "failed", "cancelled", "skipped"}
-	roles     = []string{"viewer", "submitter", "operator", "admin", "worker"}
-	keyScopes = []string{"live", "forever"}
-	bulk      = []string{"cancel", "retry", "run", "delete"}
+	states     = []string{"scheduled", "parked", "ready", "running", "waiting", "succeeded", "failed", "cancelled", "skipped"}
+	roles      = []string{"viewer", "submitter", "operator", "admin", "worker"}
+	keyScopes  = []string{"live", "forever"}
+	bulkAtOnce = []string{"cancel", "retry", "run", "delete"}
 )
 
 // complete says what a flag of a command may be.

@@ -23,7 +23,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	var ids []int64
 	var reason string
 	var dryRun, yes bool
-	cmd := verb("bulk ACTION", "Do the same to all jobs that match: "+strings.Join(bulk, ", "), nil)
+	cmd := verb("bulk ACTION", "Do the same to all jobs that match: "+strings.Join(bulkAtOnce, ", "), nil)
 	cmd.Long = cmd.Short + ".\n\nWhat cannot be undone, cancel and delete, is asked back on a terminal, and needs --yes without one."
 	cmd.Example = "  fairlead job bulk retry --state failed --kind report --from 2h\n" +
 		"  fairlead job bulk delete --state succeeded --to 30d --dry-run"
@@ -34,8 +34,8 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	}
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		action := c.args[0]
-		if !slices.Contains(bulk, action) {
-			return Usagef("ACTION %q: use %s", action, strings.Join(bulk, ", "))
+		if !slices.Contains(bulkAtOnce, action) {
+			return Usagef("ACTION %q: use %s", action, strings.Join(bulkAtOnce, ", "))
 		}
 		request := &fairleadv1.BulkJobsRequest{Action: action, DryRun: dryRun, Reason: reason, Filter: filter.chosen(ids)}
 		if !dryRun && !yes && irrevocable(action) {
@@ -64,7 +64,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the action cancel")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.ValidArgsFunction = first(oneOf(bulk...))
+	cmd.ValidArgsFunction = first(oneOf(bulkAtOnce...))
 	return cmd
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
@@ -49,6 +50,7 @@ func newRig(t *testing.T) *rig {
 	handle("asks", func(context.Context, *fairlead.Job) error { return fairlead.Await(time.Hour) })
 	batch.Handle(mux, batch.Operation{TargetType: "wall", BatchType: "paint", Process: paint})
 	handle(sweep.KindOf("count"), func(ctx context.Context, job *fairlead.Job) error { return count(ctx, store, job) })
+	bulk.Register(mux, store)
 	log := slog.New(slog.DiscardHandler)
 	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
 	if err != nil {

@@ -10,7 +10,7 @@ const (
 	Notice    = "notice"          // tells a tenant what became of a job
 	Completed = "batch.completed" // reports that a batch has completed
 	Gate      = "sweep.gate"      // asks whether a sweep may run
-	Bulk      = "bulk"            // acts upon all jobs that match a filter
+	Bulk      = "fairlead.bulk"   // acts upon all jobs that match a filter
 )
 
 // Start is the kind of jobs that start a sweep. Callers may make them.

@@ -32,7 +32,8 @@ type JobTx interface {
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
 	// Operate carries a deed out upon each of some jobs, as the methods of Operator do. It
 	// returns the ErrConflict or ErrNotFound of those that refuse it, which it leaves as they
-	// are. If it fails, the transaction is to be rolled back.
+	// are. If it fails, the transaction is to be rolled back. It does not reschedule: PostgreSQL
+	// knows jobs that a transaction put off only outside of savepoints.
 	Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (refused map[int64]error, err error)
 }
 

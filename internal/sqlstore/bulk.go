@@ -132,18 +132,21 @@ func (s *bulkStore) BulkMisses(ctx context.Context, id int64, filter bulk.MissFi
 
 // StopBulk asks a bulk to stop.
 func (s *bulkStore) StopBulk(ctx context.Context, id int64) error {
-	hit, err := exec(ctx, s.db, "stop bulk", s.sql.StopBulk, id)
-	if err != nil || hit > 0 {
+	found, err := s.Bulks(ctx, bulk.Filter{IDs: []int64{id}})
+	if err != nil {
 		return err
 	}
-	found, err := s.Bulks(ctx, bulk.Filter{IDs: []int64{id}})
-	switch {
-	case err != nil:
-		return err
-	case len(found) == 0:
+	if len(found) == 0 {
 		return fmt.Errorf("stop bulk: %w", bulk.NoSuchBulk(id))
 	}
-	return fmt.Errorf("stop bulk: bulk %d has ended: %w", id, fairlead.ErrConflict)
+	hit := int64(0)
+	if !found[0].State.Final() {
+		hit, err = exec(ctx, s.db, "stop bulk", s.sql.StopBulk, id)
+	}
+	if err == nil && hit == 0 {
+		err = fmt.Errorf("stop bulk: bulk %d has ended: %w", id, fairlead.ErrConflict)
+	}
+	return err
 }
 
 // PruneBulks removes bulks that ended longer ago than they are kept, at most limit of them and

@@ -231,11 +231,11 @@ returned as (
 select state, lane from changed;
 
 -- name: names_of
--- Whose a job is and what it does: what never changes of its lane.
--- Inputs: $1 id.
--- Output: tenant, kind.
+-- Whose jobs are and what they do: what never changes of their lanes.
+-- Inputs: $1 ids.
+-- Output: id, tenant, kind.
 -- Locks: none.
-select l.tenant, l.kind from {{job}} j join {{lane}} l on l.id = any (array[j.lane]) where j.id = $1::bigint;
+select j.id, l.tenant, l.kind from {{job}} j join {{lane}} l on l.id = any (array[j.lane]) where j.id = any ($1::bigint[]);
 
 -- name: set_lane
 -- Moves a job that waits to be started to another lane, in the same state and order. It

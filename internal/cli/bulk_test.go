@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestABulkIsCountedStartedAndAwaited(t *testing.T) {
+	r := newRig(t)
+	for range 3 {
+		r.id("job", "enqueue", "unheard", "--queue", "full")
+	}
+	r.says([]string{"it would be done to 3 jobs"}, "bulk", "start", "move", "--queue", "full", "--queue-to", "spare", "--dry-run")
+	got := r.says([]string{"is completed  3 of 3"}, "bulk", "start", "move", "--queue", "full", "--queue-to", "spare", "--reason", "full", "--wait")
+	id := strings.Fields(got)[1]
+	r.says([]string{"move", "completed", "full"}, "bulk", "list")
+	r.says([]string{"spare"}, "bulk", "get", id)
+	r.says([]string{"is completed  3 of 3"}, "bulk", "watch", id)
+	r.says([]string{"JOB", "WHY"}, "bulk", "misses", id)
+	r.fails(ExitConflict, "has ended", "bulk", "stop", id)
+	r.fails(ExitUsage, "add --yes", "bulk", "start", "cancel", "--queue", "spare")
+	r.says([]string{"is to cancel 3 jobs"}, "bulk", "start", "cancel", "--queue", "spare", "--yes")
+	r.fails(ExitUsage, `ACTION "explode": use cancel`, "bulk", "start", "explode")
+}
+
+func TestABulkThatWasStoppedIsAFailureOfItsCommand(t *testing.T) {
+	r := newRig(t)
+	for range 5 {
+		r.id("job", "enqueue", "unheard")
+	}
+	id := strings.Fields(r.says([]string{"is to prioritize 5 jobs"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--rate", "1"))[1]
+	r.says([]string{"is asked to stop"}, "bulk", "stop", id)
+	r.fails(ExitJobFailed, "bulk "+id+" is stopped", "bulk", "watch", id)
+}
+
+func TestAJobIsMovedToAnotherQueue(t *testing.T) {
+	r := newRig(t)
+	id := r.id("job", "enqueue", "unheard")
+	r.says([]string{"job " + id + " is ready in the queue spare"}, "job", "move", id, "spare")
+	if job := r.document("job", "get", id); job["queue"] != "spare" {
+		t.Errorf("the job is %v", job)
+	}
+	r.says([]string{"cancelled"}, "job", "cancel", id)
+	r.fails(ExitConflict, "it is cancelled", "job", "move", id, "elsewhere")
+}
