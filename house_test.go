@@ -30,7 +30,7 @@ var imports = []struct {
 	{"sweep", []string{".", "access", "internal/await", "internal/check", "internal/ensure", "internal/reserved"}, "as schedule"},
 	{"alert", []string{".", "internal/check", "internal/reserved"}, "as schedule"},
 	{"hold", []string{"."}, "what kept jobs waiting follows from jobs and from what a store saw"},
-	{"bulk", []string{".", "access", "internal/await", "internal/check", "internal/reserved"}, "as schedule"},
+	{"bulk", []string{".", "access", "internal/await", "internal/cause", "internal/check", "internal/reserved"}, "as schedule"},
 	{"access", []string{".", "internal/check"}, "who may use the service is nothing that jobs or nodes know of"},
 	{"engine", []string{".", "alert", "batch", "driver", "hold", "schedule", "sweep", "internal/mask", "internal/outage", "internal/starts", "internal/verdict"}, "a node works on any store: it must not know SQL or a database"},
 	{"internal/verdict", []string{".", "driver"}, "what becomes of a job is decided without a database: nodes, stores and the model of the suite all ask here"},

@@ -22,6 +22,7 @@ type Bulk struct {
 	ID       int64 // that of the job that carries it out
 	Action   Action
 	Filter   fairlead.Filter // Limit and Below are not used
+	Cause    string          // only jobs whose error has this cause: the text of any of them; empty: all
 	Reason   string          // why, for those who look later; of Cancel it is the reason of the jobs
 	Priority int             // of Prioritize
 	Queue    string          // of Move: where the jobs go

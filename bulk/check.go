@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
 // Bounds of bulks.
@@ -30,6 +31,9 @@ func Normalize(b *Bulk) error {
 	default:
 		b.checkParameters(&c)
 		b.checkFilter(&c)
+	}
+	if b.Cause != "" {
+		b.Cause = cause.Of(b.Cause)
 	}
 	c.Text("reason", b.Reason)
 	if len(b.Reason) > maxReason {

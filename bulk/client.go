@@ -7,9 +7,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/await"
 )
 
-// countedAtMost is about how many jobs are counted before a bulk is stored.
-const countedAtMost = 100_000
-
 // Client is how programs use the bulks of a store. It may be used by many goroutines.
 type Client struct {
 	store Source
@@ -24,7 +21,7 @@ func (c *Client) Preview(ctx context.Context, b Bulk) (fairlead.Count, error) {
 	if err := Normalize(&b); err != nil {
 		return fairlead.Count{}, err
 	}
-	return c.store.TallyUpTo(ctx, b.Filter, countedAtMost)
+	return b.count(ctx, c.store)
 }
 
 // Start stores a bulk, which a node then carries out. Jobs that are made from now on are
@@ -40,7 +37,7 @@ func (c *Client) Start(ctx context.Context, b Bulk) (Bulk, error) {
 	if b.Filter.To.IsZero() || now.Before(b.Filter.To) {
 		b.Filter.To = now
 	}
-	count, err := c.store.TallyUpTo(ctx, b.Filter, countedAtMost)
+	count, err := b.count(ctx, c.store)
 	if err != nil {
 		return Bulk{}, err
 	}

@@ -96,6 +96,9 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 	}
 	step := Step{Bulk: b.ID, Fence: r.job.Fence, Cursor: b.Cursor, Next: page.Next}
 	for _, job := range page.Jobs {
+		if !b.about(job) {
+			continue
+		}
 		if job.Kind == Kind {
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, fmt.Sprintf("job %d carries out a bulk; stop that bulk instead", job.ID)})
 			continue

@@ -186,3 +186,40 @@ func TestHoweverStepsFailEachJobIsActedUponOnce(t *testing.T) {
 		})
 	})
 }
+
+func TestABulkOfACauseIsAboutTheJobsThatFailedLikeIt(t *testing.T) {
+	fairleadtest.Virtual(t, func(mux *fairlead.Mux, store *sqlite.Store) {
+		bulk.Register(mux, store)
+		mux.Handle("import", fairlead.HandlerOptions{MaxAttempts: 1}, fairlead.HandlerFunc(func(_ context.Context, job *fairlead.Job) error {
+			if job.ID%3 == 0 {
+				return errors.New("disk full")
+			}
+			return fmt.Errorf("order %d not found", job.ID)
+		}))
+	}, func(node *fairleadtest.VirtualNode) {
+		w := &world{node.T, node}
+		for range 9 {
+			w.ok(w.Client.Enqueue(w.Context(), &fairlead.Job{Kind: "import"}))
+		}
+		w.Pass(time.Minute)
+		asked := bulk.Bulk{Action: bulk.Delete, Cause: "order 4711 not found"}
+		count, err := w.Bulks.Preview(w.Context(), asked)
+		w.ok(err)
+		if count.Total() != 6 || count.More {
+			w.Errorf("%+v match", count)
+		}
+		made := w.start(asked)
+		if made.Cause != "order N not found" || made.Matched != 6 {
+			w.Errorf("it was stored as %+v", made)
+		}
+		w.Pass(time.Minute)
+		if b := w.get(made.ID); b.State != bulk.Completed || b.Done != 6 || b.Missed != 0 {
+			w.Errorf("it is %+v", b)
+		}
+		tally, err := w.Store.Tally(w.Context(), fairlead.Filter{Kinds: []string{"import"}})
+		w.ok(err)
+		if tally[fairlead.Failed] != 3 {
+			w.Errorf("the others are %v", tally)
+		}
+	})
+}

@@ -101,5 +101,9 @@ func (v *visit) Matched(b *fairleadv1.Bulk) string {
 
 // BulkFilter leads to the list of the jobs that match the same filter now.
 func (v *visit) BulkFilter(b *fairleadv1.Bulk) string {
-	return v.link("/jobs", filterQuery(b.GetFilter()))
+	query := filterQuery(b.GetFilter())
+	if b.GetCause() != "" {
+		query.Set("like", b.GetCause())
+	}
+	return v.link("/jobs", query)
 }

@@ -38,10 +38,14 @@ type bulkButton struct{ Action, Href string }
 // bulkButtons are those of a list of jobs. What only the console can choose by has none,
 // and neither has a list of all jobs in all states.
 func (v *visit) bulkButtons(f *jobFilter) (buttons []bulkButton) {
-	if f.looks() || f.atMost > 0 || f.Batch+f.Schedule > 0 || len(f.State) == 0 && !f.chooses() {
+	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || len(f.State) == 0 && !f.chooses() {
 		return nil
 	}
-	query := url.Values{"filter": {filterQuery(filterOf(f.ListJobsRequest)).Encode()}}
+	filter := filterQuery(filterOf(f.ListJobsRequest))
+	if f.like != "" {
+		filter.Set("like", f.like)
+	}
+	query := url.Values{"filter": {filter.Encode()}}
 	for _, b := range bulkStates {
 		if len(f.State) == 0 || slices.ContainsFunc(f.State, func(state string) bool { return slices.Contains(b.states, state) }) {
 			buttons = append(buttons, bulkButton{b.action, v.link("/new/bulk/"+b.action, query)})
@@ -89,7 +93,7 @@ func loadBulkForm(v *visit) (any, error) {
 		return nil, err
 	}
 	// What else the form says is judged when it is sent: a count needs none of it.
-	counted := &fairleadv1.NewBulk{Action: ask.GetAction(), Filter: ask.GetFilter(), DryRun: true}
+	counted := &fairleadv1.NewBulk{Action: ask.GetAction(), Filter: ask.GetFilter(), Cause: ask.GetCause(), DryRun: true}
 	if ask.GetAction() == "move" {
 		counted.Queue = "default"
 	}
@@ -98,8 +102,11 @@ func loadBulkForm(v *visit) (any, error) {
 		return nil, err
 	}
 	query := filterQuery(ask.GetFilter())
+	if ask.GetCause() != "" {
+		query.Set("like", ask.GetCause())
+	}
 	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}}
-	for _, name := range []string{"state", "kind", "queue", "tenant", "key", "from", "to", "finished_from"} {
+	for _, name := range []string{"state", "kind", "queue", "tenant", "key", "from", "to", "finished_from", "like"} {
 		for _, value := range query[name] {
 			form.Chosen = append(form.Chosen, name+": "+value)
 		}
@@ -123,7 +130,7 @@ func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return &fairleadv1.NewBulk{Action: v.Path[strings.LastIndexByte(v.Path, '/')+1:], Filter: filterOf(f.ListJobsRequest)}, raw, nil
+	return &fairleadv1.NewBulk{Action: v.Path[strings.LastIndexByte(v.Path, '/')+1:], Filter: filterOf(f.ListJobsRequest), Cause: f.like}, raw, nil
 }
 
 func startBulk(v *visit) (done, error) {

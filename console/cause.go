@@ -25,6 +25,7 @@ type causePage struct {
 	First      time.Time
 	Last       time.Time
 	Tenants    []tenantShare
+	Retry      string // leads to the form that runs all of them again
 }
 
 // tenantShare is how many of the jobs are of a tenant.
@@ -73,6 +74,9 @@ func loadCause(v *visit) (any, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
+	chosen := filterQuery(filterOf(filter))
+	chosen.Set("like", page.Like)
+	page.Retry = v.Href("/new/bulk/retry", "filter", chosen.Encode())
 	filter.FinishedFrom = timestamppb.New(page.From)
 	if err := page.look(v, filter); err != nil {
 		return nil, err

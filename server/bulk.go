@@ -22,7 +22,7 @@ func NewBulks(store Store, stopping <-chan struct{}) *Bulks {
 func bulkTo(b bulk.Bulk) *fairleadv1.Bulk {
 	f := &b.Filter
 	return &fairleadv1.Bulk{
-		Id: b.ID, Action: string(b.Action), Reason: b.Reason, Priority: int32(b.Priority), Queue: b.Queue, Rate: b.Rate, Actor: b.Actor,
+		Id: b.ID, Action: string(b.Action), Cause: b.Cause, Reason: b.Reason, Priority: int32(b.Priority), Queue: b.Queue, Rate: b.Rate, Actor: b.Actor,
 		Filter: &fairleadv1.JobFilter{
 			State: words(f.States), Kind: f.Kinds, Queue: f.Queues, Tenant: f.Tenants, Key: f.Key, Id: f.IDs,
 			From: message.Time(f.From), To: message.Time(f.To), FinishedFrom: message.Time(f.FinishedFrom),
@@ -40,7 +40,7 @@ func words[T ~string](names []T) []string {
 // CreateBulk stores a bulk, or only counts what it would be about.
 func (s *Bulks) CreateBulk(ctx context.Context, in *fairleadv1.NewBulk) (*fairleadv1.Bulk, error) {
 	b := bulk.Bulk{
-		Action: bulk.Action(in.GetAction()), Filter: filterOf(in.GetFilter()), Reason: in.GetReason(),
+		Action: bulk.Action(in.GetAction()), Filter: filterOf(in.GetFilter()), Cause: in.GetCause(), Reason: in.GetReason(),
 		Priority: int(in.GetPriority()), Queue: in.GetQueue(), Rate: in.GetRate(),
 	}
 	b.Filter.IDs = in.GetFilter().GetId()

@@ -111,6 +111,7 @@ func testBulks(c *chapter) {
 		f.enqueue(many(3)...)
 		at := time.Date(2031, 2, 3, 4, 5, 6, 7000, time.UTC)
 		asked := bulk.Bulk{
+			Cause:  "order N not found",
 			Action: bulk.Move, Reason: "full", Queue: "spare", Rate: 2.5, Actor: "ann", Role: access.RoleOperator, From: "192.0.2.1",
 			Filter: fairlead.Filter{
 				IDs: []int64{1, 2}, States: []fairlead.State{fairlead.Ready}, Kinds: []string{"a"}, Queues: []string{"b"}, Tenants: []string{"c"},

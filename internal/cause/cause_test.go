@@ -45,3 +45,14 @@ func TestANormalisedErrorIsShortAndValid(t *testing.T) {
 		}
 	}
 }
+
+func TestACauseIsItsOwnCause(t *testing.T) {
+	for _, text := range []string{
+		"", "order 17 not found", `GET https://shop.example/orders/17?x=1: unknown "field" of 'x' at 10.0.0.7:80, 2026-01-31T12:00:00Z`,
+		"mail to ada@example.org: 0xc000012345 9f86d081884c7d65", strings.Repeat("word 17 ", 500),
+	} {
+		if once := Of(text); Of(once) != once {
+			t.Errorf("%q becomes %q, and that %q", text, once, Of(once))
+		}
+	}
+}

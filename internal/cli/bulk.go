@@ -30,6 +30,7 @@ func (s *session) bulkStartCommand() *cobra.Command {
 	cmd.Long = cmd.Short + ".\n\nA node does it in the background, also if this program and the server end. " +
 		"What cannot be undone, cancel and delete, is asked back on a terminal, and needs --yes without one."
 	cmd.Example = "  fairlead bulk start retry --state failed --kind report --from 2h --wait\n" +
+		"  fairlead bulk start retry --kind mail --error 'dial tcp 10.0.0.7:25: connection refused'\n" +
 		"  fairlead bulk start move --queue mail --queue-to spare --rate 500\n" +
 		"  fairlead bulk start delete --state succeeded --to 30d --dry-run"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
@@ -39,7 +40,7 @@ func (s *session) bulkStartCommand() *cobra.Command {
 		}
 		if !wanted.GetDryRun() && !yes && irrevocable(wanted.GetAction()) {
 			err := c.askBulk(wanted.GetAction(), func() (counted, error) {
-				return c.bulks.CreateBulk(ctx, &fairleadv1.NewBulk{Action: wanted.GetAction(), Filter: wanted.GetFilter(), DryRun: true})
+				return c.bulks.CreateBulk(ctx, &fairleadv1.NewBulk{Action: wanted.GetAction(), Filter: wanted.GetFilter(), Cause: wanted.GetCause(), DryRun: true})
 			})
 			if err != nil {
 				return err
@@ -59,6 +60,7 @@ func (s *session) bulkStartCommand() *cobra.Command {
 	s.filters(cmd, &filter)
 	f := cmd.Flags()
 	f.Int64SliceVar(&ids, "id", nil, "with this id (repeatable)")
+	f.StringVar(&wanted.Cause, "error", "", "whose error is like this text: numbers, ids, quoted texts, times and addresses are not compared")
 	f.StringVar(&wanted.Reason, "reason", "", "why, for those who look later")
 	f.Int32Var(&wanted.Priority, "priority", 0, "of the action prioritize: the priority that the jobs get")
 	f.StringVar(&wanted.Queue, "queue-to", "", "of the action move: the queue that the jobs get")

@@ -14,6 +14,7 @@ import (
 type bulkBody struct {
 	Action   bulk.Action    `json:"action"`
 	Filter   bulkFilterBody `json:"filter"`
+	Cause    string         `json:"cause,omitempty"`
 	Reason   string         `json:"reason,omitempty"`
 	Priority int            `json:"priority,omitempty"`
 	Queue    string         `json:"queue,omitempty"`
@@ -40,7 +41,7 @@ type bulkFilterBody struct {
 func encodeBulk(b *bulk.Bulk) ([]byte, error) {
 	f := &b.Filter
 	return json.Marshal(bulkBody{
-		Action: b.Action, Reason: b.Reason, Priority: b.Priority, Queue: b.Queue, Rate: b.Rate, Actor: b.Actor, Role: b.Role, From: b.From,
+		Action: b.Action, Cause: b.Cause, Reason: b.Reason, Priority: b.Priority, Queue: b.Queue, Rate: b.Rate, Actor: b.Actor, Role: b.Role, From: b.From,
 		Filter: bulkFilterBody{
 			f.IDs, f.States, f.Kinds, f.Queues, f.Tenants, f.Key, Micros(f.From), Micros(f.To), Micros(f.FinishedFrom), f.OnFail,
 		},
@@ -54,7 +55,7 @@ func decodeBulk(b *bulk.Bulk, text []byte) error {
 		return fmt.Errorf("bulk %d: %w", b.ID, err)
 	}
 	f := body.Filter
-	b.Action, b.Reason, b.Priority, b.Queue, b.Rate = body.Action, body.Reason, body.Priority, body.Queue, body.Rate
+	b.Action, b.Cause, b.Reason, b.Priority, b.Queue, b.Rate = body.Action, body.Cause, body.Reason, body.Priority, body.Queue, body.Rate
 	b.Actor, b.Role, b.From = body.Actor, body.Role, body.From
 	b.Filter = fairlead.Filter{
 		IDs: f.IDs, States: f.States, Kinds: f.Kinds, Queues: f.Queues, Tenants: f.Tenants, Key: f.Key,

@@ -38,7 +38,10 @@ type NewBulk struct {
 	// Jobs per second; 0: as fast as leaves room for others.
 	Rate float64 `protobuf:"fixed64,6,opt,name=rate,proto3" json:"rate,omitempty"`
 	// Only count.
-	DryRun        bool `protobuf:"varint,7,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	DryRun bool `protobuf:"varint,7,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// Only jobs whose error has the same cause as this one. Numbers, ids, quoted texts, times
+	// and addresses are not compared, and neither is what follows the first line.
+	Cause         string `protobuf:"bytes,8,opt,name=cause,proto3" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -122,6 +125,13 @@ func (x *NewBulk) GetDryRun() bool {
 	return false
 }
 
+func (x *NewBulk) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
 // Bulk is one action upon all jobs that match a filter.
 type Bulk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -151,10 +161,12 @@ type Bulk struct {
 	// Jobs that it has acted upon.
 	Done int64 `protobuf:"varint,14,opt,name=done,proto3" json:"done,omitempty"`
 	// Jobs that it has left as they were.
-	Missed        int64                  `protobuf:"varint,15,opt,name=missed,proto3" json:"missed,omitempty"`
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	StartedAt     *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	FinishedAt    *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
+	Missed     int64                  `protobuf:"varint,15,opt,name=missed,proto3" json:"missed,omitempty"`
+	CreatedAt  *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	FinishedAt *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
+	// Only jobs whose error has this cause.
+	Cause         string `protobuf:"bytes,19,opt,name=cause,proto3" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -313,6 +325,13 @@ func (x *Bulk) GetFinishedAt() *timestamppb.Timestamp {
 		return x.FinishedAt
 	}
 	return nil
+}
+
+func (x *Bulk) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
 }
 
 type GetBulkRequest struct {
@@ -639,7 +658,7 @@ var File_fairlead_v1_bulk_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_bulk_proto_rawDesc = "" +
 	"\n" +
-	"\x16fairlead/v1/bulk.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xad\x02\n" +
+	"\x16fairlead/v1/bulk.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcc\x02\n" +
 	"\aNewBulk\x12L\n" +
 	"\x06action\x18\x01 \x01(\tB4\x92\xb5\x180\b\x01*\x06cancel*\x05retry*\x03run*\x06delete*\n" +
 	"prioritize*\x04moveR\x06action\x126\n" +
@@ -648,7 +667,8 @@ const file_fairlead_v1_bulk_proto_rawDesc = "" +
 	"\bpriority\x18\x04 \x01(\x05B\x13\x92\xb5\x18\x0f\x10\x80\x86\xfe\xff\xff\xff\xff\xff\xff\x01\x18\x80\xfa\x01R\bpriority\x12\x1d\n" +
 	"\x05queue\x18\x05 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x05queue\x12\x12\n" +
 	"\x04rate\x18\x06 \x01(\x01R\x04rate\x12\x17\n" +
-	"\adry_run\x18\a \x01(\bR\x06dryRun\"\xa7\x04\n" +
+	"\adry_run\x18\a \x01(\bR\x06dryRun\x12\x1d\n" +
+	"\x05cause\x18\b \x01(\tB\a\x92\xb5\x18\x03 \x90NR\x05cause\"\xbd\x04\n" +
 	"\x04Bulk\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x16\n" +
 	"\x06action\x18\x02 \x01(\tR\x06action\x12.\n" +
@@ -671,7 +691,8 @@ const file_fairlead_v1_bulk_proto_rawDesc = "" +
 	"\n" +
 	"started_at\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12;\n" +
 	"\vfinished_at\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"finishedAt\"(\n" +
+	"finishedAt\x12\x14\n" +
+	"\x05cause\x18\x13 \x01(\tR\x05cause\"(\n" +
 	"\x0eGetBulkRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"Y\n" +
 	"\x10ListBulksRequest\x12&\n" +
