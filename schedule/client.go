@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -111,6 +112,26 @@ const MaxBackfill = 10_000
 // none or more than MaxBackfill.
 func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) ([]Fire, error) {
 	return c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) { return s.backfill(v, b) })
+}
+
+// PreviewBackfill lists the instants that Backfill would make runs of, oldest first, and
+// makes none. Like Backfill it waits for those who act upon the schedule, and fails as
+// Backfill would.
+func (c *Client) PreviewBackfill(ctx context.Context, id int64, b Backfill) (instants []time.Time, err error) {
+	_, err = c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) {
+		plan, err := s.backfill(v, b)
+		if err != nil {
+			return Plan{}, err
+		}
+		for _, fire := range plan.Fires {
+			instants = append(instants, fire.Due)
+		}
+		return Plan{}, errOnlyAsked
+	})
+	if errors.Is(err, errOnlyAsked) {
+		err = nil
+	}
+	return instants, err
 }
 
 // Fires lists runs of schedules, newest first.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -105,6 +106,8 @@ var everyMethod = map[protoreflect.Name]struct {
 	"DisableSchedule":  {access.RoleOperator, aJob, `{"id":"SCHEDULE","reason":"over"}`},
 	"TriggerSchedule":  {access.RoleSubmitter, aJob, `{"id":"SCHEDULE"}`},
 	"BackfillSchedule": {access.RoleOperator, aJob, `{"id":"SCHEDULE","from":"2026-01-01T00:00:00Z","to":"2026-01-01T03:00:00Z"}`},
+	"PreviewBackfill":  {access.RoleViewer, aJob, `{"id":"SCHEDULE","from":"2026-01-01T00:00:00Z","to":"2026-01-01T03:00:00Z"}`},
+	"TestSchedule":     {access.RoleOperator, aJob, `{"id":"TASK","args":{"url":"http://127.0.0.1:1/"}}`},
 	"PreviewSchedule":  {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
 	"PreviewTiming":    {access.RoleViewer, nothing, `{"cron":"@daily"}`},
 	"ListRuns":         {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
@@ -246,13 +249,22 @@ func (a *guardedAPI) requestBy(rule *annotations.HttpRule, text string) (verb, p
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		a.Fatal(err)
 	}
-	verb, path = verbAndPath(rule)
-	path = withParams(path, fields)
+	verb, template := verbAndPath(rule)
+	path = withParams(template, fields)
 	if rule.GetBody() == "*" {
 		var err error
 		if body, err = json.Marshal(fields); err != nil {
 			a.Fatal(err)
 		}
+	}
+	if verb == http.MethodGet {
+		query := url.Values{}
+		for name, value := range fields {
+			if text, is := value.(string); is && !strings.Contains(template, "{"+name+"}") {
+				query.Set(name, text)
+			}
+		}
+		path += "?" + query.Encode()
 	}
 	return verb, path, body
 }

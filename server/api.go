@@ -34,7 +34,7 @@ type Service struct {
 func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args, services.jobs.kinds = tracing.NewEnqueuer(options.Traces), options.Args, options.Kinds
-	services.schedules.args, services.alerts.args = options.Args, options.Args
+	services.schedules.args, services.alerts.args, services.schedules.try = options.Args, options.Args, options.TryCall
 	services.system.breakers, services.system.all = options.Breakers, store
 	services.sweeps.business = newBusiness(options.Guard, store)
 	services.sweeps.kinds, services.sweeps.databases, services.sweeps.checks = options.Kinds, options.Databases, options.Sweeps
@@ -114,6 +114,9 @@ type Options struct {
 
 	// Breakers lists the targets of calls that this node leaves alone; nil: there are none.
 	Breakers func() []httpcall.Breaker
+
+	// TryCall makes calls of the kind http that are only tested; nil: none are.
+	TryCall TryCall
 
 	// Databases are those whose tables sweeps of Kinds may go over.
 	Databases []string

@@ -15,6 +15,7 @@ type Schedules struct {
 	client *schedule.Client
 	jobs   *fairlead.Client
 	args   ArgsChecks
+	try    TryCall
 }
 
 // NewSchedules makes the service of a store's schedules.

@@ -41,13 +41,30 @@ func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.Backfil
 	if err != nil {
 		return nil, err
 	}
-	fires, err := s.client.Backfill(ctx, sc.ID, schedule.Backfill{
-		From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(),
-	})
+	fires, err := s.client.Backfill(ctx, sc.ID, backfillOf(in))
 	if err != nil {
 		return nil, err
 	}
 	return &fairleadv1.BackfillScheduleResponse{Items: items(fires, runTo)}, nil
+}
+
+// PreviewBackfill counts the runs that a backfill would make.
+func (s *Schedules) PreviewBackfill(ctx context.Context, in *fairleadv1.BackfillScheduleRequest) (*fairleadv1.PreviewBackfillResponse, error) {
+	sc, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	instants, err := s.client.PreviewBackfill(ctx, sc.ID, backfillOf(in))
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.PreviewBackfillResponse{
+		Runs: int32(len(instants)), First: message.Time(instants[0]), Last: message.Time(instants[len(instants)-1]), // there is one, or it is refused
+	}, nil
+}
+
+func backfillOf(in *fairleadv1.BackfillScheduleRequest) schedule.Backfill {
+	return schedule.Backfill{From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst()}
 }
 
 // ListRuns lists the runs of a schedule, newest first.

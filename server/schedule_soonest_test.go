@@ -20,6 +20,14 @@ func (a *guardedAPI) addSchedule(name, tenant string, hours int) {
 	}
 }
 
+// addScheduleOf stores a schedule that is due by a cron expression.
+func (a *guardedAPI) addScheduleOf(name, cron string) {
+	a.Helper()
+	if _, err := a.schedules.Put(a.Context(), schedule.Schedule{Name: name, Cron: cron, Job: fairlead.Job{Kind: "noop"}}); err != nil {
+		a.Fatal(err)
+	}
+}
+
 func TestTheSoonestSchedulesAreListedOnOnePage(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, a *guardedAPI) {
 		a.addSchedule("a", "acme", 3)

@@ -245,7 +245,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 			}
 			return console.New(api, pages)
 		},
-		Kinds: kinds, Guard: guard, Databases: databases.Names(), Breakers: calls.Breakers,
+		Kinds: kinds, Guard: guard, Databases: databases.Names(), Breakers: calls.Breakers, TryCall: calls.Try,
 	})
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 func (s *session) scheduleCommand() *cobra.Command {
 	cmd := noun("schedule", "Makes jobs at the times it names",
 		s.scheduleCreateCommand(), s.scheduleGetCommand(), s.scheduleListCommand(), s.scheduleUpdateCommand(), s.scheduleDeleteCommand(),
-		s.scheduleEnableCommand(), s.scheduleDisableCommand(), s.scheduleTriggerCommand(), s.scheduleBackfillCommand(),
+		s.scheduleEnableCommand(), s.scheduleDisableCommand(), s.scheduleTriggerCommand(), s.scheduleBackfillCommand(), s.scheduleTestCommand(),
 		s.schedulePreviewCommand(), s.scheduleRunsCommand(), s.scheduleStatsCommand(), s.scheduleExplainCommand(),
 		s.scheduleExportCommand(), s.scheduleApplyCommand(),
 	)

@@ -38,11 +38,15 @@ func (s *session) scheduleTriggerCommand() *cobra.Command {
 
 func (s *session) scheduleBackfillCommand() *cobra.Command {
 	request := &fairleadv1.BackfillScheduleRequest{}
+	dry := false
 	from, to := moment{past: true}, moment{past: true}
 	cmd := verb("backfill NAME", "Make a run of each instant in a span of time that has passed", nil)
 	cmd.Example = "  fairlead schedule backfill nightly --from 7d --to 1h --serial"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		request.Id, request.From, request.To = c.args[0], from.proto(), to.proto()
+		if dry {
+			return c.sayBackfill(c.schedules.PreviewBackfill(ctx, request))
+		}
 		answer, err := c.schedules.BackfillSchedule(ctx, request)
 		if err != nil {
 			return err
@@ -54,6 +58,31 @@ func (s *session) scheduleBackfillCommand() *cobra.Command {
 	f.Var(&to, "to", "the first that does not any more")
 	f.BoolVar(&request.Serial, "serial", false, "one run after the other")
 	f.BoolVar(&request.NewestFirst, "newest-first", false, "the newest instant goes first")
+	f.BoolVar(&dry, "dry-run", false, "only say how many runs it would make, and of which instants")
+	return cmd
+}
+
+func (c *call) sayBackfill(counted *fairleadv1.PreviewBackfillResponse, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.say(counted, "%s, of %s to %s", runCount(int(counted.GetRuns())), c.moment(counted.GetFirst().AsTime()), c.moment(counted.GetLast().AsTime()))
+}
+
+// scheduleTestCommand makes the call of a schedule, and prints it as its runs keep it.
+func (s *session) scheduleTestCommand() *cobra.Command {
+	var args string
+	cmd := verb("test NAME", "Make the call of a schedule of HTTP calls once, now, without a job", nil)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) (err error) {
+		request := &fairleadv1.TestScheduleRequest{Id: c.args[0]}
+		if cmd.Flags().Changed("args") {
+			if request.Args, err = readDocument("--args", args, c.in); err != nil {
+				return err
+			}
+		}
+		return c.printDetails(c.schedules.TestSchedule(ctx, request))
+	})
+	cmd.Flags().StringVar(&args, "args", "", "instead of the schedule's: JSON, @FILE or - for what is piped in")
 	return cmd
 }
 

@@ -30,6 +30,8 @@ func TestASchedulesLifeOnTheCommandLine(t *testing.T) {
 	r.says([]string{id, "manual"}, "schedule", "runs", "nightly")
 	r.says([]string{"succeeded"}, "job", "list", "--schedule", "nightly")
 	r.says([]string{"success rate  1"}, "schedule", "stats", "nightly")
+	r.says([]string{"runs, of ", "T02:00:00Z"}, "schedule", "backfill", "nightly", "--from", "10d", "--to", "1h", "--dry-run")
+	r.fails(ExitUsage, "trigger a run instead", "schedule", "test", "nightly")
 	r.says([]string{"runs made"}, "schedule", "backfill", "nightly", "--from", "10d", "--to", "1h")
 	r.fails(ExitConflict, "", "calendar", "delete", "feast")
 	r.says([]string{"schedule nightly is deleted"}, "schedule", "delete", "nightly")

@@ -905,6 +905,178 @@ func (x *BackfillScheduleResponse) GetItems() []*Run {
 	return nil
 }
 
+type PreviewBackfillResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Runs that would be made.
+	Runs int32 `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
+	// The oldest instant.
+	First *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=first,proto3" json:"first,omitempty"`
+	// The newest.
+	Last          *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last,proto3" json:"last,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewBackfillResponse) Reset() {
+	*x = PreviewBackfillResponse{}
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewBackfillResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewBackfillResponse) ProtoMessage() {}
+
+func (x *PreviewBackfillResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewBackfillResponse.ProtoReflect.Descriptor instead.
+func (*PreviewBackfillResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PreviewBackfillResponse) GetRuns() int32 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *PreviewBackfillResponse) GetFirst() *timestamppb.Timestamp {
+	if x != nil {
+		return x.First
+	}
+	return nil
+}
+
+func (x *PreviewBackfillResponse) GetLast() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Last
+	}
+	return nil
+}
+
+type TestScheduleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id or name.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Instead of those of the schedule's job.
+	Args          []byte `protobuf:"bytes,2,opt,name=args,proto3" json:"args,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestScheduleRequest) Reset() {
+	*x = TestScheduleRequest{}
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestScheduleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestScheduleRequest) ProtoMessage() {}
+
+func (x *TestScheduleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestScheduleRequest.ProtoReflect.Descriptor instead.
+func (*TestScheduleRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *TestScheduleRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *TestScheduleRequest) GetArgs() []byte {
+	if x != nil {
+		return x.Args
+	}
+	return nil
+}
+
+type TestScheduleResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether a run would have succeeded.
+	Success bool `protobuf:"varint,1,opt,name=success,proto3" json:"success,omitempty"`
+	// The call, as the output of a run has it: status, duration_ms, error_class, error,
+	// request and response.
+	Call          []byte `protobuf:"bytes,2,opt,name=call,proto3" json:"call,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestScheduleResponse) Reset() {
+	*x = TestScheduleResponse{}
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestScheduleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestScheduleResponse) ProtoMessage() {}
+
+func (x *TestScheduleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestScheduleResponse.ProtoReflect.Descriptor instead.
+func (*TestScheduleResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *TestScheduleResponse) GetSuccess() bool {
+	if x != nil {
+		return x.Success
+	}
+	return false
+}
+
+func (x *TestScheduleResponse) GetCall() []byte {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
 // Run is a job that a schedule made, and what it is to the schedule.
 type Run struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -930,7 +1102,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[10]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1114,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[10]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1127,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Run) GetId() int64 {
@@ -1034,7 +1206,7 @@ type ListRunsRequest struct {
 
 func (x *ListRunsRequest) Reset() {
 	*x = ListRunsRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[11]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1046,7 +1218,7 @@ func (x *ListRunsRequest) String() string {
 func (*ListRunsRequest) ProtoMessage() {}
 
 func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[11]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1059,7 +1231,7 @@ func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{11}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListRunsRequest) GetId() string {
@@ -1093,7 +1265,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[12]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1277,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[12]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1290,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListRunsResponse) GetItems() []*Run {
@@ -1147,7 +1319,7 @@ type PreviewScheduleRequest struct {
 
 func (x *PreviewScheduleRequest) Reset() {
 	*x = PreviewScheduleRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[13]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1159,7 +1331,7 @@ func (x *PreviewScheduleRequest) String() string {
 func (*PreviewScheduleRequest) ProtoMessage() {}
 
 func (x *PreviewScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[13]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1172,7 +1344,7 @@ func (x *PreviewScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewScheduleRequest.ProtoReflect.Descriptor instead.
 func (*PreviewScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PreviewScheduleRequest) GetId() string {
@@ -1212,7 +1384,7 @@ type PreviewTimingRequest struct {
 
 func (x *PreviewTimingRequest) Reset() {
 	*x = PreviewTimingRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[14]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1224,7 +1396,7 @@ func (x *PreviewTimingRequest) String() string {
 func (*PreviewTimingRequest) ProtoMessage() {}
 
 func (x *PreviewTimingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[14]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1237,7 +1409,7 @@ func (x *PreviewTimingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewTimingRequest.ProtoReflect.Descriptor instead.
 func (*PreviewTimingRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PreviewTimingRequest) GetN() int32 {
@@ -1336,7 +1508,7 @@ type PreviewScheduleResponse struct {
 
 func (x *PreviewScheduleResponse) Reset() {
 	*x = PreviewScheduleResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[15]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1348,7 +1520,7 @@ func (x *PreviewScheduleResponse) String() string {
 func (*PreviewScheduleResponse) ProtoMessage() {}
 
 func (x *PreviewScheduleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[15]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1361,7 +1533,7 @@ func (x *PreviewScheduleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewScheduleResponse.ProtoReflect.Descriptor instead.
 func (*PreviewScheduleResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PreviewScheduleResponse) GetItems() []*Instant {
@@ -1394,7 +1566,7 @@ type Instant struct {
 
 func (x *Instant) Reset() {
 	*x = Instant{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[16]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1578,7 @@ func (x *Instant) String() string {
 func (*Instant) ProtoMessage() {}
 
 func (x *Instant) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[16]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1591,7 @@ func (x *Instant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Instant.ProtoReflect.Descriptor instead.
 func (*Instant) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Instant) GetDue() *timestamppb.Timestamp {
@@ -1475,7 +1647,7 @@ type ScheduleStats struct {
 
 func (x *ScheduleStats) Reset() {
 	*x = ScheduleStats{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[17]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1659,7 @@ func (x *ScheduleStats) String() string {
 func (*ScheduleStats) ProtoMessage() {}
 
 func (x *ScheduleStats) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[17]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1672,7 @@ func (x *ScheduleStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStats.ProtoReflect.Descriptor instead.
 func (*ScheduleStats) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ScheduleStats) GetRuns() int32 {
@@ -1605,7 +1777,7 @@ type Calendar struct {
 
 func (x *Calendar) Reset() {
 	*x = Calendar{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[18]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1789,7 @@ func (x *Calendar) String() string {
 func (*Calendar) ProtoMessage() {}
 
 func (x *Calendar) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[18]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1802,7 @@ func (x *Calendar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calendar.ProtoReflect.Descriptor instead.
 func (*Calendar) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Calendar) GetName() string {
@@ -1687,7 +1859,7 @@ type DateRange struct {
 
 func (x *DateRange) Reset() {
 	*x = DateRange{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[19]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1699,7 +1871,7 @@ func (x *DateRange) String() string {
 func (*DateRange) ProtoMessage() {}
 
 func (x *DateRange) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[19]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1712,7 +1884,7 @@ func (x *DateRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DateRange.ProtoReflect.Descriptor instead.
 func (*DateRange) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DateRange) GetFrom() string {
@@ -1738,7 +1910,7 @@ type GetCalendarRequest struct {
 
 func (x *GetCalendarRequest) Reset() {
 	*x = GetCalendarRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[20]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1750,7 +1922,7 @@ func (x *GetCalendarRequest) String() string {
 func (*GetCalendarRequest) ProtoMessage() {}
 
 func (x *GetCalendarRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[20]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1763,7 +1935,7 @@ func (x *GetCalendarRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCalendarRequest.ProtoReflect.Descriptor instead.
 func (*GetCalendarRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetCalendarRequest) GetName() string {
@@ -1781,7 +1953,7 @@ type ListCalendarsRequest struct {
 
 func (x *ListCalendarsRequest) Reset() {
 	*x = ListCalendarsRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[21]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1793,7 +1965,7 @@ func (x *ListCalendarsRequest) String() string {
 func (*ListCalendarsRequest) ProtoMessage() {}
 
 func (x *ListCalendarsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[21]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1806,7 +1978,7 @@ func (x *ListCalendarsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCalendarsRequest.ProtoReflect.Descriptor instead.
 func (*ListCalendarsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{24}
 }
 
 type ListCalendarsResponse struct {
@@ -1818,7 +1990,7 @@ type ListCalendarsResponse struct {
 
 func (x *ListCalendarsResponse) Reset() {
 	*x = ListCalendarsResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[22]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +2002,7 @@ func (x *ListCalendarsResponse) String() string {
 func (*ListCalendarsResponse) ProtoMessage() {}
 
 func (x *ListCalendarsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[22]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +2015,7 @@ func (x *ListCalendarsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCalendarsResponse.ProtoReflect.Descriptor instead.
 func (*ListCalendarsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListCalendarsResponse) GetItems() []*Calendar {
@@ -1861,7 +2033,7 @@ type DeleteCalendarResponse struct {
 
 func (x *DeleteCalendarResponse) Reset() {
 	*x = DeleteCalendarResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[23]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1873,7 +2045,7 @@ func (x *DeleteCalendarResponse) String() string {
 func (*DeleteCalendarResponse) ProtoMessage() {}
 
 func (x *DeleteCalendarResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[23]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1886,7 +2058,7 @@ func (x *DeleteCalendarResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCalendarResponse.ProtoReflect.Descriptor instead.
 func (*DeleteCalendarResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{26}
 }
 
 var File_fairlead_v1_schedule_proto protoreflect.FileDescriptor
@@ -1987,7 +2159,17 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\x06serial\x18\x04 \x01(\bR\x06serial\x12!\n" +
 	"\fnewest_first\x18\x05 \x01(\bR\vnewestFirst\"B\n" +
 	"\x18BackfillScheduleResponse\x12&\n" +
-	"\x05items\x18\x01 \x03(\v2\x10.fairlead.v1.RunR\x05items\"\xa2\x02\n" +
+	"\x05items\x18\x01 \x03(\v2\x10.fairlead.v1.RunR\x05items\"\x8f\x01\n" +
+	"\x17PreviewBackfillResponse\x12\x12\n" +
+	"\x04runs\x18\x01 \x01(\x05R\x04runs\x120\n" +
+	"\x05first\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05first\x12.\n" +
+	"\x04last\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04last\"J\n" +
+	"\x13TestScheduleRequest\x12\x19\n" +
+	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x18\n" +
+	"\x04args\x18\x02 \x01(\fB\x04\x88\xb5\x18\x01R\x04args\"J\n" +
+	"\x14TestScheduleResponse\x12\x18\n" +
+	"\asuccess\x18\x01 \x01(\bR\asuccess\x12\x18\n" +
+	"\x04call\x18\x02 \x01(\fB\x04\x88\xb5\x18\x01R\x04call\"\xa2\x02\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1f\n" +
 	"\vschedule_id\x18\x02 \x01(\x03R\n" +
@@ -2064,7 +2246,7 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\x14ListCalendarsRequest\"D\n" +
 	"\x15ListCalendarsResponse\x12+\n" +
 	"\x05items\x18\x01 \x03(\v2\x15.fairlead.v1.CalendarR\x05items\"\x18\n" +
-	"\x16DeleteCalendarResponse2\xa6\x0f\n" +
+	"\x16DeleteCalendarResponse2\xcf\x11\n" +
 	"\x0fScheduleService\x12j\n" +
 	"\x0eCreateSchedule\x12\x15.fairlead.v1.Schedule\x1a\x15.fairlead.v1.Schedule\"*ڵ\x18\n" +
 	"\n" +
@@ -2092,7 +2274,12 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\tsubmitter\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/api/v1/schedules/{id}/trigger\x12\x99\x01\n" +
 	"\x10BackfillSchedule\x12$.fairlead.v1.BackfillScheduleRequest\x1a%.fairlead.v1.BackfillScheduleResponse\"8ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/api/v1/schedules/{id}/backfill\x12\x90\x01\n" +
+	"\boperator\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/api/v1/schedules/{id}/backfill\x12\x9a\x01\n" +
+	"\x0fPreviewBackfill\x12$.fairlead.v1.BackfillScheduleRequest\x1a$.fairlead.v1.PreviewBackfillResponse\";ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02)\x12'/api/v1/schedules/{id}/backfill/preview\x12\x89\x01\n" +
+	"\fTestSchedule\x12 .fairlead.v1.TestScheduleRequest\x1a!.fairlead.v1.TestScheduleResponse\"4ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/schedules/{id}/test\x12\x90\x01\n" +
 	"\x0fPreviewSchedule\x12#.fairlead.v1.PreviewScheduleRequest\x1a$.fairlead.v1.PreviewScheduleResponse\"2ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02 \x12\x1e/api/v1/schedules/{id}/preview\x12\x8c\x01\n" +
 	"\rPreviewTiming\x12!.fairlead.v1.PreviewTimingRequest\x1a$.fairlead.v1.PreviewScheduleResponse\"2ڵ\x18\n" +
@@ -2131,7 +2318,7 @@ func file_fairlead_v1_schedule_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_schedule_proto_rawDescData
 }
 
-var file_fairlead_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_fairlead_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_fairlead_v1_schedule_proto_goTypes = []any{
 	(*Schedule)(nil),                 // 0: fairlead.v1.Schedule
 	(*Alert)(nil),                    // 1: fairlead.v1.Alert
@@ -2143,111 +2330,120 @@ var file_fairlead_v1_schedule_proto_goTypes = []any{
 	(*TriggerScheduleRequest)(nil),   // 7: fairlead.v1.TriggerScheduleRequest
 	(*BackfillScheduleRequest)(nil),  // 8: fairlead.v1.BackfillScheduleRequest
 	(*BackfillScheduleResponse)(nil), // 9: fairlead.v1.BackfillScheduleResponse
-	(*Run)(nil),                      // 10: fairlead.v1.Run
-	(*ListRunsRequest)(nil),          // 11: fairlead.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),         // 12: fairlead.v1.ListRunsResponse
-	(*PreviewScheduleRequest)(nil),   // 13: fairlead.v1.PreviewScheduleRequest
-	(*PreviewTimingRequest)(nil),     // 14: fairlead.v1.PreviewTimingRequest
-	(*PreviewScheduleResponse)(nil),  // 15: fairlead.v1.PreviewScheduleResponse
-	(*Instant)(nil),                  // 16: fairlead.v1.Instant
-	(*ScheduleStats)(nil),            // 17: fairlead.v1.ScheduleStats
-	(*Calendar)(nil),                 // 18: fairlead.v1.Calendar
-	(*DateRange)(nil),                // 19: fairlead.v1.DateRange
-	(*GetCalendarRequest)(nil),       // 20: fairlead.v1.GetCalendarRequest
-	(*ListCalendarsRequest)(nil),     // 21: fairlead.v1.ListCalendarsRequest
-	(*ListCalendarsResponse)(nil),    // 22: fairlead.v1.ListCalendarsResponse
-	(*DeleteCalendarResponse)(nil),   // 23: fairlead.v1.DeleteCalendarResponse
-	nil,                              // 24: fairlead.v1.Alert.HeadersEntry
-	(*durationpb.Duration)(nil),      // 25: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
-	(*NewJob)(nil),                   // 27: fairlead.v1.NewJob
-	(*Situation)(nil),                // 28: fairlead.v1.Situation
+	(*PreviewBackfillResponse)(nil),  // 10: fairlead.v1.PreviewBackfillResponse
+	(*TestScheduleRequest)(nil),      // 11: fairlead.v1.TestScheduleRequest
+	(*TestScheduleResponse)(nil),     // 12: fairlead.v1.TestScheduleResponse
+	(*Run)(nil),                      // 13: fairlead.v1.Run
+	(*ListRunsRequest)(nil),          // 14: fairlead.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),         // 15: fairlead.v1.ListRunsResponse
+	(*PreviewScheduleRequest)(nil),   // 16: fairlead.v1.PreviewScheduleRequest
+	(*PreviewTimingRequest)(nil),     // 17: fairlead.v1.PreviewTimingRequest
+	(*PreviewScheduleResponse)(nil),  // 18: fairlead.v1.PreviewScheduleResponse
+	(*Instant)(nil),                  // 19: fairlead.v1.Instant
+	(*ScheduleStats)(nil),            // 20: fairlead.v1.ScheduleStats
+	(*Calendar)(nil),                 // 21: fairlead.v1.Calendar
+	(*DateRange)(nil),                // 22: fairlead.v1.DateRange
+	(*GetCalendarRequest)(nil),       // 23: fairlead.v1.GetCalendarRequest
+	(*ListCalendarsRequest)(nil),     // 24: fairlead.v1.ListCalendarsRequest
+	(*ListCalendarsResponse)(nil),    // 25: fairlead.v1.ListCalendarsResponse
+	(*DeleteCalendarResponse)(nil),   // 26: fairlead.v1.DeleteCalendarResponse
+	nil,                              // 27: fairlead.v1.Alert.HeadersEntry
+	(*durationpb.Duration)(nil),      // 28: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),    // 29: google.protobuf.Timestamp
+	(*NewJob)(nil),                   // 30: fairlead.v1.NewJob
+	(*Situation)(nil),                // 31: fairlead.v1.Situation
 }
 var file_fairlead_v1_schedule_proto_depIdxs = []int32{
-	25, // 0: fairlead.v1.Schedule.every:type_name -> google.protobuf.Duration
-	25, // 1: fairlead.v1.Schedule.delay:type_name -> google.protobuf.Duration
-	26, // 2: fairlead.v1.Schedule.at:type_name -> google.protobuf.Timestamp
-	26, // 3: fairlead.v1.Schedule.starts_at:type_name -> google.protobuf.Timestamp
-	26, // 4: fairlead.v1.Schedule.ends_at:type_name -> google.protobuf.Timestamp
-	25, // 5: fairlead.v1.Schedule.jitter:type_name -> google.protobuf.Duration
-	27, // 6: fairlead.v1.Schedule.job:type_name -> fairlead.v1.NewJob
-	25, // 7: fairlead.v1.Schedule.catch_up_window:type_name -> google.protobuf.Duration
-	26, // 8: fairlead.v1.Schedule.next_due:type_name -> google.protobuf.Timestamp
-	26, // 9: fairlead.v1.Schedule.next_fire:type_name -> google.protobuf.Timestamp
-	26, // 10: fairlead.v1.Schedule.created_at:type_name -> google.protobuf.Timestamp
-	26, // 11: fairlead.v1.Schedule.updated_at:type_name -> google.protobuf.Timestamp
+	28, // 0: fairlead.v1.Schedule.every:type_name -> google.protobuf.Duration
+	28, // 1: fairlead.v1.Schedule.delay:type_name -> google.protobuf.Duration
+	29, // 2: fairlead.v1.Schedule.at:type_name -> google.protobuf.Timestamp
+	29, // 3: fairlead.v1.Schedule.starts_at:type_name -> google.protobuf.Timestamp
+	29, // 4: fairlead.v1.Schedule.ends_at:type_name -> google.protobuf.Timestamp
+	28, // 5: fairlead.v1.Schedule.jitter:type_name -> google.protobuf.Duration
+	30, // 6: fairlead.v1.Schedule.job:type_name -> fairlead.v1.NewJob
+	28, // 7: fairlead.v1.Schedule.catch_up_window:type_name -> google.protobuf.Duration
+	29, // 8: fairlead.v1.Schedule.next_due:type_name -> google.protobuf.Timestamp
+	29, // 9: fairlead.v1.Schedule.next_fire:type_name -> google.protobuf.Timestamp
+	29, // 10: fairlead.v1.Schedule.created_at:type_name -> google.protobuf.Timestamp
+	29, // 11: fairlead.v1.Schedule.updated_at:type_name -> google.protobuf.Timestamp
 	1,  // 12: fairlead.v1.Schedule.alert:type_name -> fairlead.v1.Alert
-	25, // 13: fairlead.v1.Alert.quiet:type_name -> google.protobuf.Duration
-	24, // 14: fairlead.v1.Alert.headers:type_name -> fairlead.v1.Alert.HeadersEntry
+	28, // 13: fairlead.v1.Alert.quiet:type_name -> google.protobuf.Duration
+	27, // 14: fairlead.v1.Alert.headers:type_name -> fairlead.v1.Alert.HeadersEntry
 	0,  // 15: fairlead.v1.ListSchedulesResponse.items:type_name -> fairlead.v1.Schedule
-	26, // 16: fairlead.v1.BackfillScheduleRequest.from:type_name -> google.protobuf.Timestamp
-	26, // 17: fairlead.v1.BackfillScheduleRequest.to:type_name -> google.protobuf.Timestamp
-	10, // 18: fairlead.v1.BackfillScheduleResponse.items:type_name -> fairlead.v1.Run
-	26, // 19: fairlead.v1.Run.due:type_name -> google.protobuf.Timestamp
-	26, // 20: fairlead.v1.Run.finished_at:type_name -> google.protobuf.Timestamp
-	10, // 21: fairlead.v1.ListRunsResponse.items:type_name -> fairlead.v1.Run
-	25, // 22: fairlead.v1.PreviewTimingRequest.every:type_name -> google.protobuf.Duration
-	25, // 23: fairlead.v1.PreviewTimingRequest.delay:type_name -> google.protobuf.Duration
-	26, // 24: fairlead.v1.PreviewTimingRequest.at:type_name -> google.protobuf.Timestamp
-	26, // 25: fairlead.v1.PreviewTimingRequest.starts_at:type_name -> google.protobuf.Timestamp
-	26, // 26: fairlead.v1.PreviewTimingRequest.ends_at:type_name -> google.protobuf.Timestamp
-	25, // 27: fairlead.v1.PreviewTimingRequest.jitter:type_name -> google.protobuf.Duration
-	16, // 28: fairlead.v1.PreviewScheduleResponse.items:type_name -> fairlead.v1.Instant
-	26, // 29: fairlead.v1.Instant.due:type_name -> google.protobuf.Timestamp
-	26, // 30: fairlead.v1.Instant.fire:type_name -> google.protobuf.Timestamp
-	25, // 31: fairlead.v1.ScheduleStats.duration_p50:type_name -> google.protobuf.Duration
-	25, // 32: fairlead.v1.ScheduleStats.duration_p95:type_name -> google.protobuf.Duration
-	25, // 33: fairlead.v1.ScheduleStats.duration_max:type_name -> google.protobuf.Duration
-	25, // 34: fairlead.v1.ScheduleStats.lateness_p50:type_name -> google.protobuf.Duration
-	25, // 35: fairlead.v1.ScheduleStats.lateness_p95:type_name -> google.protobuf.Duration
-	25, // 36: fairlead.v1.ScheduleStats.lateness_max:type_name -> google.protobuf.Duration
-	19, // 37: fairlead.v1.Calendar.ranges:type_name -> fairlead.v1.DateRange
-	18, // 38: fairlead.v1.ListCalendarsResponse.items:type_name -> fairlead.v1.Calendar
-	0,  // 39: fairlead.v1.ScheduleService.CreateSchedule:input_type -> fairlead.v1.Schedule
-	2,  // 40: fairlead.v1.ScheduleService.GetSchedule:input_type -> fairlead.v1.GetScheduleRequest
-	3,  // 41: fairlead.v1.ScheduleService.ListSchedules:input_type -> fairlead.v1.ListSchedulesRequest
-	0,  // 42: fairlead.v1.ScheduleService.UpdateSchedule:input_type -> fairlead.v1.Schedule
-	0,  // 43: fairlead.v1.ScheduleService.PatchSchedule:input_type -> fairlead.v1.Schedule
-	2,  // 44: fairlead.v1.ScheduleService.DeleteSchedule:input_type -> fairlead.v1.GetScheduleRequest
-	2,  // 45: fairlead.v1.ScheduleService.EnableSchedule:input_type -> fairlead.v1.GetScheduleRequest
-	6,  // 46: fairlead.v1.ScheduleService.DisableSchedule:input_type -> fairlead.v1.DisableScheduleRequest
-	7,  // 47: fairlead.v1.ScheduleService.TriggerSchedule:input_type -> fairlead.v1.TriggerScheduleRequest
-	8,  // 48: fairlead.v1.ScheduleService.BackfillSchedule:input_type -> fairlead.v1.BackfillScheduleRequest
-	13, // 49: fairlead.v1.ScheduleService.PreviewSchedule:input_type -> fairlead.v1.PreviewScheduleRequest
-	14, // 50: fairlead.v1.ScheduleService.PreviewTiming:input_type -> fairlead.v1.PreviewTimingRequest
-	11, // 51: fairlead.v1.ScheduleService.ListRuns:input_type -> fairlead.v1.ListRunsRequest
-	2,  // 52: fairlead.v1.ScheduleService.ExplainSchedule:input_type -> fairlead.v1.GetScheduleRequest
-	2,  // 53: fairlead.v1.ScheduleService.GetScheduleStats:input_type -> fairlead.v1.GetScheduleRequest
-	18, // 54: fairlead.v1.CalendarService.CreateCalendar:input_type -> fairlead.v1.Calendar
-	20, // 55: fairlead.v1.CalendarService.GetCalendar:input_type -> fairlead.v1.GetCalendarRequest
-	21, // 56: fairlead.v1.CalendarService.ListCalendars:input_type -> fairlead.v1.ListCalendarsRequest
-	18, // 57: fairlead.v1.CalendarService.UpdateCalendar:input_type -> fairlead.v1.Calendar
-	20, // 58: fairlead.v1.CalendarService.DeleteCalendar:input_type -> fairlead.v1.GetCalendarRequest
-	0,  // 59: fairlead.v1.ScheduleService.CreateSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 60: fairlead.v1.ScheduleService.GetSchedule:output_type -> fairlead.v1.Schedule
-	4,  // 61: fairlead.v1.ScheduleService.ListSchedules:output_type -> fairlead.v1.ListSchedulesResponse
-	0,  // 62: fairlead.v1.ScheduleService.UpdateSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 63: fairlead.v1.ScheduleService.PatchSchedule:output_type -> fairlead.v1.Schedule
-	5,  // 64: fairlead.v1.ScheduleService.DeleteSchedule:output_type -> fairlead.v1.DeleteScheduleResponse
-	0,  // 65: fairlead.v1.ScheduleService.EnableSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 66: fairlead.v1.ScheduleService.DisableSchedule:output_type -> fairlead.v1.Schedule
-	10, // 67: fairlead.v1.ScheduleService.TriggerSchedule:output_type -> fairlead.v1.Run
-	9,  // 68: fairlead.v1.ScheduleService.BackfillSchedule:output_type -> fairlead.v1.BackfillScheduleResponse
-	15, // 69: fairlead.v1.ScheduleService.PreviewSchedule:output_type -> fairlead.v1.PreviewScheduleResponse
-	15, // 70: fairlead.v1.ScheduleService.PreviewTiming:output_type -> fairlead.v1.PreviewScheduleResponse
-	12, // 71: fairlead.v1.ScheduleService.ListRuns:output_type -> fairlead.v1.ListRunsResponse
-	28, // 72: fairlead.v1.ScheduleService.ExplainSchedule:output_type -> fairlead.v1.Situation
-	17, // 73: fairlead.v1.ScheduleService.GetScheduleStats:output_type -> fairlead.v1.ScheduleStats
-	18, // 74: fairlead.v1.CalendarService.CreateCalendar:output_type -> fairlead.v1.Calendar
-	18, // 75: fairlead.v1.CalendarService.GetCalendar:output_type -> fairlead.v1.Calendar
-	22, // 76: fairlead.v1.CalendarService.ListCalendars:output_type -> fairlead.v1.ListCalendarsResponse
-	18, // 77: fairlead.v1.CalendarService.UpdateCalendar:output_type -> fairlead.v1.Calendar
-	23, // 78: fairlead.v1.CalendarService.DeleteCalendar:output_type -> fairlead.v1.DeleteCalendarResponse
-	59, // [59:79] is the sub-list for method output_type
-	39, // [39:59] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	29, // 16: fairlead.v1.BackfillScheduleRequest.from:type_name -> google.protobuf.Timestamp
+	29, // 17: fairlead.v1.BackfillScheduleRequest.to:type_name -> google.protobuf.Timestamp
+	13, // 18: fairlead.v1.BackfillScheduleResponse.items:type_name -> fairlead.v1.Run
+	29, // 19: fairlead.v1.PreviewBackfillResponse.first:type_name -> google.protobuf.Timestamp
+	29, // 20: fairlead.v1.PreviewBackfillResponse.last:type_name -> google.protobuf.Timestamp
+	29, // 21: fairlead.v1.Run.due:type_name -> google.protobuf.Timestamp
+	29, // 22: fairlead.v1.Run.finished_at:type_name -> google.protobuf.Timestamp
+	13, // 23: fairlead.v1.ListRunsResponse.items:type_name -> fairlead.v1.Run
+	28, // 24: fairlead.v1.PreviewTimingRequest.every:type_name -> google.protobuf.Duration
+	28, // 25: fairlead.v1.PreviewTimingRequest.delay:type_name -> google.protobuf.Duration
+	29, // 26: fairlead.v1.PreviewTimingRequest.at:type_name -> google.protobuf.Timestamp
+	29, // 27: fairlead.v1.PreviewTimingRequest.starts_at:type_name -> google.protobuf.Timestamp
+	29, // 28: fairlead.v1.PreviewTimingRequest.ends_at:type_name -> google.protobuf.Timestamp
+	28, // 29: fairlead.v1.PreviewTimingRequest.jitter:type_name -> google.protobuf.Duration
+	19, // 30: fairlead.v1.PreviewScheduleResponse.items:type_name -> fairlead.v1.Instant
+	29, // 31: fairlead.v1.Instant.due:type_name -> google.protobuf.Timestamp
+	29, // 32: fairlead.v1.Instant.fire:type_name -> google.protobuf.Timestamp
+	28, // 33: fairlead.v1.ScheduleStats.duration_p50:type_name -> google.protobuf.Duration
+	28, // 34: fairlead.v1.ScheduleStats.duration_p95:type_name -> google.protobuf.Duration
+	28, // 35: fairlead.v1.ScheduleStats.duration_max:type_name -> google.protobuf.Duration
+	28, // 36: fairlead.v1.ScheduleStats.lateness_p50:type_name -> google.protobuf.Duration
+	28, // 37: fairlead.v1.ScheduleStats.lateness_p95:type_name -> google.protobuf.Duration
+	28, // 38: fairlead.v1.ScheduleStats.lateness_max:type_name -> google.protobuf.Duration
+	22, // 39: fairlead.v1.Calendar.ranges:type_name -> fairlead.v1.DateRange
+	21, // 40: fairlead.v1.ListCalendarsResponse.items:type_name -> fairlead.v1.Calendar
+	0,  // 41: fairlead.v1.ScheduleService.CreateSchedule:input_type -> fairlead.v1.Schedule
+	2,  // 42: fairlead.v1.ScheduleService.GetSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	3,  // 43: fairlead.v1.ScheduleService.ListSchedules:input_type -> fairlead.v1.ListSchedulesRequest
+	0,  // 44: fairlead.v1.ScheduleService.UpdateSchedule:input_type -> fairlead.v1.Schedule
+	0,  // 45: fairlead.v1.ScheduleService.PatchSchedule:input_type -> fairlead.v1.Schedule
+	2,  // 46: fairlead.v1.ScheduleService.DeleteSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	2,  // 47: fairlead.v1.ScheduleService.EnableSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	6,  // 48: fairlead.v1.ScheduleService.DisableSchedule:input_type -> fairlead.v1.DisableScheduleRequest
+	7,  // 49: fairlead.v1.ScheduleService.TriggerSchedule:input_type -> fairlead.v1.TriggerScheduleRequest
+	8,  // 50: fairlead.v1.ScheduleService.BackfillSchedule:input_type -> fairlead.v1.BackfillScheduleRequest
+	8,  // 51: fairlead.v1.ScheduleService.PreviewBackfill:input_type -> fairlead.v1.BackfillScheduleRequest
+	11, // 52: fairlead.v1.ScheduleService.TestSchedule:input_type -> fairlead.v1.TestScheduleRequest
+	16, // 53: fairlead.v1.ScheduleService.PreviewSchedule:input_type -> fairlead.v1.PreviewScheduleRequest
+	17, // 54: fairlead.v1.ScheduleService.PreviewTiming:input_type -> fairlead.v1.PreviewTimingRequest
+	14, // 55: fairlead.v1.ScheduleService.ListRuns:input_type -> fairlead.v1.ListRunsRequest
+	2,  // 56: fairlead.v1.ScheduleService.ExplainSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	2,  // 57: fairlead.v1.ScheduleService.GetScheduleStats:input_type -> fairlead.v1.GetScheduleRequest
+	21, // 58: fairlead.v1.CalendarService.CreateCalendar:input_type -> fairlead.v1.Calendar
+	23, // 59: fairlead.v1.CalendarService.GetCalendar:input_type -> fairlead.v1.GetCalendarRequest
+	24, // 60: fairlead.v1.CalendarService.ListCalendars:input_type -> fairlead.v1.ListCalendarsRequest
+	21, // 61: fairlead.v1.CalendarService.UpdateCalendar:input_type -> fairlead.v1.Calendar
+	23, // 62: fairlead.v1.CalendarService.DeleteCalendar:input_type -> fairlead.v1.GetCalendarRequest
+	0,  // 63: fairlead.v1.ScheduleService.CreateSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 64: fairlead.v1.ScheduleService.GetSchedule:output_type -> fairlead.v1.Schedule
+	4,  // 65: fairlead.v1.ScheduleService.ListSchedules:output_type -> fairlead.v1.ListSchedulesResponse
+	0,  // 66: fairlead.v1.ScheduleService.UpdateSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 67: fairlead.v1.ScheduleService.PatchSchedule:output_type -> fairlead.v1.Schedule
+	5,  // 68: fairlead.v1.ScheduleService.DeleteSchedule:output_type -> fairlead.v1.DeleteScheduleResponse
+	0,  // 69: fairlead.v1.ScheduleService.EnableSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 70: fairlead.v1.ScheduleService.DisableSchedule:output_type -> fairlead.v1.Schedule
+	13, // 71: fairlead.v1.ScheduleService.TriggerSchedule:output_type -> fairlead.v1.Run
+	9,  // 72: fairlead.v1.ScheduleService.BackfillSchedule:output_type -> fairlead.v1.BackfillScheduleResponse
+	10, // 73: fairlead.v1.ScheduleService.PreviewBackfill:output_type -> fairlead.v1.PreviewBackfillResponse
+	12, // 74: fairlead.v1.ScheduleService.TestSchedule:output_type -> fairlead.v1.TestScheduleResponse
+	18, // 75: fairlead.v1.ScheduleService.PreviewSchedule:output_type -> fairlead.v1.PreviewScheduleResponse
+	18, // 76: fairlead.v1.ScheduleService.PreviewTiming:output_type -> fairlead.v1.PreviewScheduleResponse
+	15, // 77: fairlead.v1.ScheduleService.ListRuns:output_type -> fairlead.v1.ListRunsResponse
+	31, // 78: fairlead.v1.ScheduleService.ExplainSchedule:output_type -> fairlead.v1.Situation
+	20, // 79: fairlead.v1.ScheduleService.GetScheduleStats:output_type -> fairlead.v1.ScheduleStats
+	21, // 80: fairlead.v1.CalendarService.CreateCalendar:output_type -> fairlead.v1.Calendar
+	21, // 81: fairlead.v1.CalendarService.GetCalendar:output_type -> fairlead.v1.Calendar
+	25, // 82: fairlead.v1.CalendarService.ListCalendars:output_type -> fairlead.v1.ListCalendarsResponse
+	21, // 83: fairlead.v1.CalendarService.UpdateCalendar:output_type -> fairlead.v1.Calendar
+	26, // 84: fairlead.v1.CalendarService.DeleteCalendar:output_type -> fairlead.v1.DeleteCalendarResponse
+	63, // [63:85] is the sub-list for method output_type
+	41, // [41:63] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_schedule_proto_init() }
@@ -2259,14 +2455,14 @@ func file_fairlead_v1_schedule_proto_init() {
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_schedule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_fairlead_v1_schedule_proto_msgTypes[3].OneofWrappers = []any{}
-	file_fairlead_v1_schedule_proto_msgTypes[17].OneofWrappers = []any{}
+	file_fairlead_v1_schedule_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_schedule_proto_rawDesc), len(file_fairlead_v1_schedule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -24,6 +24,8 @@ const (
 	ScheduleServiceDisableScheduleProcedure  = "/fairlead.v1.ScheduleService/DisableSchedule"
 	ScheduleServiceTriggerScheduleProcedure  = "/fairlead.v1.ScheduleService/TriggerSchedule"
 	ScheduleServiceBackfillScheduleProcedure = "/fairlead.v1.ScheduleService/BackfillSchedule"
+	ScheduleServicePreviewBackfillProcedure  = "/fairlead.v1.ScheduleService/PreviewBackfill"
+	ScheduleServiceTestScheduleProcedure     = "/fairlead.v1.ScheduleService/TestSchedule"
 	ScheduleServicePreviewScheduleProcedure  = "/fairlead.v1.ScheduleService/PreviewSchedule"
 	ScheduleServicePreviewTimingProcedure    = "/fairlead.v1.ScheduleService/PreviewTiming"
 	ScheduleServiceListRunsProcedure         = "/fairlead.v1.ScheduleService/ListRuns"
@@ -55,6 +57,12 @@ type ScheduleServiceClient interface {
 	TriggerSchedule(context.Context, *v1.TriggerScheduleRequest) (*v1.Run, error)
 	// Makes a run of each instant in a span of time that has passed, at most 10000.
 	BackfillSchedule(context.Context, *v1.BackfillScheduleRequest) (*v1.BackfillScheduleResponse, error)
+	// How many runs a backfill would make, and of which instants. It makes none.
+	PreviewBackfill(context.Context, *v1.BackfillScheduleRequest) (*v1.PreviewBackfillResponse, error)
+	// Makes the call of a schedule of HTTP calls once, now, as a run of it would, and
+	// says what was sent and what came back. No job is stored, and nothing is tried
+	// again.
+	TestSchedule(context.Context, *v1.TestScheduleRequest) (*v1.TestScheduleResponse, error)
 	// The next instants of a schedule, as if it were enabled.
 	PreviewSchedule(context.Context, *v1.PreviewScheduleRequest) (*v1.PreviewScheduleResponse, error)
 	// The next instants of a schedule that need not be stored.
@@ -118,6 +126,14 @@ func (c scheduleServiceClient) TriggerSchedule(ctx context.Context, in *v1.Trigg
 
 func (c scheduleServiceClient) BackfillSchedule(ctx context.Context, in *v1.BackfillScheduleRequest) (*v1.BackfillScheduleResponse, error) {
 	return rpc.Call[*v1.BackfillScheduleResponse](ctx, c.Client, "BackfillSchedule", in)
+}
+
+func (c scheduleServiceClient) PreviewBackfill(ctx context.Context, in *v1.BackfillScheduleRequest) (*v1.PreviewBackfillResponse, error) {
+	return rpc.Call[*v1.PreviewBackfillResponse](ctx, c.Client, "PreviewBackfill", in)
+}
+
+func (c scheduleServiceClient) TestSchedule(ctx context.Context, in *v1.TestScheduleRequest) (*v1.TestScheduleResponse, error) {
+	return rpc.Call[*v1.TestScheduleResponse](ctx, c.Client, "TestSchedule", in)
 }
 
 func (c scheduleServiceClient) PreviewSchedule(ctx context.Context, in *v1.PreviewScheduleRequest) (*v1.PreviewScheduleResponse, error) {

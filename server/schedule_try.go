@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/mask"
+)
+
+// TryCall makes a call of the kind http once, for a job that is not stored, and returns
+// what is kept of it, and whether it is a success: (*httpcall.Handler).Try.
+type TryCall func(ctx context.Context, job *fairlead.Job, origin httpcall.Origin) (httpcall.Snapshot, bool, error)
+
+// TestSchedule makes the call of a schedule once, and stores nothing but that it was made.
+func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestScheduleRequest) (*fairleadv1.TestScheduleResponse, error) {
+	sc, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case sc.Job.Kind != httpcall.Kind:
+		return nil, refuseField("id", "is a schedule of the kind "+strconv.Quote(sc.Job.Kind)+"; only calls of the kind http are tested: trigger a run instead")
+	case s.try == nil:
+		return nil, refuseField("id", "this server makes no calls; trigger a run instead")
+	}
+	job := sc.Job
+	if len(in.GetArgs()) > 0 {
+		if err := unmasked(ctx, s.jobs.Confidential, "args", job.Kind, in.GetArgs()); err != nil {
+			return nil, err
+		}
+		job.Args = in.GetArgs()
+	}
+	confidential, err := s.jobs.Confidential(ctx)
+	if err != nil {
+		return nil, err
+	}
+	job.Attempt = 1
+	snapshot, success, err := s.try(ctx, &job, httpcall.Origin{Schedule: sc.Name, Due: time.Now()})
+	if err != nil {
+		return nil, err
+	}
+	call, err := json.Marshal(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	// What came back may repeat what was sent: it is shown as the output of a run would be.
+	shown := mask.Show(confidential[job.Kind], mask.Job{Args: job.Args, Output: call})
+	return &fairleadv1.TestScheduleResponse{Success: success, Call: shown.Output}, nil
+}
