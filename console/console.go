@@ -85,6 +85,10 @@ func (c *Console) route() {
 		handle("GET "+a.path, func(w http.ResponseWriter, r *http.Request) { c.form(w, r, a) })
 		handle("POST "+a.path, func(w http.ResponseWriter, r *http.Request) { c.act(w, r, a) })
 	}
+	for i := range fragments {
+		f := &fragments[i]
+		handle("POST "+f.path, func(w http.ResponseWriter, r *http.Request) { c.part(w, r, f) })
+	}
 	handle("GET /static/", c.assets.serve(c.options.Prefix+"/static/"))
 	handle("GET /login", c.loginPage)
 	handle("POST /login", c.login)

@@ -23,9 +23,11 @@ func (v *visit) readForm() error {
 	case err != nil:
 		return connect.NewError(connect.CodeInvalidArgument, err)
 	}
-	v.posted = v.request.PostForm
-	if v.posted == nil {
-		v.posted = url.Values{}
+	v.posted = url.Values{}
+	for name, values := range v.request.PostForm {
+		for _, value := range values {
+			v.posted.Add(name, strings.ReplaceAll(value, "\r\n", "\n")) // as browsers send what was typed
+		}
 	}
 	return nil
 }
@@ -37,8 +39,12 @@ func (v *visit) fields() *parameters { return &parameters{v: v, values: v.posted
 // wasPrefix marks the hidden fields that say what a form showed when it was opened.
 const wasPrefix = "was."
 
-// Entered is what stands in a field: what was typed, else what there is.
+// Entered is what stands in a field: what was typed, else what there is. A field that was
+// left alone shows what has become of it meanwhile.
 func (v *visit) Entered(name string, now any) string {
+	if was, sent := v.posted[wasPrefix+name]; sent && was[0] == v.posted.Get(name) {
+		return text(now)
+	}
 	if typed, sent := v.posted[name]; sent && len(typed) > 0 {
 		return typed[0]
 	}

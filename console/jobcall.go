@@ -15,6 +15,7 @@ type httpCall struct {
 	Status     int          `json:"status"`
 	DurationMS int64        `json:"duration_ms"`
 	Class      string       `json:"error_class"`
+	Error      string       `json:"error"`
 	Request    httpMessage  `json:"request"`
 	Response   *httpMessage `json:"response"`
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -69,8 +70,12 @@ func newRig(t *testing.T, auth bool, kinds *fairlead.Mux) *rig {
 	if r.node, err = engine.New(store, kinds, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log}); err != nil {
 		t.Fatal(err)
 	}
+	guard, err := httpcall.NewGuard(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.api, err = server.New(r.node, counting{store, &r.lookups}, server.Options{
-		Version: "test", Log: log, Auth: server.Auth{Required: auth}, Kinds: kinds,
+		Version: "test", Log: log, Auth: server.Auth{Required: auth}, Kinds: kinds, TryCall: httpcall.New(httpcall.Options{Guard: guard}).Try,
 		Console: func(api http.Handler) (http.Handler, error) {
 			counted := http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 				if request.URL.Path != fairleadv1connect.TokenServiceWhoAmIProcedure {

@@ -57,6 +57,9 @@ func used(t *testing.T) map[string]string {
 	for _, button := range jobButtons {
 		texts[button.Label] = "jobact.go"
 	}
+	for _, button := range scheduleButtons {
+		texts[button.Label] = "scheduleact.go"
+	}
 	for _, group := range navigation {
 		texts[group.Title] = "navigation.go"
 		for _, line := range group.Entries {

@@ -1,0 +1,153 @@
+package console
+
+import (
+	"encoding/json"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var scheduleActions = []action{
+	{name: "schedule-enable", path: "/schedules/{id}/enable", Title: "Enable the schedule", Nav: "schedules", method: "EnableSchedule", load: loadScheduleEnable, do: enableSchedule},
+	{name: "schedule-disable", path: "/schedules/{id}/disable", Title: "Disable the schedule", Nav: "schedules", method: "DisableSchedule", load: loadScheduleAct, do: disableSchedule},
+	{name: "schedule-trigger", path: "/schedules/{id}/trigger", Title: "Run the schedule now", Nav: "schedules", method: "TriggerSchedule", load: loadScheduleAct, do: triggerSchedule},
+	{name: "schedule-backfill", path: "/schedules/{id}/backfill", Title: "Backfill the schedule", Nav: "schedules", method: "BackfillSchedule", load: loadBackfill, do: backfillSchedule},
+	{name: "schedule-test", path: "/schedules/{id}/test", Title: "Test the request", Nav: "schedules", method: "TestSchedule", load: loadScheduleAct, do: testSchedule},
+	{name: "schedule-delete", path: "/schedules/{id}/delete", Title: "Delete the schedule", Nav: "schedules", method: "DeleteSchedule", Grave: true, load: loadScheduleAct, do: deleteSchedule},
+}
+
+// scheduleButtons are those of a schedule, in their order.
+var scheduleButtons = []button[*fairleadv1.Schedule]{
+	{"trigger", "TriggerSchedule", "Run now", true, anySchedule},
+	{"test", "TestSchedule", "Test the request", false, callsHTTP},
+	{"enable", "EnableSchedule", "Enable", true, func(s *fairleadv1.Schedule) bool { return !s.GetEnabled() }},
+	{"disable", "DisableSchedule", "Disable", true, (*fairleadv1.Schedule).GetEnabled},
+	{"backfill", "BackfillSchedule", "Backfill", false, func(s *fairleadv1.Schedule) bool { return s.GetDelay() == nil && s.GetAt() == nil }},
+	{"delete", "DeleteSchedule", "Delete", false, anySchedule},
+}
+
+func anySchedule(*fairleadv1.Schedule) bool { return true }
+
+// callsHTTP reports whether the jobs of a schedule are calls.
+func callsHTTP(s *fairleadv1.Schedule) bool { return s.GetJob().GetKind() == httpKind }
+
+// httpKind is the kind whose args are HTTP calls.
+const httpKind = "http"
+
+// ScheduleButtons are those of a schedule as it stands.
+func (v *visit) ScheduleButtons(s *fairleadv1.Schedule) []button[*fairleadv1.Schedule] {
+	return offered(scheduleButtons, s)
+}
+
+// scheduleAct is a schedule that something is to be done to, and its runs that have not
+// ended.
+type scheduleAct struct {
+	*fairleadv1.Schedule
+	Active, Queued int64
+	More           bool                // not all runs were looked at
+	First          *fairleadv1.Instant // that it would be due at if it were enabled; nil: not asked for, or none
+}
+
+// State is the name of the schedule's state.
+func (s *scheduleAct) State() string {
+	if s.GetEnabled() {
+		return "enabled"
+	}
+	return "disabled"
+}
+
+// runsLookedAt is how many of the last runs are looked at for those that have not ended.
+const runsLookedAt = 1000
+
+func (v *visit) scheduleAct() (*scheduleAct, error) {
+	s, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: v.Value("id")})
+	if err != nil {
+		return nil, err
+	}
+	runs, err := v.schedules.ListRuns(v.ctx, &fairleadv1.ListRunsRequest{Id: s.GetId(), PageSize: runsLookedAt})
+	if err != nil {
+		return nil, err
+	}
+	act := &scheduleAct{Schedule: s, More: runs.GetNextPageToken() != ""}
+	for _, run := range runs.GetItems() {
+		switch {
+		case run.GetFinishedAt() != nil || run.GetSkipReason() != "":
+		case run.GetQueued():
+			act.Queued++
+		default:
+			act.Active++
+		}
+	}
+	return act, nil
+}
+
+func loadScheduleAct(v *visit) (any, error) { return v.scheduleAct() }
+
+// loadScheduleEnable also looks when it would be due first.
+func loadScheduleEnable(v *visit) (any, error) {
+	act, err := v.scheduleAct()
+	if err != nil {
+		return nil, err
+	}
+	fires, err := v.schedules.PreviewSchedule(v.ctx, &fairleadv1.PreviewScheduleRequest{Id: act.GetId(), N: 1})
+	if err == nil && len(fires.GetItems()) > 0 {
+		act.First = fires.GetItems()[0]
+	}
+	return act, nil // one that cannot be read has no next fire; enabling it says why
+}
+
+func enableSchedule(v *visit) (done, error) {
+	s, err := v.schedules.EnableSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: v.Value("id")})
+	if err != nil {
+		return done{}, err
+	}
+	return done{Notice: v.T("Schedule %s is enabled.", s.GetName())}, nil
+}
+
+func disableSchedule(v *visit) (done, error) {
+	s, err := v.schedules.DisableSchedule(v.ctx, &fairleadv1.DisableScheduleRequest{Id: v.Value("id"), Reason: v.fields().text("reason")})
+	if err != nil {
+		return done{}, err
+	}
+	return done{Notice: v.T("Schedule %s is disabled.", s.GetName())}, nil
+}
+
+func triggerSchedule(v *visit) (done, error) {
+	f := v.fields()
+	args := []byte(f.text("args"))
+	if len(args) > 0 && !json.Valid(args) {
+		f.refuse("args", v.T("must be a JSON document"))
+	}
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	run, err := v.schedules.TriggerSchedule(v.ctx, &fairleadv1.TriggerScheduleRequest{Id: v.Value("id"), Args: args})
+	if err != nil {
+		return done{}, err
+	}
+	made := "#" + text(run.GetId())
+	switch {
+	case run.GetSkipReason() != "":
+		return done{Notice: v.T("Run %s was recorded as skipped: %s.", made, v.T(skipReasons[run.GetSkipReason()]))}, nil
+	case run.GetQueued():
+		return done{Notice: v.T("Run %s waits for an earlier run.", made)}, nil
+	}
+	return done{Notice: v.T("Run %s was made.", made)}, nil
+}
+
+// deleteSchedule removes the schedule as the form showed it: the API has no version for
+// that.
+func deleteSchedule(v *visit) (done, error) {
+	act, err := v.scheduleAct()
+	if err != nil {
+		return done{}, err
+	}
+	f := v.fields()
+	v.unchanged(f, map[string]any{"version": act.GetVersion(), "queued": act.Queued})
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	if _, err := v.schedules.DeleteSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: act.GetId()}); err != nil {
+		return done{}, err
+	}
+	return done{Notice: v.T("Schedule %s was deleted.", act.GetName()), To: "/schedules"}, nil
+}

@@ -1,0 +1,91 @@
+package browser
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// planning opens a tab before a database with schedules, of which no node makes runs.
+func planning(t *testing.T, lang string, schedules ...schedule.Schedule) (*tab, *schedule.Client) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "planning.db")
+	store, err := sqlite.Open(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	client := schedule.NewClient(store)
+	for _, s := range schedules {
+		if _, err := client.Put(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	as := wide
+	as.lang = lang
+	return open(t, freeze(t, file, "", server.Auth{}), as), client
+}
+
+// enters types into a field of the form that is open.
+func (t *tab) enters(name, text string) {
+	t.Helper()
+	value[bool](t, fmt.Sprintf(`(() => {
+		const field = [...document.querySelectorAll("form.act [name=%s]")].find(f => f.type !== "radio" || f.value === %q);
+		if (field.type === "radio" || field.type === "checkbox") field.checked = true; else field.value = %q;
+		field.dispatchEvent(new Event("input", {bubbles: true}));
+		return true;
+	})()`, name, text, text))
+}
+
+func TestActionsOnASchedule(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		t.Run(lang, func(t *testing.T) {
+			tab, client := planning(t, lang, schedule.Schedule{Name: "hourly", Cron: "0 * * * *", Job: fairlead.Job{Kind: "noop"}})
+			stored := func() schedule.Schedule {
+				t.Helper()
+				s, err := client.Get(t.Context(), "hourly")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			path := fmt.Sprint("/schedules/", stored().ID)
+			button := func(name string) string { return fmt.Sprintf(`#schedule-actions a[href^="%s/%s"]`, path, name) }
+			tab.visit(path)
+			tab.press(button("disable"))
+			tab.enters("reason", "holidays")
+			tab.confirm()
+			if s := stored(); !s.Disabled || s.Reason != "holidays" {
+				t.Errorf("it is %+v", s)
+			}
+			tab.press(button("enable"))
+			tab.confirm()
+			if stored().Disabled {
+				t.Error("it is still disabled")
+			}
+			tab.press(button("trigger"))
+			tab.confirm()
+			tab.press(button("backfill"))
+			tab.enters("from", "2026-01-01T00:30")
+			tab.enters("to", "2026-01-01T05:00")
+			tab.await(`document.querySelector("#dialog [name=counted]").value === "4"`)
+			tab.confirm()
+			if fires, err := client.Fires(t.Context(), schedule.FireFilter{Schedule: stored().ID, Limit: 10}); err != nil || len(fires) != 5 {
+				t.Errorf("the runs are %v, %v", fires, err)
+			}
+			tab.quiet("actions")
+			tab.press(button("delete"))
+			tab.confirm()
+			tab.await(`location.pathname === "/schedules"`)
+		})
+	}
+}
