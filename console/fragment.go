@@ -18,6 +18,8 @@ type fragment struct {
 // fragments are all of them.
 var fragments = []fragment{
 	{name: "backfill-count", path: "/schedules/{id}/backfill/count", method: "PreviewBackfill", load: loadBackfill},
+	{name: "fires-preview", path: "/new/schedule/fires", method: "PreviewTiming", load: loadFiresPreview},
+	{name: "fires-preview", path: "/schedules/{id}/edit/fires", method: "PreviewTiming", load: loadFiresPreview},
 }
 
 // part answers with a fragment. What the API refuses takes its place: the form is not done

@@ -80,7 +80,7 @@ func loadSchedule(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &schedulePage{scheduleRow: v.scheduleRow(s, last.GetItems()), Policies: v.policies(s), Alert: v.alertFacts(s.GetAlert())}
+	page := &schedulePage{scheduleRow: v.scheduleRow(s, last.GetItems()), Policies: v.policies(s), Alert: v.AlertFacts(s.GetAlert())}
 	if page.Stats, err = v.scheduleStats(s.GetId()); err != nil {
 		return nil, err
 	}
@@ -229,7 +229,8 @@ var policyWords = map[string]string{
 	"missed:none": "are not run", "missed:compact": "the last of them is run", "missed:full": "each of them is run",
 }
 
-func (v *visit) alertFacts(alert *fairleadv1.Alert) *alertFacts {
+// AlertFacts is where alerts go, and when; nil: nowhere.
+func (v *visit) AlertFacts(alert *fairleadv1.Alert) *alertFacts {
 	if alert == nil {
 		return nil
 	}

@@ -1,6 +1,9 @@
 package console
 
-import "regexp"
+import (
+	"bytes"
+	"regexp"
+)
 
 // userinfo is the name and password in an address, as it may stand in a document, where
 // slashes may be escaped.
@@ -9,4 +12,37 @@ var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/)[^/?#\s"<>\
 // withoutUserinfo takes names and passwords out of the addresses in a text.
 func withoutUserinfo[T string | []byte](text T) T {
 	return T(userinfo.ReplaceAll([]byte(text), []byte("$1")))
+}
+
+// hiddenUserinfo stands in a form for a name and password that are not shown.
+const hiddenUserinfo = "***@"
+
+// hideUserinfo masks names and passwords in the addresses of a document that is edited: it
+// must be seen that there is one, so that it can stay.
+func hideUserinfo(document []byte) []byte {
+	return userinfo.ReplaceAll(document, []byte("${1}"+hiddenUserinfo))
+}
+
+// addressed finds an address with a name and password up to the end of its host.
+var addressed = regexp.MustCompile(userinfo.String() + `([^/?#\s"<>\\\\]*)`)
+
+// restoreUserinfo puts names and passwords back in the place of their mask, from what is
+// stored, and reports whether that was possible for all. They go back only to the host that
+// they were stored for: an edit must not send them elsewhere.
+func restoreUserinfo(typed, stored []byte) (restored []byte, whole bool) {
+	known := map[string][]byte{}
+	for _, found := range addressed.FindAllSubmatch(stored, -1) {
+		known[string(found[1])+string(found[2])] = found[0]
+	}
+	whole = true
+	restored = addressed.ReplaceAllFunc(typed, func(address []byte) []byte {
+		found := addressed.FindSubmatch(address)
+		if !bytes.HasSuffix(bytes.TrimSuffix(address, found[2]), []byte("/"+hiddenUserinfo)) {
+			return address
+		}
+		before, is := known[string(found[1])+string(found[2])]
+		whole = whole && is
+		return before
+	})
+	return restored, whole
 }

@@ -2,8 +2,12 @@ package browser
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -87,5 +91,62 @@ func TestActionsOnASchedule(t *testing.T) {
 			tab.confirm()
 			tab.await(`location.pathname === "/schedules"`)
 		})
+	}
+}
+
+func TestAScheduleIsMadeAndEdited(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		t.Run(lang, func(t *testing.T) {
+			tab, client := planning(t, lang)
+			tab.visit("/schedules")
+			tab.follow(`main a[href^="/new/schedule"]`)
+			tab.enters("way", "cron")
+			tab.enters("cron", "30 2 * * *")
+			tab.enters("timezone", "Europe/Paris")
+			tab.await(`document.getElementById("fires-preview").innerText.includes("02:30:00 CE")`)
+			tab.enters("cron", "30 2 * *")
+			tab.await(`document.getElementById("fires-preview").innerText.includes("cron: ")`)
+			tab.enters("cron", "15 2 * * *")
+			tab.await(`document.getElementById("fires-preview").innerText.includes("02:15:00 CE")`)
+			tab.follow("#do") // the name is missing
+			tab.await(`document.getElementById("problem") !== null && document.querySelector("[name=cron]").value === "15 2 * * *"`)
+			tab.complaints = nil // the browser says that the form was refused
+			tab.enters("name", "nightly")
+			tab.enters("call_url", "https://api.example.org/")
+			tab.shot("schedule-form-" + lang)
+			tab.accessible("schedule-form")
+			tab.fits("schedule-form")
+			tab.follow("#do")
+			tab.await(`document.getElementById("notice") !== null`)
+			tab.follow(`main a[href*="/edit?"]`)
+			tab.enters("description", "of mails")
+			tab.follow("#do")
+			tab.await(`document.getElementById("notice") !== null`)
+			if s, err := client.Get(t.Context(), "nightly"); err != nil || s.Description != "of mails" || s.Zone != "Europe/Paris" || s.Job.Kind != "http" {
+				t.Errorf("stored is %+v, %v", s, err)
+			}
+			tab.quiet("editing")
+		})
+	}
+}
+
+// follow clicks on what leads to another page, and waits for that.
+func (t *tab) follow(selector string) {
+	t.Helper()
+	value[bool](t, `window.before = true`)
+	t.do(chromedp.Click(chromedp.CSS(selector)))
+	t.await(`window.before === undefined && document.readyState === "complete"`)
+}
+
+// shot keeps a picture of the page, if pictures are asked for.
+func (t *tab) shot(name string) {
+	t.Helper()
+	dir := os.Getenv("FAIRLEAD_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	picture := send(t, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)}).Data
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,0 +1,123 @@
+package console
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var scheduleEdits = []action{
+	{name: "schedule-form", path: "/new/schedule", Title: "New schedule", Button: "Save", Nav: "schedules", method: "CreateSchedule", load: loadScheduleForm, do: createSchedule},
+	{name: "schedule-form", path: "/schedules/{id}/edit", Title: "Edit the schedule", Button: "Save", Nav: "schedules", method: "UpdateSchedule", load: loadScheduleForm, do: updateSchedule},
+}
+
+func createSchedule(v *visit) (done, error) {
+	wanted, err := v.typedSchedule(newSchedule(v))
+	if err != nil {
+		return done{}, err
+	}
+	made, err := v.schedules.CreateSchedule(v.ctx, wanted)
+	if err != nil {
+		return done{}, err
+	}
+	return done{Notice: v.T("Schedule %s was stored.", made.GetName()), To: "/schedules/" + made.GetId()}, nil
+}
+
+// updateSchedule stores what was changed. What the form does not show stays as it is, and so
+// does what is masked: the API puts back what is stored.
+func updateSchedule(v *visit) (done, error) {
+	current, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: v.Value("id")})
+	if err != nil {
+		return done{}, err
+	}
+	wanted, err := v.typedSchedule(current)
+	if err != nil {
+		return done{}, err
+	}
+	f := v.fields()
+	wanted.Ref, wanted.Version = current.GetId(), f.number("version")
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	stored, err := v.schedules.UpdateSchedule(v.ctx, wanted)
+	if err != nil {
+		return done{}, err
+	}
+	return done{Notice: v.T("Schedule %s was stored.", stored.GetName()), To: "/schedules/" + stored.GetId()}, nil
+}
+
+// typedSchedule is a schedule with what was typed into its form. A field that was left alone
+// keeps what is stored, to the last digit, and with what is not shown of it.
+func (v *visit) typedSchedule(base *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
+	s := proto.CloneOf(base)
+	f := &scheduleFields{parameters: v.fields(), stored: base.GetId() != ""}
+	f.set("name", func(name string) { s.Name = new(f.text(name)) })
+	f.set("description", func(name string) { s.Description = new(f.text(name)) })
+	f.when(s)
+	f.policies(s)
+	f.job(s.GetJob())
+	f.alert(s)
+	if !f.stored {
+		s.Enabled = new(f.ticked("enabled"))
+	}
+	return s, f.err()
+}
+
+// scheduleFields reads the form of a schedule.
+type scheduleFields struct {
+	*parameters
+	stored bool // the form showed what is stored; else all of it is new
+}
+
+// set reads a field unless it was left alone.
+func (f *scheduleFields) set(name string, read func(name string)) {
+	if !f.stored || f.edited(name) {
+		read(name)
+	}
+}
+
+// when reads all that says when the schedule is due.
+func (f *scheduleFields) when(s *fairleadv1.Schedule) {
+	f.timing(s)
+	f.set("timezone", func(name string) { s.Timezone = new(f.text(name)) })
+	f.set("calendar", func(name string) { s.Calendar = new(f.text(name)) })
+	f.set("jitter", func(name string) { s.Jitter = f.span(name) })
+	f.set("starts_at", func(name string) { s.StartsAt = f.time(name) })
+	f.set("ends_at", func(name string) { s.EndsAt = f.time(name) })
+}
+
+// timing reads the way in which it is due. The fields of other ways are left.
+func (f *scheduleFields) timing(s *fairleadv1.Schedule) {
+	way := f.choice("way", timingWays...)
+	if f.stored && way == wayOf(s) && !f.edited(way) {
+		return
+	}
+	s.Cron, s.Daily, s.Every, s.Delay, s.At = nil, nil, nil, nil, nil
+	if f.text(way) == "" {
+		f.refuse(way, f.v.T("is missing: say when the schedule is due"))
+	}
+	switch way {
+	case "cron":
+		s.Cron = new(f.text(way))
+	case "daily":
+		s.Daily = new(f.text(way))
+	case "every":
+		s.Every = f.span(way)
+	case "delay":
+		s.Delay = f.span(way)
+	default:
+		s.At = f.time(way)
+	}
+}
+
+// policies reads what happens if runs meet, fail or are missed.
+func (f *scheduleFields) policies(s *fairleadv1.Schedule) {
+	f.set("overlap_action", func(name string) { s.OverlapAction = new(f.text(name)) })
+	f.set("failure_action", func(name string) { s.FailureAction = new(f.text(name)) })
+	f.set("max_concurrency", func(name string) { s.MaxConcurrency = new(f.integer(name)) })
+	f.set("concurrency_policy", func(name string) { s.ConcurrencyPolicy = new(f.text(name)) })
+	f.set("queue_depth", func(name string) { s.QueueDepth = new(f.integer(name)) })
+	f.set("catch_up_mode", func(name string) { s.CatchUpMode = new(f.text(name)) })
+	f.set("catch_up_limit", func(name string) { s.CatchUpLimit = new(f.integer(name)) })
+	f.set("catch_up_window", func(name string) { s.CatchUpWindow = f.span(name) })
+}

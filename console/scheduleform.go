@@ -1,0 +1,151 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// timingWays are the ways in which a schedule can be due. One counts: the fields of the
+// others are not looked at.
+var timingWays = []string{"daily", "cron", "every", "delay", "at"}
+
+// scheduleForm is a schedule that is edited, or a new one, as a form shows it.
+type scheduleForm struct {
+	*fairleadv1.Schedule
+	Way       string // of timingWays
+	Call      bool   // its jobs are calls that the fields of one can show
+	Fields    callFields
+	Kinds     []string // that are known, to choose from
+	Calendars []option
+	Preview   *firesPreview
+}
+
+// IsNew reports whether the schedule is not stored yet.
+func (f *scheduleForm) IsNew() bool { return f.GetId() == "" }
+
+// newSchedule is what a new schedule begins with.
+func newSchedule(v *visit) *fairleadv1.Schedule {
+	return &fairleadv1.Schedule{
+		Timezone: new(v.Zone.String()), Enabled: new(true), OverlapAction: new("allow"), FailureAction: new("run_new"), ConcurrencyPolicy: new("queue"), CatchUpMode: new("none"),
+		Daily: new("03:00"), Job: &fairleadv1.NewJob{Kind: httpKind, Queue: "default", Tenant: "default"},
+	}
+}
+
+// wayOf is the way in which a schedule is due.
+func wayOf(s *fairleadv1.Schedule) string {
+	switch {
+	case s.GetCron() != "":
+		return "cron"
+	case s.GetEvery() != nil:
+		return "every"
+	case s.GetDelay() != nil:
+		return "delay"
+	case s.GetAt() != nil:
+		return "at"
+	}
+	return "daily"
+}
+
+// editedSchedule is the schedule that the form is about, or what a new one begins with.
+func (v *visit) editedSchedule() (*fairleadv1.Schedule, error) {
+	if id := v.Value("id"); id != "" {
+		return v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: id})
+	}
+	return newSchedule(v), nil
+}
+
+func loadScheduleForm(v *visit) (any, error) {
+	s, err := v.editedSchedule()
+	if err != nil {
+		return nil, err
+	}
+	form := &scheduleForm{Schedule: s, Way: wayOf(s)}
+	form.Fields, form.Call = callFieldsOf(s.GetJob())
+	calendars, err := v.calendars.ListCalendars(v.ctx, &fairleadv1.ListCalendarsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	form.Calendars = []option{{"", v.T("none")}}
+	for _, calendar := range calendars.GetItems() {
+		form.Calendars = append(form.Calendars, option{calendar.GetName(), calendar.GetName()})
+	}
+	if v.Unbound() { // others may not list kinds
+		kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, kind := range kinds.GetItems() {
+			form.Kinds = append(form.Kinds, kind.GetName())
+		}
+	}
+	shown, err := loadFiresPreview(v)
+	form.Preview, _ = shown.(*firesPreview)
+	if err != nil {
+		_, why := v.refusal(err)
+		form.Preview = &firesPreview{Why: why}
+	}
+	return form, nil
+}
+
+// ScheduleFields are the values of a schedule in its form.
+func (v *visit) ScheduleFields(f *scheduleForm) map[string]any {
+	s, job := f.Schedule, f.GetJob()
+	return map[string]any{
+		"name": s.GetName(), "description": s.GetDescription(),
+		"cron": s.GetCron(), "daily": s.GetDaily(), "every": v.Span(s.GetEvery()), "delay": v.Span(s.GetDelay()), "at": v.FieldTime(s.GetAt()),
+		"timezone": s.GetTimezone(), "calendar": s.GetCalendar(), "jitter": v.Span(s.GetJitter()), "starts_at": v.FieldTime(s.GetStartsAt()), "ends_at": v.FieldTime(s.GetEndsAt()),
+		"overlap_action": s.GetOverlapAction(), "failure_action": s.GetFailureAction(), "concurrency_policy": s.GetConcurrencyPolicy(), "catch_up_mode": s.GetCatchUpMode(),
+		"max_concurrency": orEmpty(s.GetMaxConcurrency()), "queue_depth": orEmpty(s.GetQueueDepth()), "catch_up_limit": orEmpty(s.GetCatchUpLimit()), "catch_up_window": v.Span(s.GetCatchUpWindow()),
+		"kind": job.GetKind(), "args": v.editable(job.GetArgs()), "tenant": job.GetTenant(), "queue": job.GetQueue(), "priority": orEmpty(job.GetPriority()),
+		"timeout": v.Span(job.GetTimeout()), "max_attempts": orEmpty(job.GetMaxAttempts()), "concurrency_key": job.GetConcurrencyKey(), "on_crash": job.GetOnCrash(), "on_fail": job.GetOnFail(),
+		"retry_base": v.Span(job.GetRetry().GetBase()), "retry_max": v.Span(job.GetRetry().GetMax()), "retry_factor": orEmpty(job.GetRetry().GetFactor()),
+	}
+}
+
+// editable is a document as it is edited: line by line, without what is not shown.
+func (v *visit) editable(document []byte) string {
+	var b bytes.Buffer
+	if hidden := hideUserinfo(document); json.Indent(&b, hidden, "", "  ") != nil {
+		return string(hidden)
+	}
+	return b.String()
+}
+
+// PolicyOptions are the choices of a policy with what each means.
+func (v *visit) PolicyOptions(policy string, values ...string) (options []option) {
+	for _, value := range values {
+		options = append(options, option{value, v.T(policyWords[policy+":"+value])})
+	}
+	return options
+}
+
+// CrashOptions are what may become of a job whose node dies.
+func (v *visit) CrashOptions() []option {
+	return []option{{"", v.T("as its handler says")}, {"revive", v.T("it runs again")}, {"cancel", v.T("it is cancelled")}}
+}
+
+// FailOptions are what may become of a job that has failed for good.
+func (v *visit) FailOptions() []option {
+	return []option{{"", v.T("it is kept")}, {"remove", v.T("it is removed")}}
+}
+
+// MethodOptions are the methods of HTTP calls.
+func (v *visit) MethodOptions() (options []option) {
+	for _, method := range []string{"POST", "GET", "PUT", "PATCH", "DELETE", "HEAD"} {
+		options = append(options, option{method, method})
+	}
+	return options
+}
+
+// OrEmpty is a number as a field takes it: empty for 0.
+func (v *visit) OrEmpty(n int32) any { return orEmpty(n) }
+
+// Zones are time zones to choose from. Any other can be typed.
+func (v *visit) Zones() []string {
+	return []string{
+		"UTC", "Europe/London", "Europe/Paris", "Europe/Berlin", "Europe/Moscow", "Africa/Cairo", "Africa/Johannesburg", "Asia/Dubai", "Asia/Kolkata", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo",
+		"Australia/Sydney", "America/Sao_Paulo", "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles",
+	}
+}
