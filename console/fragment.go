@@ -20,6 +20,8 @@ var fragments = []fragment{
 	{name: "backfill-count", path: "/schedules/{id}/backfill/count", method: "PreviewBackfill", load: loadBackfill},
 	{name: "fires-preview", path: "/new/schedule/fires", method: "PreviewTiming", load: loadFiresPreview},
 	{name: "fires-preview", path: "/schedules/{id}/edit/fires", method: "PreviewTiming", load: loadFiresPreview},
+	{name: "calendar-effect", path: "/new/calendar/effect", method: "ListSchedules", load: loadCalendarEffect},
+	{name: "calendar-effect", path: "/calendars/{name}/edit/effect", method: "ListSchedules", load: loadCalendarEffect},
 }
 
 // part answers with a fragment. What the API refuses takes its place: the form is not done

@@ -1,0 +1,129 @@
+package console
+
+import (
+	"net/url"
+
+	"google.golang.org/protobuf/proto"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var calendarActions = []action{
+	{name: "calendar-form", path: "/new/calendar", Title: "New calendar", Button: "Save", Nav: "calendars", method: "CreateCalendar", load: loadCalendarForm, do: createCalendar},
+	{name: "calendar-form", path: "/calendars/{name}/edit", Title: "Edit the calendar", Button: "Save", Nav: "calendars", method: "UpdateCalendar", load: loadCalendarForm, do: updateCalendar},
+	{name: "calendar-delete", path: "/calendars/{name}/delete", Title: "Delete the calendar", Nav: "calendars", method: "DeleteCalendar", Grave: true, load: loadCalendarForm, do: deleteCalendar},
+}
+
+// calendarForm is a calendar that is edited, or a new one, and what comes of it as it was
+// typed.
+type calendarForm struct {
+	*fairleadv1.Calendar
+	Effect *calendarEffect
+}
+
+// IsNew reports whether the calendar is not stored yet.
+func (f *calendarForm) IsNew() bool { return f.GetVersion() == 0 }
+
+// editedCalendar is the calendar that the form is about, or an empty one.
+func (v *visit) editedCalendar() (*fairleadv1.Calendar, error) {
+	name := v.Value("name")
+	if name == "" {
+		return &fairleadv1.Calendar{}, nil
+	}
+	return v.calendars.GetCalendar(v.ctx, &fairleadv1.GetCalendarRequest{Name: name})
+}
+
+func loadCalendarForm(v *visit) (any, error) {
+	calendar, err := v.editedCalendar()
+	if err != nil {
+		return nil, err
+	}
+	form := &calendarForm{Calendar: calendar}
+	typed, wrong := calendar, error(nil)
+	if v.posted != nil {
+		typed, wrong = v.typedCalendar(calendar)
+	}
+	if form.Effect, err = v.calendarEffect(calendar, typed); err != nil {
+		return nil, err
+	}
+	if wrong != nil {
+		_, form.Effect.Why = v.refusal(wrong)
+	}
+	return form, nil
+}
+
+// loadCalendarEffect is what comes of a calendar as it was typed.
+func loadCalendarEffect(v *visit) (any, error) {
+	form, err := loadCalendarForm(v)
+	if err != nil {
+		return nil, err
+	}
+	return form.(*calendarForm).Effect, nil
+}
+
+func createCalendar(v *visit) (done, error) {
+	wanted, err := v.typedCalendar(&fairleadv1.Calendar{})
+	if err != nil {
+		return done{}, err
+	}
+	made, err := v.calendars.CreateCalendar(v.ctx, wanted)
+	if err != nil {
+		return done{}, err
+	}
+	return v.storedCalendar(made), nil
+}
+
+func updateCalendar(v *visit) (done, error) {
+	current, err := v.editedCalendar()
+	if err != nil {
+		return done{}, err
+	}
+	wanted, err := v.typedCalendar(current)
+	if err != nil {
+		return done{}, err
+	}
+	f := v.fields()
+	wanted.Version = f.number("version")
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	stored, err := v.calendars.UpdateCalendar(v.ctx, wanted)
+	if err != nil {
+		return done{}, err
+	}
+	return v.storedCalendar(stored), nil
+}
+
+// storedCalendar leads to the page of a calendar that was stored.
+func (v *visit) storedCalendar(calendar *fairleadv1.Calendar) done {
+	return done{Notice: v.T("Calendar %s was stored.", calendar.GetName()), To: "/calendars/" + url.PathEscape(calendar.GetName())}
+}
+
+func deleteCalendar(v *visit) (done, error) {
+	name := v.Value("name")
+	if _, err := v.calendars.DeleteCalendar(v.ctx, &fairleadv1.GetCalendarRequest{Name: name}); err != nil {
+		return done{}, err
+	}
+	return done{Notice: v.T("Calendar %s was deleted.", name), To: "/calendars"}, nil
+}
+
+// typedCalendar is a calendar with what was typed into its form.
+func (v *visit) typedCalendar(base *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
+	calendar, f := proto.CloneOf(base), v.fields()
+	if base.GetVersion() == 0 {
+		calendar.Name = f.text("name")
+	}
+	calendar.Description = f.text("description")
+	calendar.Weekdays = nil
+	for _, day := range weekdayNames {
+		if f.ticked("weekday_" + day) {
+			calendar.Weekdays = append(calendar.Weekdays, day)
+		}
+	}
+	calendar.Dates = f.dates("dates")
+	calendar.Ranges = f.ranges("ranges")
+	return calendar, f.err()
+}
+
+// weekdayNames are the weekdays as the API has them, Monday first.
+var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}

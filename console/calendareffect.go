@@ -1,0 +1,82 @@
+package console
+
+import (
+	"time"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	usersLookedAt = 5000 // schedules that are looked through for a calendar
+	usersShown    = 20   // of those that name it
+)
+
+// calendarEffect is a year of a calendar as it was typed, and what becomes of the schedules
+// that name it.
+type calendarEffect struct {
+	Year   int
+	Months []monthPicture
+	Users  count // schedules that name it
+	Moves  []movedSchedule
+	Why    string // what was typed is not whole; empty: it is
+}
+
+// movedSchedule is a schedule and its next instant, as it is and as it would be.
+type movedSchedule struct {
+	*fairleadv1.Schedule
+	Before, After time.Time // zero: none
+}
+
+// Moved reports whether the next instant is another one.
+func (m movedSchedule) Moved() bool { return !m.Before.Equal(m.After) }
+
+func (v *visit) calendarEffect(current, typed *fairleadv1.Calendar) (*calendarEffect, error) {
+	today := v.Now.In(v.Zone)
+	effect := &calendarEffect{Year: today.Year(), Months: yearPicture(today.Year(), today, exclusionsOf(typed))}
+	if current.GetVersion() == 0 {
+		return effect, nil // no schedule can name it yet
+	}
+	users, more, err := v.schedulesNaming(current.GetName())
+	if err != nil {
+		return nil, err
+	}
+	effect.Users = count{N: int64(len(users)), More: more}
+	for _, s := range users[:min(len(users), usersShown)] {
+		effect.Moves = append(effect.Moves, movedSchedule{Schedule: s, Before: v.nextBy(s, current), After: v.nextBy(s, typed)})
+	}
+	return effect, nil
+}
+
+// nextBy is the next instant of a schedule by a calendar; zero: none, or it is not known.
+func (v *visit) nextBy(s *fairleadv1.Schedule, calendar *fairleadv1.Calendar) time.Time {
+	plan, err := planOf(s, calendar)
+	if err != nil || plan.unforeseeable() {
+		return time.Time{}
+	}
+	for _, due := range plan.timing.Preview(v.Now, 1) {
+		return due
+	}
+	return time.Time{}
+}
+
+// schedulesNaming are the schedules that name a calendar; more: not all were looked at.
+func (v *visit) schedulesNaming(calendar string) (users []*fairleadv1.Schedule, more bool, err error) {
+	request := &fairleadv1.ListSchedulesRequest{PageSize: 1000}
+	for looked := 0; looked < usersLookedAt; {
+		list, err := v.schedules.ListSchedules(v.ctx, request)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, s := range list.GetItems() {
+			if s.GetCalendar() == calendar {
+				users = append(users, s)
+			}
+		}
+		looked += len(list.GetItems())
+		request = &fairleadv1.ListSchedulesRequest{PageSize: 1000, PageToken: list.GetNextPageToken()}
+		if request.GetPageToken() == "" {
+			return users, false, nil
+		}
+	}
+	return users, true, nil
+}

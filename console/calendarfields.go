@@ -1,0 +1,53 @@
+package console
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// dates are those of a field, with spaces, commas or lines between them.
+func (p *parameters) dates(name string) []string {
+	return strings.FieldsFunc(p.text(name), func(r rune) bool { return strings.ContainsRune(" ,;\t\n", r) })
+}
+
+// ranges are those of a field, one in each line: its first and its last day.
+func (p *parameters) ranges(name string) (all []*fairleadv1.DateRange) {
+	for line := range strings.Lines(p.text(name)) {
+		days := slices.DeleteFunc(strings.Fields(line), func(word string) bool { return strings.Trim(word, "-–") == "" || word == "to" })
+		switch len(days) {
+		case 0:
+		case 2:
+			all = append(all, &fairleadv1.DateRange{From: days[0], To: days[1]})
+		default:
+			p.refuse(name, p.v.T("must have the first and the last day in each line, as 2026-12-24 – 2027-01-01"))
+		}
+	}
+	return all
+}
+
+// weekdayTick is a weekday to tick.
+type weekdayTick struct {
+	Name, Label, Value string
+}
+
+// CalendarFields are the values of a calendar in its form.
+func (v *visit) CalendarFields(calendar *fairleadv1.Calendar) map[string]any {
+	var ticks []weekdayTick
+	for i, day := range weekdayNames {
+		tick := weekdayTick{Name: "weekday_" + day, Label: v.T(time.Weekday((i + 1) % 7).String())}
+		if slices.Contains(calendar.GetWeekdays(), day) {
+			tick.Value = "true"
+		}
+		ticks = append(ticks, tick)
+	}
+	var ranges []string
+	for _, r := range calendar.GetRanges() {
+		ranges = append(ranges, r.GetFrom()+" – "+r.GetTo())
+	}
+	return map[string]any{
+		"name": calendar.GetName(), "description": calendar.GetDescription(), "weekdays": ticks, "dates": strings.Join(calendar.GetDates(), "\n"), "ranges": strings.Join(ranges, "\n"),
+	}
+}
