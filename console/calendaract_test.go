@@ -31,6 +31,8 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 	form.Del("weekday_sunday")
 	effect, _ := r.sends(200, path+"/edit/effect", form)
 	r.shows(effect, "1 schedule names it.", "nightly", "Next instant then", "data-excluded")
+	form.Set("year", "2027")
+	r.shows(first(r.sends(200, path+"/edit/effect", form)), `id="year-2027"`, "2027-12-31\nevery Friday")
 	form.Set("ranges", "2027-12-27")
 	r.shows(first(r.sends(200, path+"/edit/effect", form)), "ranges: must have the first and the last day")
 	r.shows(first(r.sends(400, path+"/edit", form)), `id="problem"`, ">2027-12-27<")

@@ -32,7 +32,12 @@ func (m movedSchedule) Moved() bool { return !m.Before.Equal(m.After) }
 
 func (v *visit) calendarEffect(current, typed *fairleadv1.Calendar) (*calendarEffect, error) {
 	today := v.Now.In(v.Zone)
-	effect := &calendarEffect{Year: today.Year(), Months: yearPicture(today.Year(), today, exclusionsOf(typed))}
+	year := today.Year()
+	f := v.fields()
+	if asked := f.number("year"); f.err() == nil && asked > 0 && asked <= lastYear {
+		year = int(asked)
+	}
+	effect := &calendarEffect{Year: year, Months: yearPicture(year, today, exclusionsOf(typed))}
 	if current.GetVersion() == 0 {
 		return effect, nil // no schedule can name it yet
 	}

@@ -1,9 +1,6 @@
 package console
 
 import (
-	"bytes"
-	"encoding/json"
-
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
@@ -98,19 +95,10 @@ func (v *visit) ScheduleFields(f *scheduleForm) map[string]any {
 		"timezone": s.GetTimezone(), "calendar": s.GetCalendar(), "jitter": v.Span(s.GetJitter()), "starts_at": v.FieldTime(s.GetStartsAt()), "ends_at": v.FieldTime(s.GetEndsAt()),
 		"overlap_action": s.GetOverlapAction(), "failure_action": s.GetFailureAction(), "concurrency_policy": s.GetConcurrencyPolicy(), "catch_up_mode": s.GetCatchUpMode(),
 		"max_concurrency": orEmpty(s.GetMaxConcurrency()), "queue_depth": orEmpty(s.GetQueueDepth()), "catch_up_limit": orEmpty(s.GetCatchUpLimit()), "catch_up_window": v.Span(s.GetCatchUpWindow()),
-		"kind": job.GetKind(), "args": v.editable(job.GetArgs()), "tenant": job.GetTenant(), "queue": job.GetQueue(), "priority": orEmpty(job.GetPriority()),
+		"kind": job.GetKind(), "args": v.Editable(job.GetArgs()), "tenant": job.GetTenant(), "queue": job.GetQueue(), "priority": orEmpty(job.GetPriority()),
 		"timeout": v.Span(job.GetTimeout()), "max_attempts": orEmpty(job.GetMaxAttempts()), "concurrency_key": job.GetConcurrencyKey(), "on_crash": job.GetOnCrash(), "on_fail": job.GetOnFail(),
 		"retry_base": v.Span(job.GetRetry().GetBase()), "retry_max": v.Span(job.GetRetry().GetMax()), "retry_factor": orEmpty(job.GetRetry().GetFactor()),
 	}
-}
-
-// editable is a document as it is edited: line by line, without what is not shown.
-func (v *visit) editable(document []byte) string {
-	var b bytes.Buffer
-	if hidden := hideUserinfo(document); json.Indent(&b, hidden, "", "  ") != nil {
-		return string(hidden)
-	}
-	return b.String()
 }
 
 // PolicyOptions are the choices of a policy with what each means.

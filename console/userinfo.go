@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
 )
 
@@ -21,6 +22,15 @@ const hiddenUserinfo = "***@"
 // must be seen that there is one, so that it can stay.
 func hideUserinfo(document []byte) []byte {
 	return userinfo.ReplaceAll(document, []byte("${1}"+hiddenUserinfo))
+}
+
+// Editable is a document as it is edited: line by line, without what is not shown.
+func (v *visit) Editable(document []byte) string {
+	var b bytes.Buffer
+	if hidden := hideUserinfo(document); json.Indent(&b, hidden, "", "  ") != nil {
+		return string(hidden)
+	}
+	return b.String()
 }
 
 // addressed finds an address with a name and password up to the end of its host.

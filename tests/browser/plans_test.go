@@ -150,3 +150,31 @@ func (t *tab) shot(name string) {
 		t.Fatal(err)
 	}
 }
+
+func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		t.Run(lang, func(t *testing.T) {
+			tab, client := planning(t, lang)
+			tab.visit("/calendars")
+			tab.follow(`main a[href^="/new/calendar"]`)
+			tab.enters("name", "feast")
+			tab.enters("dates", "12-25")
+			tab.await(`document.querySelectorAll("#calendar-effect [data-excluded]").length === 1`)
+			tab.enters("weekday_sunday", "true")
+			tab.await(`document.querySelectorAll("#calendar-effect [data-excluded]").length > 50`)
+			tab.follow("#do")
+			tab.await(`location.pathname === "/calendars/feast" && document.getElementById("notice") !== null`)
+			tab.follow(`#calendar-actions a[href*="/edit?"]`)
+			tab.enters("description", "of banks")
+			tab.follow("#do")
+			tab.await(`document.getElementById("notice") !== null`)
+			if calendars, err := client.Calendars(t.Context()); err != nil || len(calendars) != 1 || calendars[0].Description != "of banks" || len(calendars[0].Weekdays) != 1 {
+				t.Errorf("stored are %+v, %v", calendars, err)
+			}
+			tab.press(`#calendar-actions a[href*="/delete?"]`)
+			tab.confirm()
+			tab.await(`location.pathname === "/calendars"`)
+			tab.quiet("calendar")
+		})
+	}
+}
