@@ -122,6 +122,25 @@ func TestACopyHasWhatTheFormSays(t *testing.T) {
 	}
 }
 
+func TestACopyKeepsThePasswordThatIsNotShown(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := &fairlead.Job{Kind: "noop", Args: []byte(`{"url":"https://ann:sesame@api.example.org/x"}`)}
+	r.enqueue(job)
+	path := "/jobs/" + text(job.ID) + "/copy"
+	form := r.page(http.StatusOK, path)
+	r.shows(form, "https://***@api.example.org/x")
+	r.hides(form, "sesame")
+	answer := r.ask(http.MethodPost, path, url.Values{"args": {`{"url":"https://***@api.example.org/y"}`}})
+	id, _ := number(strings.TrimPrefix(answer.Header.Get("Location"), "/jobs/"))
+	copied, err := r.jobs.Get(t.Context(), id)
+	if err != nil || string(copied.Args) != `{"url":"https://ann:sesame@api.example.org/y"}` {
+		t.Errorf("the copy is %+v, %v", copied, err)
+	}
+	if answer := r.ask(http.MethodPost, path, url.Values{"args": {`{"url":"https://***@evil.example.org/"}`}}); answer.StatusCode != http.StatusBadRequest {
+		t.Errorf("a password for another host is answered with %d", answer.StatusCode)
+	}
+}
+
 func TestAViewerHasNoButtonsAndIsRefused(t *testing.T) {
 	r := newRig(t, true, nil)
 	job := later(r)

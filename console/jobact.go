@@ -130,9 +130,12 @@ func copyJob(v *visit) (done, error) {
 		return done{}, err
 	}
 	f := v.fields()
-	args := []byte(f.text("args"))
-	if len(args) > 0 && !json.Valid(args) {
+	args, whole := restoreUserinfo([]byte(f.text("args")), job.GetArgs())
+	switch {
+	case len(args) > 0 && !json.Valid(args):
 		f.refuse("args", v.T("must be a JSON document"))
+	case !whole:
+		f.refuse("args", v.T("have *** in the place of a name and password of another address; write them in its place"))
 	}
 	if masked := []byte(`"***"`); bytes.Contains(job.GetArgs(), masked) && bytes.Contains(args, masked) {
 		f.refuse("args", v.T("have a confidential value that is not shown, ***; write the value in its place"))
