@@ -80,6 +80,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 		c.refuse(w, v, err)
 		return
 	}
+	c.forget() // what an action decides by is what is now
 	result, err := a.do(v)
 	if err != nil {
 		c.notDone(w, v, a, err)
