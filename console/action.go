@@ -84,6 +84,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 		c.refuse(w, v, err)
 		return
 	}
+	c.forget() // what an action decides by is what is now
 	if a.whatIf != nil && v.posted.Get("what_if") != "" {
 		c.foresee(w, v, a)
 		return

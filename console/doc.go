@@ -23,6 +23,9 @@
 // the API refuses, the form is shown again, with what was typed and with what has changed
 // since it was opened. After an action nothing is shown that was read before it.
 //
+// A fragment is a part of a form that the API makes anew while one types, as the next fires
+// of a schedule. A long form, into which much is typed, is a page and does not open over one.
+//
 // # Many viewers
 //
 // Time is cut into ticks of two seconds. Within a tick a question to the API is asked

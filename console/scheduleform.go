@@ -96,7 +96,7 @@ func (v *visit) ScheduleFields(f *scheduleForm) map[string]any {
 		"overlap_action": s.GetOverlapAction(), "failure_action": s.GetFailureAction(), "concurrency_policy": s.GetConcurrencyPolicy(), "catch_up_mode": s.GetCatchUpMode(),
 		"max_concurrency": orEmpty(s.GetMaxConcurrency()), "queue_depth": orEmpty(s.GetQueueDepth()), "catch_up_limit": orEmpty(s.GetCatchUpLimit()), "catch_up_window": v.Span(s.GetCatchUpWindow()),
 		"kind": job.GetKind(), "args": v.Editable(job.GetArgs()), "tenant": job.GetTenant(), "queue": job.GetQueue(), "priority": orEmpty(job.GetPriority()),
-		"timeout": v.Span(job.GetTimeout()), "max_attempts": orEmpty(job.GetMaxAttempts()), "concurrency_key": job.GetConcurrencyKey(), "on_crash": job.GetOnCrash(), "on_fail": job.GetOnFail(),
+		"timeout": v.Span(job.GetTimeout()), "max_attempts": orEmpty(job.GetMaxAttempts()), "key": job.GetKey(), "concurrency_key": job.GetConcurrencyKey(), "on_crash": job.GetOnCrash(), "on_fail": job.GetOnFail(),
 		"retry_base": v.Span(job.GetRetry().GetBase()), "retry_max": v.Span(job.GetRetry().GetMax()), "retry_factor": orEmpty(job.GetRetry().GetFactor()),
 	}
 }

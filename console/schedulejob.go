@@ -14,6 +14,7 @@ func (f *scheduleFields) job(job *fairleadv1.NewJob) {
 	f.set("priority", func(name string) { job.Priority = f.integer(name) })
 	f.set("timeout", func(name string) { job.Timeout = f.span(name) })
 	f.set("max_attempts", func(name string) { job.MaxAttempts = f.integer(name) })
+	f.set("key", func(name string) { job.Key = f.text(name) })
 	f.set("concurrency_key", func(name string) { job.ConcurrencyKey = f.text(name) })
 	f.set("on_crash", func(name string) { job.OnCrash = f.text(name) })
 	f.set("on_fail", func(name string) { job.OnFail = f.text(name) })

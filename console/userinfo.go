@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"strings"
 )
 
 // userinfo is the name and password in an address, as it may stand in a document, where
@@ -34,25 +35,31 @@ func (v *visit) Editable(document []byte) string {
 }
 
 // addressed finds an address with a name and password up to the end of its host.
-var addressed = regexp.MustCompile(userinfo.String() + `([^/?#\s"<>\\\\]*)`)
+var addressed = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/)([^/?#\s"<>\\]*)@([^/?#\s"<>\\]*)`)
 
 // restoreUserinfo puts names and passwords back in the place of their mask, from what is
 // stored, and reports whether that was possible for all. They go back only to the host that
-// they were stored for: an edit must not send them elsewhere.
+// they were stored for, since an edit must not send them elsewhere, and only if that host has
+// no others.
 func restoreUserinfo(typed, stored []byte) (restored []byte, whole bool) {
-	known := map[string][]byte{}
+	host := func(found [][]byte) string {
+		return strings.ReplaceAll(string(found[1]), `\`, "") + string(found[3])
+	}
+	known, others := map[string]string{}, map[string]bool{}
 	for _, found := range addressed.FindAllSubmatch(stored, -1) {
-		known[string(found[1])+string(found[2])] = found[0]
+		at, who := host(found), string(found[2])
+		others[at] = others[at] || known[at] != "" && known[at] != who
+		known[at] = who
 	}
 	whole = true
 	restored = addressed.ReplaceAllFunc(typed, func(address []byte) []byte {
 		found := addressed.FindSubmatch(address)
-		if !bytes.HasSuffix(bytes.TrimSuffix(address, found[2]), []byte("/"+hiddenUserinfo)) {
+		if string(found[2])+"@" != hiddenUserinfo {
 			return address
 		}
-		before, is := known[string(found[1])+string(found[2])]
-		whole = whole && is
-		return before
+		at := host(found)
+		whole = whole && known[at] != "" && !others[at]
+		return []byte(string(found[1]) + known[at] + "@" + string(found[3]))
 	})
 	return restored, whole
 }

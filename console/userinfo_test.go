@@ -1,6 +1,9 @@
 package console
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestAddressesAreShownWithoutNamesAndPasswords(t *testing.T) {
 	for text, want := range map[string]string{
@@ -14,6 +17,27 @@ func TestAddressesAreShownWithoutNamesAndPasswords(t *testing.T) {
 	} {
 		if got := withoutUserinfo(text); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAPasswordGoesBackOnlyWhereItWasStored(t *testing.T) {
+	const stored = `{"a":"https://ann:1@one.example.org/x","b":"https:\/\/bob:2@two.example.org","c":["ftp://c:3@three.example.org","ftp://d:4@three.example.org"]}`
+	if shown := string(hideUserinfo([]byte(stored))); strings.Contains(shown, "ann") || strings.Count(shown, hiddenUserinfo) != 4 {
+		t.Errorf("shown is %s", shown)
+	}
+	for typed, want := range map[string]string{
+		"https://***@one.example.org/y":     "https://ann:1@one.example.org/y",
+		"https://***@two.example.org":       "https://bob:2@two.example.org",
+		"https://eve:5@one.example.org":     "https://eve:5@one.example.org",
+		"https://one.example.org":           "https://one.example.org",
+		"http://***@one.example.org":        "", // of another scheme
+		"https://***@one.example.org:8443/": "",
+		"https://***@evil.example.org/":     "",
+		"ftp://***@three.example.org":       "", // it has two
+	} {
+		if got, whole := restoreUserinfo([]byte(typed), []byte(stored)); whole != (want != "") || whole && string(got) != want {
+			t.Errorf("%s becomes %s, %v", typed, got, whole)
 		}
 	}
 }

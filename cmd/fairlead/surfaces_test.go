@@ -115,6 +115,7 @@ func (s *surfaces) begin(url string) map[string]ended {
 		"alert":             s.alert(url),
 		"alert of jobs":     s.jobAlert(url),
 		"gate before run":   s.gate(url),
+		"test of a call":    s.testedCall(url),
 		"sweep of calls":    s.sweep(object{"kind": "http", "to": 3, "args": object{"url": url}, "attempts": 1, "timeout": "1s"}),
 	}
 }
@@ -126,6 +127,15 @@ func (s *surfaces) job(kind, tenant string, args object) ended {
 		return atOnce
 	}
 	return s.tried(fairlead.Filter{Tenants: []string{tenant}}, 1)
+}
+
+// testedCall tests the call of a schedule, which has ended when it is answered.
+func (s *surfaces) testedCall(url string) ended {
+	name := s.name()
+	if _, fine := s.ask("POST", "/api/v1/schedules", object{"name": name, "daily": "03:00", "enabled": false, "job": object{"kind": "http", "args": object{"url": url}}}); fine {
+		s.ask("POST", "/api/v1/schedules/"+name+"/test", object{})
+	}
+	return atOnce
 }
 
 // tried reports whether there are so many jobs, and all were tried.

@@ -21,6 +21,7 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -56,7 +57,11 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := server.New(node, store, server.Options{Version: "test", Log: log})
+	guard, err := httpcall.NewGuard(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := server.New(node, store, server.Options{Version: "test", Log: log, TryCall: httpcall.New(httpcall.Options{Guard: guard}).Try})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,23 +69,6 @@ func (c *call) sayBackfill(counted *fairleadv1.PreviewBackfillResponse, err erro
 	return c.say(counted, "%s, of %s to %s", runCount(int(counted.GetRuns())), c.moment(counted.GetFirst().AsTime()), c.moment(counted.GetLast().AsTime()))
 }
 
-// scheduleTestCommand makes the call of a schedule, and prints it as its runs keep it.
-func (s *session) scheduleTestCommand() *cobra.Command {
-	var args string
-	cmd := verb("test NAME", "Make the call of a schedule of HTTP calls once, now, without a job", nil)
-	cmd.RunE = s.runs(func(ctx context.Context, c *call) (err error) {
-		request := &fairleadv1.TestScheduleRequest{Id: c.args[0]}
-		if cmd.Flags().Changed("args") {
-			if request.Args, err = readDocument("--args", args, c.in); err != nil {
-				return err
-			}
-		}
-		return c.printDetails(c.schedules.TestSchedule(ctx, request))
-	})
-	cmd.Flags().StringVar(&args, "args", "", "instead of the schedule's: JSON, @FILE or - for what is piped in")
-	return cmd
-}
-
 func runCount(n int) string {
 	if n == 1 {
 		return "1 run"

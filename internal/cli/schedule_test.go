@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +39,22 @@ func TestASchedulesLifeOnTheCommandLine(t *testing.T) {
 	r.says([]string{"schedule nightly is deleted"}, "schedule", "delete", "nightly")
 	r.fails(ExitNotFound, "nightly", "schedule", "get", "nightly")
 	r.says([]string{"calendar feast is deleted"}, "calendar", "delete", "feast")
+}
+
+func TestACallIsTestedOnTheCommandLine(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/fine" {
+			w.WriteHeader(http.StatusTeapot)
+		}
+	}))
+	t.Cleanup(target.Close)
+	r := newRig(t)
+	r.typed(ExitOK, "schedule", "create", "tea", "http", "--daily", "16:00", "--args", `{"url":"`+target.URL+`/fine"}`)
+	r.says([]string{"success  yes", `"status":200`}, "schedule", "test", "tea")
+	r.fails(ExitJobFailed, "a run of schedule tea would have failed", "schedule", "test", "tea", "--args", `{"url":"`+target.URL+`/pot"}`)
+	if jobs := r.document("job", "list")["items"]; jobs != nil && len(jobs.([]any)) > 0 {
+		t.Errorf("there are the jobs %v", jobs)
+	}
 }
 
 func TestTheSoonestSchedulesAreListedInTheirOrder(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/console"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -29,8 +30,12 @@ func freeze(t *testing.T, file, prefix string, auth server.Auth) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	guard, err := httpcall.NewGuard(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
 	stopping := make(chan struct{})
-	options := server.Options{Version: "test", Log: log, Auth: auth, Stopping: stopping}
+	options := server.Options{Version: "test", Log: log, Auth: auth, Stopping: stopping, TryCall: httpcall.New(httpcall.Options{Guard: guard}).Try}
 	look := func(api http.Handler) (http.Handler, error) {
 		return console.New(api, console.Options{Version: "test", Prefix: prefix, Stopping: stopping, Log: log})
 	}

@@ -2,6 +2,8 @@ package browser
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -90,6 +92,35 @@ func TestActionsOnASchedule(t *testing.T) {
 			tab.press(button("delete"))
 			tab.confirm()
 			tab.await(`location.pathname === "/schedules"`)
+		})
+	}
+}
+
+func TestTheRequestOfAScheduleIsTested(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"tea":"ready"}`))
+	}))
+	t.Cleanup(target.Close)
+	args := []byte(`{"url":"` + target.URL + `/tea","headers":{"Authorization":"sesame"},"body":{"cups":2}}`)
+	for _, lang := range []string{"en", "zh"} {
+		t.Run(lang, func(t *testing.T) {
+			tab, client := planning(t, lang, schedule.Schedule{Name: "tea", Daily: "16:00", Job: fairlead.Job{Kind: "http", Args: args}})
+			s, err := client.Get(t.Context(), "tea")
+			if err != nil {
+				t.Fatal(err)
+			}
+			tab.visit(fmt.Sprint("/schedules/", s.ID))
+			tab.press(`#schedule-actions a[href*="/test?"]`)
+			tab.do(chromedp.Click(chromedp.CSS("#dialog #do")))
+			tab.await(`document.querySelector("#dialog #tested.done") !== null && document.getElementById("test-response").innerText.includes("ready")`)
+			if value[bool](tab, `document.getElementById("dialog").innerText.includes("sesame")`) {
+				t.Error("the password is shown")
+			}
+			tab.shot("tested-" + lang)
+			tab.accessible("tested")
+			tab.fits("tested")
+			tab.quiet("tested")
 		})
 	}
 }

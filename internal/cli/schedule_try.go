@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// scheduleTestCommand makes the call of a schedule, and prints it as its runs keep it. It
+// fails as a run that is waited for does.
+func (s *session) scheduleTestCommand() *cobra.Command {
+	var args string
+	cmd := verb("test NAME", "Make the call of a schedule of HTTP calls once, now, without a job", nil)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) (err error) {
+		request := &fairleadv1.TestScheduleRequest{Id: c.args[0]}
+		if cmd.Flags().Changed("args") {
+			if request.Args, err = readDocument("--args", args, c.in); err != nil {
+				return err
+			}
+		}
+		tested, err := c.schedules.TestSchedule(ctx, request)
+		if err := c.printDetails(tested, err); err != nil || tested.GetSuccess() {
+			return err
+		}
+		return failf(ExitJobFailed, "a run of schedule %s would have failed", c.args[0])
+	})
+	cmd.Flags().StringVar(&args, "args", "", "instead of the schedule's: JSON, @FILE or - for what is piped in")
+	return cmd
+}
