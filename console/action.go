@@ -19,7 +19,8 @@ type action struct {
 	Grave  bool   // something is ended or taken away
 	load   func(*visit) (any, error)
 	do     func(*visit) (done, error)
-	Files  bool // it takes files
+	Files  bool   // it takes files
+	Check  string // what is done first: what was sent is shown as it will be understood; empty: there is no such step
 }
 
 // done is what came of an action.
@@ -32,6 +33,7 @@ type done struct {
 type actForm struct {
 	*action
 	Problem string // why it was not done; empty: it was not tried
+	Checked string // the mark of what was sent, if that was checked and is sound
 	Data    any
 }
 
@@ -66,11 +68,16 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 	if err == nil && !v.May(a.method) {
 		err = errMayNot(v)
 	}
-	if err == nil {
-		err = v.readForm()
-	}
 	if err != nil {
 		c.refuse(w, v, err)
+		return
+	}
+	if err := v.readForm(); err != nil {
+		c.notDone(w, v, a, err)
+		return
+	}
+	if a.Check != "" && !v.checked() {
+		c.check(w, v, a)
 		return
 	}
 	result, err := a.do(v)
