@@ -21,9 +21,21 @@ func TestEveryActionNamesAMethodOfTheAPI(t *testing.T) {
 		}
 	}
 	for _, button := range jobButtons {
-		if !slices.ContainsFunc(actions, func(a action) bool { return a.path == "/jobs/{id}/"+button.Name && a.method == button.Method }) {
-			t.Errorf("the button %q leads nowhere", button.Name)
-		}
+		leadsTo(t, "/jobs/{id}/"+button.Name, button.Method)
+	}
+	for _, button := range batchButtons {
+		leadsTo(t, "/batches/{id}/"+button.Name, button.Method)
+	}
+	for _, button := range sweepButtons {
+		leadsTo(t, "/sweeps/{id}/"+button.Name, button.Method)
+	}
+}
+
+// leadsTo fails unless an action has the path and the method of a button.
+func leadsTo(t *testing.T, path, method string) {
+	t.Helper()
+	if !slices.ContainsFunc(actions, func(a action) bool { return a.path == path && a.method == method }) {
+		t.Errorf("the button of %s leads nowhere", path)
 	}
 }
 

@@ -3,4 +3,4 @@ package console
 import "slices"
 
 // actions are all that can be done. Each list stands beside what it is about.
-var actions = slices.Concat(jobActions)
+var actions = slices.Concat(jobActions, batchActions, sweepActions)

@@ -24,12 +24,15 @@ type services struct {
 	sweeps    fairleadv1connect.SweepServiceClient
 	kinds     fairleadv1connect.KindServiceClient
 
+	client  *http.Client // for what is no method
 	sharing *sharing
 }
 
+// at is where the API is: no request leaves the process.
+const at = "http://fairlead"
+
 func newServices(api http.Handler) *services {
 	client := &http.Client{Transport: inside{api}}
-	const at = "http://fairlead" // no request leaves the process
 	sharing := &sharing{}
 	shared := connect.WithInterceptors(sharing.interceptor())
 	return &services{
@@ -46,6 +49,7 @@ func newServices(api http.Handler) *services {
 		batches:   fairleadv1connect.NewBatchServiceClient(client, at, shared),
 		sweeps:    fairleadv1connect.NewSweepServiceClient(client, at, shared),
 		kinds:     fairleadv1connect.NewKindServiceClient(client, at, shared),
+		client:    client,
 		sharing:   sharing,
 	}
 }
