@@ -74,7 +74,11 @@ func (r *rig) sendFile(content []byte, fields url.Values) (status int, body stri
 			r.Fatal(err)
 		}
 	}
-	file, err := form.CreateFormFile("lines", "walls.csv")
+	name := "walls.csv"
+	if content == nil {
+		name = "" // as browsers send a file that was not chosen
+	}
+	file, err := form.CreateFormFile("lines", name)
 	if err != nil {
 		r.Fatal(err)
 	}

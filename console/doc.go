@@ -23,6 +23,10 @@
 // the API refuses, the form is shown again, with what was typed and with what has changed
 // since it was opened. After an action nothing is shown that was read before it.
 //
+// An action with a Check first shows what was sent as the API understands it, and stores
+// nothing: sending exactly the same once more does it. Buttons say for what they are
+// offered; the API says what is done.
+//
 // # Many viewers
 //
 // Time is cut into ticks of two seconds. Within a tick a question to the API is asked

@@ -28,8 +28,10 @@ func (v *visit) readForm() error {
 	}
 	v.posted = url.Values{}
 	for name, values := range v.request.PostForm {
-		for _, value := range values {
-			v.posted.Add(name, strings.ReplaceAll(value, "\r\n", "\n")) // as browsers send what was typed
+		for i, value := range values {
+			if value != "" || i == 0 { // a file that was not chosen is sent as an empty text
+				v.posted.Add(name, strings.ReplaceAll(value, "\r\n", "\n"))
+			}
 		}
 	}
 	return v.readFiles()

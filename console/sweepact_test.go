@@ -25,7 +25,7 @@ func TestASweepIsStartedStoppedAndDeletedWithItsCounts(t *testing.T) {
 	r.shows(r.page(200, "/sweeps/1/start"), "100 items are to do.", `name="was.state" value="created"`)
 	r.post(303, "/sweeps/1/start", url.Values{"was.state": {"created"}})
 	r.shows(r.page(200, "/sweeps/1"), `href="/sweeps/1/stop?next=`)
-	r.shows(r.page(200, "/sweeps/1/stop"), "are left to do, and may be started again later.", "At most 8 in flight", `class="grave"`)
+	r.shows(r.page(200, "/sweeps/1/stop"), "the sweep can go on with them later.", "At most 8 in flight", `class="grave"`)
 	r.post(303, "/sweeps/1/stop", url.Values{"reason": {"the mail server is full"}})
 	r.until("it has stopped", func() bool { return r.sweep(1).State == sweep.Stopped })
 	if reason := r.sweep(1).Reason; reason != "the mail server is full" {

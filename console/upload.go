@@ -24,6 +24,20 @@ type fault struct {
 	Message string `json:"message"`
 }
 
+// Place is where a fault is, for people: its line, then the column or field.
+func (v *visit) Place(f fault) string {
+	line, is := strings.CutPrefix(f.Field, "line ")
+	if !is {
+		return f.Field
+	}
+	number, rest, _ := strings.Cut(line, ",")
+	place := v.T("line %s", number)
+	if rest != "" {
+		place += "," + rest
+	}
+	return place
+}
+
 // refusedUpload is the error of an upload that the API refuses.
 type refusedUpload struct {
 	Status int     `json:"status"`

@@ -61,7 +61,7 @@ func (d *describing) upload() object {
 			"application/x-ndjson": object{"schema": d.message((&fairleadv1.NewTask{}).ProtoReflect().Descriptor())},
 		}},
 		"responses": object{
-			"200":     object{"description": "All is stored.", "content": object{"application/json": object{"schema": object{"anyOf": []object{
+			"200": object{"description": "All is stored.", "content": object{"application/json": object{"schema": object{"anyOf": []object{
 				d.message((&fairleadv1.Batch{}).ProtoReflect().Descriptor()), d.message((&fairleadv1.BatchPreview{}).ProtoReflect().Descriptor()),
 			}}}}},
 			"default": object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}},
