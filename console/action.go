@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 type action struct {
 	name   string // of the template of what stands in the form
 	path   string // of the form; what it is sent to as well
-	Title  string // what is done; the button that does it says the same
+	Title  string // what is done
+	Button string // that does it; empty: the title says it
 	Nav    string // the entry of the navigation that is marked
 	method string // of the API that does it, which says who may
 	Grave  bool   // something is ended or taken away
@@ -23,10 +25,14 @@ type action struct {
 	Check  string // what is done first: what was sent is shown as it will be understood; empty: there is no such step
 }
 
+// DoLabel is what the button says that does it.
+func (a *action) DoLabel() string { return cmp.Or(a.Button, a.Title) }
+
 // done is what came of an action.
 type done struct {
 	Notice string // what is said of it on the next page
 	To     string // that page, below the prefix; empty: the one where the button was
+	Show   any    // what the template "NAME-done" shows first, once; nil: nothing
 }
 
 // actForm is what the template of a form is given.
@@ -34,6 +40,7 @@ type actForm struct {
 	*action
 	Problem string // why it was not done; empty: it was not tried
 	Checked string // the mark of what was sent, if that was checked and is sound
+	Done    bool   // it was done: Data is what is to be shown of it
 	Data    any
 }
 
@@ -89,6 +96,11 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 	to := result.To
 	if to == "" {
 		to = v.Next()
+	}
+	if result.Show != nil {
+		v.posted.Set("next", to)
+		c.renderForm(w, http.StatusOK, v, &actForm{action: a, Done: true, Data: result.Show})
+		return
 	}
 	c.setNotice(w, r, result.Notice)
 	c.goOn(w, r, to)
@@ -146,7 +158,7 @@ func (c *Console) forget() {
 }
 
 // Next is the page to go on with: the one where the button was, else that of what the
-// action is about.
+// action is about, or the list of such things.
 func (v *visit) Next() string {
 	if next := v.posted.Get("next"); next != "" {
 		return localPath(next)
@@ -154,8 +166,16 @@ func (v *visit) Next() string {
 	if next := v.Get("next"); next != "" {
 		return localPath(next)
 	}
-	return v.Path[:max(1, strings.LastIndexByte(v.Path, '/'))]
+	about := v.Path[:max(1, strings.LastIndexByte(v.Path, '/'))]
+	first, _, _ := strings.Cut(about[1:], "/")
+	if list, unpaged := listedAt[first]; unpaged {
+		return list
+	}
+	return about
 }
+
+// listedAt is where things are listed that have no page of their own.
+var listedAt = map[string]string{"queues": "/queues", "kinds": "/queues", "nodes": "/nodes", "limits": "/tenants", "tokens": "/tokens", "new": "/"}
 
 // Leave is the way back to that page without doing anything.
 func (v *visit) Leave() string { return v.console.options.Prefix + v.Next() }

@@ -3,4 +3,4 @@ package console
 import "slices"
 
 // actions are all that can be done. Each list stands beside what it is about.
-var actions = slices.Concat(jobActions, batchActions, sweepActions)
+var actions = slices.Concat(jobActions, batchActions, sweepActions, pauseActions, nodeActions, limitActions, tenantActions, tokenActions)

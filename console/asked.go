@@ -93,6 +93,19 @@ func (p *parameters) integer(name string) int32 {
 	return int32(n)
 }
 
+// decimal is a field that is a number; zero if it is empty.
+func (p *parameters) decimal(name string) float64 {
+	given := p.text(name)
+	if given == "" {
+		return 0
+	}
+	n, err := strconv.ParseFloat(given, 64)
+	if err != nil {
+		p.refuse(name, "must be a number")
+	}
+	return n
+}
+
 // choice is a parameter with some possible values, of which the first is the default.
 func (p *parameters) choice(name string, values ...string) string {
 	given := p.text(name)

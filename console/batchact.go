@@ -99,14 +99,12 @@ func retryBatch(v *visit) (done, error) {
 func setBatchPace(v *visit) (done, error) {
 	f := v.fields()
 	most, rate := f.count("max_running"), f.decimal("rate")
-	if err := f.err(); err != nil {
-		return done{}, err
-	}
 	now, err := v.batch()
 	if err != nil {
 		return done{}, err
 	}
-	if err := v.unchanged(map[string]any{"max_running": now.GetMaxRunning(), "rate": now.GetRate()}); err != nil {
+	v.unchanged(f, map[string]any{"max_running": now.GetMaxRunning(), "rate": now.GetRate()})
+	if err := f.err(); err != nil {
 		return done{}, err
 	}
 	return v.onBatch(func(id int64) (*fairleadv1.Batch, error) {

@@ -72,7 +72,7 @@ func TestTheSecondOfTwoWhoChangeThePaceIsShownWhatTheFirstDid(t *testing.T) {
 	}
 	r.post(303, "/batches/1/pace", opened("3", "0.0001"))
 	refused := r.post(409, "/batches/1/pace", opened("0", "0.0002"))
-	r.shows(refused, "This was changed by another", "Changed meanwhile: it is now 3.", `name="rate" value="0.0002"`, `name="max_running" value="3"`, `name="was.max_running" value="3"`)
+	r.shows(refused, "This was changed since you opened the form.", "Changed meanwhile: it is now 3.", `name="rate" value="0.0002"`, `name="max_running" value="3"`, `name="was.max_running" value="3"`)
 	if b := r.batch(1); b.MaxRunning != 3 || b.Rate != 0.0001 {
 		t.Errorf("the pace is %d, %v", b.MaxRunning, b.Rate)
 	}
@@ -80,7 +80,7 @@ func TestTheSecondOfTwoWhoChangeThePaceIsShownWhatTheFirstDid(t *testing.T) {
 	if b := r.batch(1); b.MaxRunning != 3 || b.Rate != 0.0002 {
 		t.Errorf("the pace is %d, %v", b.MaxRunning, b.Rate)
 	}
-	r.shows(r.post(400, "/batches/1/pace", url.Values{"rate": {"fast"}}), "rate: must be a number, 0 or more", `value="fast"`)
+	r.shows(r.post(400, "/batches/1/pace", url.Values{"rate": {"fast"}}), "rate: must be a number", `value="fast"`)
 }
 
 func TestFailedTasksOfABatchAreRetriedAllOrSome(t *testing.T) {

@@ -1,13 +1,10 @@
 package console
 
 import (
-	"errors"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
-	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
@@ -33,20 +30,6 @@ func (p *parameters) counts(name string) (all []int64) {
 	return all
 }
 
-// decimal is a field that is a number from 0 on; zero if it is empty.
-func (p *parameters) decimal(name string) float64 {
-	given := p.text(name)
-	if given == "" {
-		return 0
-	}
-	n, err := strconv.ParseFloat(given, 64)
-	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || n < 0 {
-		p.refuse(name, p.v.T("must be a number, 0 or more"))
-		return 0
-	}
-	return n
-}
-
 // span is a field that is a duration as 90s or 1m30s; nil if it is empty.
 func (p *parameters) span(name string) *durationpb.Duration {
 	given := p.text(name)
@@ -67,17 +50,6 @@ func (p *parameters) ticked(name string) bool { return p.text(name) == "true" }
 // edited reports whether a field of a form has another value than when it was opened.
 func (p *parameters) edited(name string) bool {
 	return strings.TrimSpace(p.values.Get(name)) != p.values.Get(wasPrefix+name)
-}
-
-// unchanged refuses to act on what has changed since the form was opened: the form then
-// shows what it is now, and asks again. It is for what the API has no version of.
-func (v *visit) unchanged(now map[string]any) error {
-	for name, value := range now {
-		if v.Meanwhile(name, value) != "" {
-			return connect.NewError(connect.CodeFailedPrecondition, errors.New(v.T("This was changed by another while you had it open. Look at what it is now; what you send next counts.")))
-		}
-	}
-	return nil
 }
 
 // Span is a duration as a field takes it.

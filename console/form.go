@@ -105,6 +105,17 @@ func (v *visit) Meanwhile(name string, now any) string {
 	return text(now)
 }
 
+// unchanged refuses a form if what it showed when it was opened is not what there is now.
+// It is for what has no version. The form is shown again, with what has changed, and may
+// be sent again.
+func (v *visit) unchanged(f *parameters, now map[string]any) {
+	for name, value := range now {
+		if v.Meanwhile(name, value) != "" && f.wrong == nil {
+			f.wrong = connect.NewError(connect.CodeFailedPrecondition, errors.New(v.T("This was changed since you opened the form. Look at it again, and save what you want to hold.")))
+		}
+	}
+}
+
 // Was is the name of the hidden field that keeps what a form showed.
 func (v *visit) Was(name string) string { return wasPrefix + name }
 

@@ -139,6 +139,12 @@ func (v *visit) To(path string, name any, parameters ...any) string {
 	return before + url.PathEscape(text(name)) + query
 }
 
+// Escape is a name as a part of a path.
+func (v *visit) Escape(name string) string { return url.PathEscape(name) }
+
+// below is the path of one thing, below the prefix.
+func (v *visit) below(path, name string) string { return path + "/" + url.PathEscape(name) }
+
 // Live is where the live part of this page comes from.
 func (v *visit) Live() string { return v.link(livePath+v.Path, v.Query) }
 

@@ -52,7 +52,7 @@ func used(t *testing.T) map[string]string {
 		texts[s.Title] = "screens.go"
 	}
 	for _, a := range actions {
-		texts[a.Title], texts[a.Check] = "actions.go", "actions.go"
+		texts[a.Title], texts[a.Button], texts[a.Check] = "actions.go", "actions.go", "actions.go"
 	}
 	for _, button := range jobButtons {
 		texts[button.Label] = "jobact.go"

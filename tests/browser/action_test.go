@@ -2,10 +2,15 @@ package browser
 
 import (
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"github.com/fairlead-io/fairlead"
@@ -106,4 +111,50 @@ func TestAFormThatIsRefusedStaysOpen(t *testing.T) {
 	}
 	tab.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	tab.await(`document.querySelector("#dialog #problem") !== null && document.getElementById("dialog").innerText.includes("when you opened this")`)
+}
+
+// TestEveryFormIsSoundOverItsPage opens each form of the demo where its button is.
+func TestEveryFormIsSoundOverItsPage(t *testing.T) {
+	url := frozenDemo(t)
+	dir := os.Getenv("FAIRLEAD_SCREENSHOTS")
+	paths := every(open(t, url, wide))
+	forms := func(tab *tab, path string) []string {
+		tab.visit(path)
+		return value[[]string](tab, `[...document.querySelectorAll("main a[data-dialog]")].map(a => a.getAttribute("href"))`)
+	}
+	for _, as := range []look{{width: 1440, height: 900, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true}} {
+		t.Run(fmt.Sprintf("%s, %d px", as.lang, as.width), func(t *testing.T) {
+			tab := open(t, url, as)
+			seen := map[string]bool{}
+			for _, path := range paths {
+				if strings.Contains(path, "next=") {
+					continue // a form as a page
+				}
+				for _, href := range forms(tab, path) {
+					parts := strings.Split(strings.Split(href, "?")[0], "/")
+					form := parts[1] + "-" + parts[len(parts)-1]
+					if seen[form] {
+						continue
+					}
+					seen[form] = true
+					tab.press(fmt.Sprintf(`main a[href=%q]`, href))
+					tab.accessible(form)
+					tab.fits(form)
+					if over := value[int](tab, `document.getElementById("dialog").scrollWidth - document.getElementById("dialog").clientWidth`); over > 0 {
+						t.Errorf("%s: %d px do not fit into the dialog", form, over)
+					}
+					tab.quiet(form)
+					if dir != "" {
+						picture := send(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{}).Data
+						if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("form-%s-%s-%d.png", form, as.lang, as.width)), picture, 0o644); err != nil {
+							t.Fatal(err)
+						}
+					}
+					tab.do(chromedp.Click(chromedp.CSS("#dialog [data-close]")))
+					tab.await(`!document.getElementById("dialog").open`)
+				}
+			}
+			t.Logf("%d forms: %v", len(seen), slices.Sorted(maps.Keys(seen)))
+		})
+	}
 }
