@@ -184,3 +184,16 @@ func TestAScriptGetsAFormAloneAndIsToldWhereToGo(t *testing.T) {
 		t.Errorf("%d, %v", answer.Code, answer.Header())
 	}
 }
+
+func TestAScriptIsRefusedWithoutAPage(t *testing.T) {
+	r := newRig(t, false, nil)
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jobs/77/cancel", nil)
+	request.Host = "localhost"
+	request.Header.Set(scripted, "1")
+	answer := httptest.NewRecorder()
+	r.api.ServeHTTP(answer, request)
+	if answer.Code != http.StatusNotFound || !strings.HasPrefix(answer.Body.String(), `<div class="act">`) {
+		t.Errorf("%d, %.100s", answer.Code, answer.Body)
+	}
+	r.shows(answer.Body.String(), `id="problem"`, "data-close")
+}

@@ -94,6 +94,10 @@ func TestFailedTasksOfABatchAreRetriedAllOrSome(t *testing.T) {
 	}
 	r.post(303, "/batches/1/retry", url.Values{"tasks": {fmt.Sprintf("%d, %d", failed[0].ID, failed[1].ID)}})
 	r.until("it has completed again", func() bool { return r.batch(b.ID).Completions == 2 })
+	list := r.page(200, "/batches/1/tasks?state=fail&like=wall+N+is+wet&at_most=500")
+	r.shows(list, `id="tasks-actions"`, fmt.Sprintf(`/batches/1/retry?tasks=%d%%2C%d%%2C%d&amp;next=`, failed[0].ID, failed[1].ID, failed[2].ID))
+	r.shows(r.page(200, fmt.Sprintf("/batches/1/retry?tasks=%d,%d", failed[0].ID, failed[1].ID)), "2 chosen tasks are done again.", fmt.Sprintf(`name="tasks" value="%d,%d"`, failed[0].ID, failed[1].ID))
+	r.hides(r.page(200, "/batches/1/tasks?state=fail"), `id="tasks-actions"`)
 	r.post(303, "/batches/1/retry", url.Values{})
 	r.until("it has completed a third time", func() bool { return r.batch(b.ID).Completions == 3 })
 }

@@ -19,7 +19,7 @@ func (p *parameters) count(name string) int32 {
 
 // counts is a field with numbers from 0 on, which commas, spaces or lines set apart.
 func (p *parameters) counts(name string) (all []int64) {
-	for _, given := range strings.FieldsFunc(p.text(name), func(r rune) bool { return strings.ContainsRune(", ;\t\n", r) }) {
+	for _, given := range numbersIn(p.text(name)) {
 		n, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || n < 0 {
 			p.refuse(name, p.v.T("must be whole numbers with commas between them, as 17, 18"))

@@ -17,7 +17,7 @@ var sweepActions = []action{
 var sweepButtons = []button[*fairleadv1.Sweep]{
 	{"start", "StartSweep", "Start", true, sweepIn("created", "stopped", "finished")},
 	{"open", "OpenSweep", "Open the gate", true, sweepIn("waiting")},
-	{"retry", "RetrySweep", "Retry failures", true, func(s *fairleadv1.Sweep) bool { return sweepIn("stopped", "finished")(s) && itemsToRetry(s) > 0 }},
+	{"retry", "RetrySweep", "Retry failures", true, itemsRetryable},
 	{"set", "PatchSweep", "Settings", false, sweepIn(sweepStates...)},
 	{"stop", "StopSweep", "Stop", true, sweepIn("waiting", "running")},
 	{"delete", "DeleteSweep", "Delete", false, sweepIn("created", "stopped", "finished")},
@@ -26,6 +26,11 @@ var sweepButtons = []button[*fairleadv1.Sweep]{
 // sweepIn reports of a sweep whether it is in one of some states.
 func sweepIn(states ...string) func(*fairleadv1.Sweep) bool {
 	return func(s *fairleadv1.Sweep) bool { return in(states...)(s.GetState()) }
+}
+
+// itemsRetryable reports whether failed items of a sweep can be tried again.
+func itemsRetryable(s *fairleadv1.Sweep) bool {
+	return sweepIn("stopped", "finished")(s) && itemsToRetry(s) > 0
 }
 
 // itemsToRetry is how many items have failed and do not wait to be tried again yet.

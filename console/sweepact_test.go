@@ -49,6 +49,8 @@ func TestFailedItemsOfASweepAreRetriedAllOrSome(t *testing.T) {
 	r.shows(r.post(400, "/sweeps/1/retry", url.Values{"indexes": {"7"}}), "indexes", "which are not those of failed items", `value="7"`)
 	r.post(303, "/sweeps/1/retry", url.Values{"indexes": {"10, 20"}})
 	r.until("it has finished again", func() bool { now := r.sweep(s.ID); return now.Run == 2 && now.State == sweep.Finished })
+	r.shows(r.page(200, "/sweeps/1/failed?like=item+N+has+no+address"), `id="items-actions"`, "/sweeps/1/retry?indexes=0%2C10%2C20%2C30%2C40&amp;next=")
+	r.shows(r.page(200, "/sweeps/1/retry?indexes=10"), "1 chosen item is tried again.")
 	r.shows(r.page(200, "/sweeps/1/start"), "It goes over 50 items from the beginning.")
 	r.post(303, "/sweeps/1/start", url.Values{"was.state": {"finished"}})
 	r.until("it has gone over all again", func() bool { now := r.sweep(s.ID); return now.Run == 3 && now.State == sweep.Finished })
