@@ -25,6 +25,7 @@ type action struct {
 	do     func(*visit) (done, error)
 	Files  bool                                           // it takes files
 	whatIf func(*visit) (*fairleadv1.WhatIfChange, error) // what would be saved, to see what would happen; nil: that is not asked
+	Check  string                                         // what is done first: what was sent is shown as it will be understood; empty: there is no such step
 }
 
 // DoLabel is what the button says that does it.
@@ -41,6 +42,7 @@ type done struct {
 type actForm struct {
 	*action
 	Problem  string    // why it was not done; empty: it was not tried
+	Checked  string    // the mark of what was sent, if that was checked and is sound
 	Done     bool      // it was done: Data is what is to be shown of it
 	Foreseen *foreseen // what would happen; nil: that was not asked
 	Data     any
@@ -77,16 +79,21 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 	if err == nil && !v.May(a.method) {
 		err = errMayNot(v)
 	}
-	if err == nil {
-		err = v.readForm()
-	}
 	if err != nil {
 		c.refuse(w, v, err)
 		return
 	}
 	c.forget() // what an action decides by is what is now
+	if err := v.readForm(); err != nil {
+		c.notDone(w, v, a, err)
+		return
+	}
 	if a.whatIf != nil && v.posted.Get("what_if") != "" {
 		c.foresee(w, v, a)
+		return
+	}
+	if a.Check != "" && !v.checked() {
+		c.check(w, v, a)
 		return
 	}
 	result, err := a.do(v)

@@ -21,9 +21,21 @@ func TestEveryActionNamesAMethodOfTheAPI(t *testing.T) {
 		}
 	}
 	for _, button := range jobButtons {
-		if !slices.ContainsFunc(actions, func(a action) bool { return a.path == "/jobs/{id}/"+button.Name && a.method == button.Method }) {
-			t.Errorf("the button %q leads nowhere", button.Name)
-		}
+		leadsTo(t, "/jobs/{id}/"+button.Name, button.Method)
+	}
+	for _, button := range batchButtons {
+		leadsTo(t, "/batches/{id}/"+button.Name, button.Method)
+	}
+	for _, button := range sweepButtons {
+		leadsTo(t, "/sweeps/{id}/"+button.Name, button.Method)
+	}
+}
+
+// leadsTo fails unless an action has the path and the method of a button.
+func leadsTo(t *testing.T, path, method string) {
+	t.Helper()
+	if !slices.ContainsFunc(actions, func(a action) bool { return a.path == path && a.method == method }) {
+		t.Errorf("the button of %s leads nowhere", path)
 	}
 }
 
@@ -190,4 +202,17 @@ func TestAScriptGetsAFormAloneAndIsToldWhereToGo(t *testing.T) {
 	if answer, _ := ask(http.MethodPost); answer.Code != http.StatusNoContent || answer.Header().Get("X-Location") != path {
 		t.Errorf("%d, %v", answer.Code, answer.Header())
 	}
+}
+
+func TestAScriptIsRefusedWithoutAPage(t *testing.T) {
+	r := newRig(t, false, nil)
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jobs/77/cancel", nil)
+	request.Host = "localhost"
+	request.Header.Set(scripted, "1")
+	answer := httptest.NewRecorder()
+	r.api.ServeHTTP(answer, request)
+	if answer.Code != http.StatusNotFound || !strings.HasPrefix(answer.Body.String(), `<div class="act">`) {
+		t.Errorf("%d, %.100s", answer.Code, answer.Body)
+	}
+	r.shows(answer.Body.String(), `id="problem"`, "data-close")
 }

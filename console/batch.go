@@ -65,11 +65,20 @@ func loadBatch(v *visit) (any, error) {
 
 // batch is the batch in the path.
 func (v *visit) batch() (*fairleadv1.Batch, error) {
-	id, is := number(v.Value("id"))
-	if !is {
-		return nil, connect.NewError(connect.CodeNotFound, errors.New("id: a batch has a number, as /batches/17; the list has them all"))
+	id, err := v.batchID()
+	if err != nil {
+		return nil, err
 	}
 	return v.batches.GetBatch(v.ctx, &fairleadv1.GetBatchRequest{Id: id})
+}
+
+// batchID is the id in the path.
+func (v *visit) batchID() (int64, error) {
+	id, is := number(v.Value("id"))
+	if !is {
+		return 0, connect.NewError(connect.CodeNotFound, errors.New("id: a batch has a number, as /batches/17; the list has them all"))
+	}
+	return id, nil
 }
 
 // batchNotices say what a batch waits for, and what can be done about it.
@@ -95,9 +104,13 @@ func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 		})
 	case "rollback_fail":
 		all = append(all, advice{
-			Tone: "bad", Title: v.T("The rollback could not undo all tasks."),
+			Tone: "bad", Title: v.T("The rollback could not undo all tasks."), Text: v.undone(b),
 			Remedy: v.T("Mend the cause; another rollback goes on with what is left."), Commands: []string{command("rollback")},
 		})
+	case "rollback_pending", "rollback_running":
+		all = append(all, advice{Tone: "held", Title: v.T("It is being rolled back."), Text: v.undone(b)})
+	case "rollback_success":
+		all = append(all, advice{Tone: "undone", Title: v.T("It was rolled back."), Text: v.undone(b)})
 	case "cancel":
 		all = append(all, advice{Tone: "off", Title: v.T("Cancelled: no more tasks begin."), Text: b.GetReason()})
 	}

@@ -42,6 +42,12 @@ var taskStates = []string{
 // endedStates are those of tasks that have ended.
 var endedStates = taskStates[:5]
 
+// runningStates are those of tasks that run.
+var runningStates = taskStates[5:7]
+
+// waitingStates are those of tasks that have not started.
+var waitingStates = taskStates[7:]
+
 // failedStates are those of tasks that have failed.
 var failedStates = []string{"fail", "rollback_fail"}
 

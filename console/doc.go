@@ -26,6 +26,10 @@
 // A fragment is a part of a form that the API makes anew while one types, as the next fires
 // of a schedule. A long form, into which much is typed, is a page and does not open over one.
 //
+// An action with a Check first shows what was sent as the API understands it, and stores
+// nothing: sending exactly the same once more does it. Buttons say for what they are
+// offered; the API says what is done.
+//
 // # Many viewers
 //
 // Time is cut into ticks of two seconds. Within a tick a question to the API is asked

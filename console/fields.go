@@ -1,11 +1,34 @@
 package console
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 )
+
+// count is a field that is a whole number from 0 on; zero if it is empty.
+func (p *parameters) count(name string) int32 {
+	n := p.integer(name)
+	if n < 0 {
+		p.refuse(name, p.v.T("must be 0 or more"))
+	}
+	return n
+}
+
+// counts is a field with numbers from 0 on, which commas, spaces or lines set apart.
+func (p *parameters) counts(name string) (all []int64) {
+	for _, given := range numbersIn(p.text(name)) {
+		n, err := strconv.ParseInt(given, 10, 64)
+		if err != nil || n < 0 {
+			p.refuse(name, p.v.T("must be whole numbers with commas between them, as 17, 18"))
+			return nil
+		}
+		all = append(all, n)
+	}
+	return all
+}
 
 // span is a field that is a duration as 90s or 1m30s; nil if it is empty.
 func (p *parameters) span(name string) *durationpb.Duration {

@@ -1,11 +1,14 @@
 package console
 
 import (
+	"cmp"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"connectrpc.com/connect"
 )
@@ -19,14 +22,49 @@ func (v *visit) readForm() error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return connect.NewError(connect.CodeInvalidArgument, errors.New(v.T("The form is larger than %s MB. Use the API or the command line for so much.", v.Num(maxForm>>20))))
+		return connect.NewError(connect.CodeInvalidArgument, errors.New(v.TooLarge()))
 	case err != nil:
 		return connect.NewError(connect.CodeInvalidArgument, err)
 	}
 	v.posted = url.Values{}
 	for name, values := range v.request.PostForm {
-		for _, value := range values {
-			v.posted.Add(name, strings.ReplaceAll(value, "\r\n", "\n")) // as browsers send what was typed
+		for i, value := range values {
+			if value != "" || i == 0 { // a file that was not chosen is sent as an empty text
+				v.posted.Add(name, strings.ReplaceAll(value, "\r\n", "\n"))
+			}
+		}
+	}
+	return v.readFiles()
+}
+
+// TooLarge is what is said of a form that has too many bytes.
+func (v *visit) TooLarge() string {
+	return v.T("The form is larger than %s MB. Use the API or the command line for so much.", v.Num(maxForm>>20))
+}
+
+// MaxForm is maxForm for templates.
+func (v *visit) MaxForm() int { return maxForm }
+
+// readFiles reads the files that were sent with a form: a file stands for what can be typed
+// into the field of the same name.
+func (v *visit) readFiles() error {
+	if v.request.MultipartForm == nil {
+		return nil
+	}
+	for name, files := range v.request.MultipartForm.File {
+		file, err := files[0].Open()
+		if err != nil {
+			return err
+		}
+		raw, err := io.ReadAll(file)
+		if err = cmp.Or(err, file.Close()); err != nil {
+			return err
+		}
+		if !utf8.Valid(raw) {
+			return refuse(files[0].Filename, v.T("is not text in UTF-8; save it as CSV in UTF-8 and choose it again"))
+		}
+		if content := strings.TrimSpace(strings.ReplaceAll(string(raw), "\r\n", "\n")); content != "" {
+			v.posted.Set(name, content)
 		}
 	}
 	return nil
@@ -80,6 +118,9 @@ func (v *visit) unchanged(f *parameters, now map[string]any) {
 
 // Was is the name of the hidden field that keeps what a form showed.
 func (v *visit) Was(name string) string { return wasPrefix + name }
+
+// WasOf is what a form showed when it was opened.
+func (v *visit) WasOf(name string) string { return v.posted.Get(wasPrefix + name) }
 
 // WasState is the state that the form showed when it was opened.
 func (v *visit) WasState() string { return v.posted.Get(wasPrefix + "state") }

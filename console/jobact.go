@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"connectrpc.com/connect"
 
@@ -21,33 +20,19 @@ var jobActions = []action{
 	{name: "job-delete", path: "/jobs/{id}/delete", Title: "Delete the job", Nav: "jobs", method: "DeleteJob", Grave: true, load: loadJobAct, do: deleteJob},
 }
 
-// jobButton is something that can be done to a job in some states.
-type jobButton struct {
-	Name, Method, Label string
-	states              []string
-}
-
-// jobButtons are those of the page of a job, in their order. They decide what is offered;
-// the API decides what is done.
-var jobButtons = []jobButton{
-	{"retry", "RetryJob", "Run again", []string{"failed", "cancelled"}},
-	{"run", "RunJob", "Run now", []string{"scheduled"}},
-	{"priority", "SetJobPriority", "Priority", []string{"scheduled", "parked", "ready", "running", "waiting"}},
-	{"move", "MoveJob", "Move", []string{"scheduled", "parked", "ready"}},
-	{"copy", "EnqueueJobs", "Copy with changes", jobStates},
-	{"cancel", "CancelJob", "Cancel", []string{"scheduled", "parked", "ready", "running", "waiting"}},
-	{"delete", "DeleteJob", "Delete", []string{"scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped"}},
+// jobButtons are those of a job by its state, in their order.
+var jobButtons = []button[string]{
+	{"retry", "RetryJob", "Run again", false, in("failed", "cancelled")},
+	{"run", "RunJob", "Run now", false, in("scheduled")},
+	{"priority", "SetJobPriority", "Priority", false, in("scheduled", "parked", "ready", "running", "waiting")},
+	{"move", "MoveJob", "Move", false, in("scheduled", "parked", "ready")},
+	{"copy", "EnqueueJobs", "Copy with changes", false, in(jobStates...)},
+	{"cancel", "CancelJob", "Cancel", false, in("scheduled", "parked", "ready", "running", "waiting")},
+	{"delete", "DeleteJob", "Delete", false, in("scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped")},
 }
 
 // JobButtons are those of a job in a state.
-func (v *visit) JobButtons(state string) (some []jobButton) {
-	for _, button := range jobButtons {
-		if slices.Contains(button.states, state) {
-			some = append(some, button)
-		}
-	}
-	return some
-}
+func (v *visit) JobButtons(state string) []button[string] { return offered(jobButtons, state) }
 
 // loadJobAct is the job that something is to be done to.
 func loadJobAct(v *visit) (any, error) {

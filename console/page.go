@@ -43,7 +43,11 @@ func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
 	if status == http.StatusInternalServerError {
 		c.options.Log.Error("console page failed", "path", v.Path, "error", err)
 	}
-	c.render(w, status, "error", v.show(failure{Status: status, Text: text}))
+	name := "error"
+	if v.byScript() {
+		name = "refused"
+	}
+	c.render(w, status, name, v.show(failure{Status: status, Text: text}))
 }
 
 // failure is what the page shows that takes the place of one that could not be made.

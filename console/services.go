@@ -27,12 +27,15 @@ type services struct {
 	holds     fairleadv1connect.HoldServiceClient
 	whatIfs   fairleadv1connect.WhatIfServiceClient
 
+	client  *http.Client // for what is no method
 	sharing *sharing
 }
 
+// at is where the API is: no request leaves the process.
+const at = "http://fairlead"
+
 func newServices(api http.Handler) *services {
 	client := &http.Client{Transport: inside{api}}
-	const at = "http://fairlead" // no request leaves the process
 	sharing := &sharing{}
 	shared := connect.WithInterceptors(sharing.interceptor())
 	return &services{
@@ -52,6 +55,7 @@ func newServices(api http.Handler) *services {
 		bulks:     fairleadv1connect.NewBulkServiceClient(client, at, shared),
 		holds:     fairleadv1connect.NewHoldServiceClient(client, at, shared),
 		whatIfs:   fairleadv1connect.NewWhatIfServiceClient(client, at, shared),
+		client:    client,
 		sharing:   sharing,
 	}
 }

@@ -27,6 +27,8 @@ func text(value any) string {
 		return value.UTC().Format(time.RFC3339Nano)
 	case *timestamppb.Timestamp:
 		return text(moment(value))
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64)
 	case bool:
 		if !value {
 			return ""
@@ -196,6 +198,16 @@ func (v *visit) JSON(document []byte) string {
 	document = withoutUserinfo(document)
 	var b bytes.Buffer
 	if json.Indent(&b, document, "", "  ") != nil {
+		return string(document)
+	}
+	return b.String()
+}
+
+// Line writes a document on one line, without passwords in addresses.
+func (v *visit) Line(document []byte) string {
+	document = withoutUserinfo(document)
+	var b bytes.Buffer
+	if json.Compact(&b, document) != nil {
 		return string(document)
 	}
 	return b.String()

@@ -52,13 +52,19 @@ func used(t *testing.T) map[string]string {
 		texts[s.Title] = "screens.go"
 	}
 	for _, a := range actions {
-		texts[a.Title], texts[a.Button] = "actions.go", "actions.go"
+		texts[a.Title], texts[a.Button], texts[a.Check] = "actions.go", "actions.go", "actions.go"
 	}
 	for _, button := range jobButtons {
 		texts[button.Label] = "jobact.go"
 	}
 	for _, button := range scheduleButtons {
 		texts[button.Label] = "scheduleact.go"
+	}
+	for _, button := range batchButtons {
+		texts[button.Label] = "batchbuttons.go"
+	}
+	for _, button := range sweepButtons {
+		texts[button.Label] = "sweepact.go"
 	}
 	for _, group := range navigation {
 		texts[group.Title] = "navigation.go"

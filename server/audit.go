@@ -38,6 +38,12 @@ func logged(endpoint *rest.Endpoint) bool {
 	return !reads && !endpoint.Access.GetUnlogged()
 }
 
+// rehearses reports whether a request asks for a dry run, which changes nothing.
+func rehearses(request proto.Message) bool {
+	asked, can := request.(interface{ GetDryRun() bool })
+	return can && asked.GetDryRun()
+}
+
 // around makes a call and writes it down. What was refused is left out: nothing
 // came of it.
 func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request proto.Message, next func(context.Context, proto.Message) (proto.Message, error)) (proto.Message, error) {

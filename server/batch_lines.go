@@ -230,11 +230,21 @@ func (l *csvLines) record() ([]string, error) {
 	case errors.Is(err, io.EOF):
 		return nil, err
 	case errors.As(err, &syntax):
-		return nil, badLine(syntax.StartLine, "", syntax.Err.Error())
+		return nil, badLine(syntax.StartLine, "", l.misquoted(syntax.Err, len(record)))
 	case errors.Is(err, errLongLine):
 		return nil, badLine(l.line+1, "", fmt.Sprintf("is longer than %d bytes", maxTaskLine))
 	}
 	return nil, unreadable(err)
+}
+
+// misquoted says what is wrong with a row of so many fields that is no row of the table:
+// most often a comma or a quote in a document.
+func (l *csvLines) misquoted(err error, fields int) string {
+	found := err.Error()
+	if errors.Is(err, csv.ErrFieldCount) {
+		found = fmt.Sprintf("wrong number of fields, %d where the first line names %d", fields, l.table.FieldsPerRecord)
+	}
+	return found + "; put a field with commas or quotes in it into quotes, and double the quotes in it"
 }
 
 func (l *csvLines) next() (batch.Change, error) {

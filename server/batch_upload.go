@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -40,8 +41,13 @@ func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	if err := admit(ctx, u.endpoint); err != nil {
 		return nil, err // before anything is read
 	}
+	query := r.URL.Query()
+	dry, err := dryRun(query)
+	if err != nil {
+		return nil, err
+	}
 	header := &fairleadv1.NewBatch{}
-	if err := readBatchQuery(r, header); err != nil {
+	if err := readBatchQuery(query, header); err != nil {
 		return nil, err
 	}
 	body, err := unpacked(r)
@@ -59,6 +65,11 @@ func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	proto.Merge(above, header)
 	if err := rest.Check(above); err != nil {
 		return nil, err
+	}
+	if dry { // nothing is done that the audit log is for
+		return endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+			return u.rehearse(ctx, above, lines)
+		})(ctx, above)
 	}
 	// An upload may last: no task is stored for a caller that is not believed any more.
 	return u.desk.call(ctx, u.endpoint, above, endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
@@ -101,8 +112,7 @@ func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines 
 
 // readBatchQuery reads the fields of a batch from the query; those of canary and
 // stop_after are named as canary.tasks.
-func readBatchQuery(r *http.Request, into *fairleadv1.NewBatch) error {
-	query := r.URL.Query()
+func readBatchQuery(query url.Values, into *fairleadv1.NewBatch) error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		var to proto.Message = into
 		part, field, nested := strings.Cut(name, ".")

@@ -63,7 +63,7 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 		next = endingWithBelief(next)
 	}
 	var answer proto.Message
-	if logged(endpoint) {
+	if logged(endpoint) && !rehearses(request) {
 		answer, err = d.audit.around(ctx, endpoint, request, next)
 	} else {
 		answer, err = next(ctx, request)

@@ -16,24 +16,32 @@ func (s scoped) batch(ctx context.Context, id int64) error {
 // CreateBatch stores a batch for a tenant of the caller's, whose completion makes
 // jobs only for such.
 func (s scoped) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
+	if err := ownBatch(ctx, &b); err != nil {
+		return batch.Batch{}, err
+	}
+	for i := range b.Then {
+		if err := s.unmasked(ctx, fmt.Sprintf("then[%d].args", i), b.Then[i].Kind, b.Then[i].Args); err != nil {
+			return batch.Batch{}, err
+		}
+	}
+	return s.store.CreateBatch(ctx, b)
+}
+
+// ownBatch refuses a batch whose tasks, or the jobs of whose completion, the caller may not
+// make.
+func ownBatch(ctx context.Context, b *batch.Batch) error {
 	tasks := &fairlead.Job{Tenant: b.Tenant}
 	if err := checkUnreserved("", tasks); err != nil {
-		return batch.Batch{}, err
+		return err
 	}
 	jobs := []*fairlead.Job{tasks}
 	for i := range b.Then {
 		if err := checkUnreserved(fmt.Sprintf("then[%d].", i), &b.Then[i]); err != nil {
-			return batch.Batch{}, err
-		}
-		if err := s.unmasked(ctx, fmt.Sprintf("then[%d].args", i), b.Then[i].Kind, b.Then[i].Args); err != nil {
-			return batch.Batch{}, err
+			return err
 		}
 		jobs = append(jobs, &b.Then[i])
 	}
-	if err := ownJobs(ctx, jobs); err != nil {
-		return batch.Batch{}, err
-	}
-	return s.store.CreateBatch(ctx, b)
+	return ownJobs(ctx, jobs)
 }
 
 // AddChunks stores chunks of a batch of the caller's.

@@ -178,6 +178,15 @@
       .finally(() => { button.disabled = false; });
   });
 
+  // A file that is too large is refused before it is sent.
+  document.addEventListener("change", event => {
+    const field = event.target;
+    if (!field.matches("input[type=file][data-most]")) return;
+    const large = [...field.files].some(file => file.size > Number(field.dataset.most));
+    field.setCustomValidity(large ? field.dataset.large : "");
+    field.reportValidity();
+  });
+
   // A select of a filter sends its form at once.
   document.addEventListener("change", event => {
     if (event.target.matches("form.filters select, form.filters input[type=checkbox]")) event.target.form.requestSubmit();

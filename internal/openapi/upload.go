@@ -17,7 +17,10 @@ const (
 	uploadRole  = "submitter"
 	uploadAbout = "Stores a batch whose tasks come line by line, up to a million, and lets it begin when all are stored. " +
 		"CSV has a header that names its columns: target_id, target_name, target_type, target_env, before and after. " +
-		"NDJSON has a task per line; its first line may be the batch."
+		"NDJSON has a task per line; its first line may be the batch. " +
+		"With dry_run nothing is stored: it answers how many tasks there are and the first of them, or refuses all lines that are wrong, at most 20."
+	dryRunName  = "dry_run"
+	dryRunAbout = "Only reads and checks the lines."
 )
 
 // eachUploaded calls do with the fields of a batch that the query of an upload may
@@ -47,6 +50,7 @@ func (d *describing) upload() object {
 			"name": name, "in": "query", "description": d.comments[string(field.FullName())], "schema": d.field(field),
 		})
 	})
+	parameters = append(parameters, object{"name": dryRunName, "in": "query", "description": dryRunAbout, "schema": object{"type": "boolean"}})
 	return object{
 		"operationId": uploadName,
 		"tags":        []string{"Batch"},
@@ -57,7 +61,9 @@ func (d *describing) upload() object {
 			"application/x-ndjson": object{"schema": d.message((&fairleadv1.NewTask{}).ProtoReflect().Descriptor())},
 		}},
 		"responses": object{
-			"200":     object{"description": "All is stored.", "content": object{"application/json": object{"schema": d.message((&fairleadv1.Batch{}).ProtoReflect().Descriptor())}}},
+			"200": object{"description": "All is stored.", "content": object{"application/json": object{"schema": object{"anyOf": []object{
+				d.message((&fairleadv1.Batch{}).ProtoReflect().Descriptor()), d.message((&fairleadv1.BatchPreview{}).ProtoReflect().Descriptor()),
+			}}}}},
 			"default": object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}},
 		},
 	}
@@ -69,5 +75,6 @@ func describeUpload(known comments) operation {
 	eachUploaded(func(name string, field protoreflect.FieldDescriptor) {
 		o.Input = append(o.Input, input{Name: name, Place: "query", Type: typeName(field), About: known[string(field.FullName())]})
 	})
+	o.Input = append(o.Input, input{Name: dryRunName, Place: "query", Type: "boolean", About: dryRunAbout})
 	return o
 }

@@ -857,6 +857,61 @@ func (x *Batch) GetWouldUndoTotal() int32 {
 	return 0
 }
 
+// BatchPreview is what an upload would store.
+type BatchPreview struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tasks.
+	Total *int32 `protobuf:"varint,1,opt,name=total,proto3,oneof" json:"total,omitempty"`
+	// The first of them, as they were understood.
+	First         []*NewTask `protobuf:"bytes,2,rep,name=first,proto3" json:"first,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchPreview) Reset() {
+	*x = BatchPreview{}
+	mi := &file_fairlead_v1_batch_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchPreview) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchPreview) ProtoMessage() {}
+
+func (x *BatchPreview) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_batch_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchPreview.ProtoReflect.Descriptor instead.
+func (*BatchPreview) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *BatchPreview) GetTotal() int32 {
+	if x != nil && x.Total != nil {
+		return *x.Total
+	}
+	return 0
+}
+
+func (x *BatchPreview) GetFirst() []*NewTask {
+	if x != nil {
+		return x.First
+	}
+	return nil
+}
+
 // Tally counts tasks by state.
 type Tally struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -876,7 +931,7 @@ type Tally struct {
 
 func (x *Tally) Reset() {
 	*x = Tally{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[7]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +943,7 @@ func (x *Tally) String() string {
 func (*Tally) ProtoMessage() {}
 
 func (x *Tally) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[7]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +956,7 @@ func (x *Tally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tally.ProtoReflect.Descriptor instead.
 func (*Tally) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{7}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Tally) GetPending() int32 {
@@ -1005,7 +1060,7 @@ type BatchTask struct {
 
 func (x *BatchTask) Reset() {
 	*x = BatchTask{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[8]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1072,7 @@ func (x *BatchTask) String() string {
 func (*BatchTask) ProtoMessage() {}
 
 func (x *BatchTask) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[8]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1085,7 @@ func (x *BatchTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchTask.ProtoReflect.Descriptor instead.
 func (*BatchTask) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{8}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BatchTask) GetId() int64 {
@@ -1140,7 +1195,7 @@ type GetBatchRequest struct {
 
 func (x *GetBatchRequest) Reset() {
 	*x = GetBatchRequest{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[9]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1207,7 @@ func (x *GetBatchRequest) String() string {
 func (*GetBatchRequest) ProtoMessage() {}
 
 func (x *GetBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[9]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1220,7 @@ func (x *GetBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBatchRequest.ProtoReflect.Descriptor instead.
 func (*GetBatchRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{9}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetBatchRequest) GetId() int64 {
@@ -1195,7 +1250,7 @@ type ListBatchesRequest struct {
 
 func (x *ListBatchesRequest) Reset() {
 	*x = ListBatchesRequest{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[10]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1207,7 +1262,7 @@ func (x *ListBatchesRequest) String() string {
 func (*ListBatchesRequest) ProtoMessage() {}
 
 func (x *ListBatchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[10]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1220,7 +1275,7 @@ func (x *ListBatchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBatchesRequest.ProtoReflect.Descriptor instead.
 func (*ListBatchesRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListBatchesRequest) GetPageSize() int32 {
@@ -1304,7 +1359,7 @@ type ListBatchesResponse struct {
 
 func (x *ListBatchesResponse) Reset() {
 	*x = ListBatchesResponse{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[11]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +1371,7 @@ func (x *ListBatchesResponse) String() string {
 func (*ListBatchesResponse) ProtoMessage() {}
 
 func (x *ListBatchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[11]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1384,7 @@ func (x *ListBatchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBatchesResponse.ProtoReflect.Descriptor instead.
 func (*ListBatchesResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{11}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListBatchesResponse) GetItems() []*Batch {
@@ -1359,7 +1414,7 @@ type PatchBatchRequest struct {
 
 func (x *PatchBatchRequest) Reset() {
 	*x = PatchBatchRequest{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[12]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1371,7 +1426,7 @@ func (x *PatchBatchRequest) String() string {
 func (*PatchBatchRequest) ProtoMessage() {}
 
 func (x *PatchBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[12]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1384,7 +1439,7 @@ func (x *PatchBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PatchBatchRequest.ProtoReflect.Descriptor instead.
 func (*PatchBatchRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PatchBatchRequest) GetId() int64 {
@@ -1421,7 +1476,7 @@ type ListBatchTasksRequest struct {
 
 func (x *ListBatchTasksRequest) Reset() {
 	*x = ListBatchTasksRequest{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[13]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1433,7 +1488,7 @@ func (x *ListBatchTasksRequest) String() string {
 func (*ListBatchTasksRequest) ProtoMessage() {}
 
 func (x *ListBatchTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[13]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1446,7 +1501,7 @@ func (x *ListBatchTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBatchTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListBatchTasksRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListBatchTasksRequest) GetId() int64 {
@@ -1488,7 +1543,7 @@ type ListBatchTasksResponse struct {
 
 func (x *ListBatchTasksResponse) Reset() {
 	*x = ListBatchTasksResponse{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[14]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1500,7 +1555,7 @@ func (x *ListBatchTasksResponse) String() string {
 func (*ListBatchTasksResponse) ProtoMessage() {}
 
 func (x *ListBatchTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[14]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1513,7 +1568,7 @@ func (x *ListBatchTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBatchTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListBatchTasksResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListBatchTasksResponse) GetItems() []*BatchTask {
@@ -1541,7 +1596,7 @@ type CancelBatchRequest struct {
 
 func (x *CancelBatchRequest) Reset() {
 	*x = CancelBatchRequest{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[15]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1608,7 @@ func (x *CancelBatchRequest) String() string {
 func (*CancelBatchRequest) ProtoMessage() {}
 
 func (x *CancelBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[15]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1621,7 @@ func (x *CancelBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelBatchRequest.ProtoReflect.Descriptor instead.
 func (*CancelBatchRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CancelBatchRequest) GetId() int64 {
@@ -1594,7 +1649,7 @@ type PauseBatchRequest struct {
 
 func (x *PauseBatchRequest) Reset() {
 	*x = PauseBatchRequest{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[16]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1606,7 +1661,7 @@ func (x *PauseBatchRequest) String() string {
 func (*PauseBatchRequest) ProtoMessage() {}
 
 func (x *PauseBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[16]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1619,7 +1674,7 @@ func (x *PauseBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseBatchRequest.ProtoReflect.Descriptor instead.
 func (*PauseBatchRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PauseBatchRequest) GetId() int64 {
@@ -1647,7 +1702,7 @@ type RetryBatchRequest struct {
 
 func (x *RetryBatchRequest) Reset() {
 	*x = RetryBatchRequest{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[17]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1714,7 @@ func (x *RetryBatchRequest) String() string {
 func (*RetryBatchRequest) ProtoMessage() {}
 
 func (x *RetryBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[17]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1727,7 @@ func (x *RetryBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryBatchRequest.ProtoReflect.Descriptor instead.
 func (*RetryBatchRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RetryBatchRequest) GetId() int64 {
@@ -1707,7 +1762,7 @@ type RollBackBatchRequest struct {
 
 func (x *RollBackBatchRequest) Reset() {
 	*x = RollBackBatchRequest{}
-	mi := &file_fairlead_v1_batch_proto_msgTypes[18]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1774,7 @@ func (x *RollBackBatchRequest) String() string {
 func (*RollBackBatchRequest) ProtoMessage() {}
 
 func (x *RollBackBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_batch_proto_msgTypes[18]
+	mi := &file_fairlead_v1_batch_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1787,7 @@ func (x *RollBackBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackBatchRequest.ProtoReflect.Descriptor instead.
 func (*RollBackBatchRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_batch_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RollBackBatchRequest) GetId() int64 {
@@ -1863,7 +1918,11 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\x10would_undo_total\x18# \x01(\x05R\x0ewouldUndoTotalB\b\n" +
 	"\x06_totalB\a\n" +
 	"\x05_doneB\v\n" +
-	"\t_progress\"\x99\x04\n" +
+	"\t_progress\"_\n" +
+	"\fBatchPreview\x12\x19\n" +
+	"\x05total\x18\x01 \x01(\x05H\x00R\x05total\x88\x01\x01\x12*\n" +
+	"\x05first\x18\x02 \x03(\v2\x14.fairlead.v1.NewTaskR\x05firstB\b\n" +
+	"\x06_total\"\x99\x04\n" +
 	"\x05Tally\x12\x1d\n" +
 	"\apending\x18\x01 \x01(\x05H\x00R\apending\x88\x01\x01\x12\x1d\n" +
 	"\arunning\x18\x02 \x01(\x05H\x01R\arunning\x88\x01\x01\x12\x1d\n" +
@@ -2000,7 +2059,7 @@ func file_fairlead_v1_batch_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_batch_proto_rawDescData
 }
 
-var file_fairlead_v1_batch_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_fairlead_v1_batch_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_fairlead_v1_batch_proto_goTypes = []any{
 	(*NewBatch)(nil),               // 0: fairlead.v1.NewBatch
 	(*Canary)(nil),                 // 1: fairlead.v1.Canary
@@ -2009,76 +2068,78 @@ var file_fairlead_v1_batch_proto_goTypes = []any{
 	(*NewTask)(nil),                // 4: fairlead.v1.NewTask
 	(*Target)(nil),                 // 5: fairlead.v1.Target
 	(*Batch)(nil),                  // 6: fairlead.v1.Batch
-	(*Tally)(nil),                  // 7: fairlead.v1.Tally
-	(*BatchTask)(nil),              // 8: fairlead.v1.BatchTask
-	(*GetBatchRequest)(nil),        // 9: fairlead.v1.GetBatchRequest
-	(*ListBatchesRequest)(nil),     // 10: fairlead.v1.ListBatchesRequest
-	(*ListBatchesResponse)(nil),    // 11: fairlead.v1.ListBatchesResponse
-	(*PatchBatchRequest)(nil),      // 12: fairlead.v1.PatchBatchRequest
-	(*ListBatchTasksRequest)(nil),  // 13: fairlead.v1.ListBatchTasksRequest
-	(*ListBatchTasksResponse)(nil), // 14: fairlead.v1.ListBatchTasksResponse
-	(*CancelBatchRequest)(nil),     // 15: fairlead.v1.CancelBatchRequest
-	(*PauseBatchRequest)(nil),      // 16: fairlead.v1.PauseBatchRequest
-	(*RetryBatchRequest)(nil),      // 17: fairlead.v1.RetryBatchRequest
-	(*RollBackBatchRequest)(nil),   // 18: fairlead.v1.RollBackBatchRequest
-	(*durationpb.Duration)(nil),    // 19: google.protobuf.Duration
-	(*NewJob)(nil),                 // 20: fairlead.v1.NewJob
-	(*timestamppb.Timestamp)(nil),  // 21: google.protobuf.Timestamp
-	(*Situation)(nil),              // 22: fairlead.v1.Situation
+	(*BatchPreview)(nil),           // 7: fairlead.v1.BatchPreview
+	(*Tally)(nil),                  // 8: fairlead.v1.Tally
+	(*BatchTask)(nil),              // 9: fairlead.v1.BatchTask
+	(*GetBatchRequest)(nil),        // 10: fairlead.v1.GetBatchRequest
+	(*ListBatchesRequest)(nil),     // 11: fairlead.v1.ListBatchesRequest
+	(*ListBatchesResponse)(nil),    // 12: fairlead.v1.ListBatchesResponse
+	(*PatchBatchRequest)(nil),      // 13: fairlead.v1.PatchBatchRequest
+	(*ListBatchTasksRequest)(nil),  // 14: fairlead.v1.ListBatchTasksRequest
+	(*ListBatchTasksResponse)(nil), // 15: fairlead.v1.ListBatchTasksResponse
+	(*CancelBatchRequest)(nil),     // 16: fairlead.v1.CancelBatchRequest
+	(*PauseBatchRequest)(nil),      // 17: fairlead.v1.PauseBatchRequest
+	(*RetryBatchRequest)(nil),      // 18: fairlead.v1.RetryBatchRequest
+	(*RollBackBatchRequest)(nil),   // 19: fairlead.v1.RollBackBatchRequest
+	(*durationpb.Duration)(nil),    // 20: google.protobuf.Duration
+	(*NewJob)(nil),                 // 21: fairlead.v1.NewJob
+	(*timestamppb.Timestamp)(nil),  // 22: google.protobuf.Timestamp
+	(*Situation)(nil),              // 23: fairlead.v1.Situation
 }
 var file_fairlead_v1_batch_proto_depIdxs = []int32{
-	19, // 0: fairlead.v1.NewBatch.timeout:type_name -> google.protobuf.Duration
+	20, // 0: fairlead.v1.NewBatch.timeout:type_name -> google.protobuf.Duration
 	1,  // 1: fairlead.v1.NewBatch.canary:type_name -> fairlead.v1.Canary
 	2,  // 2: fairlead.v1.NewBatch.stop_after:type_name -> fairlead.v1.Threshold
 	3,  // 3: fairlead.v1.NewBatch.then:type_name -> fairlead.v1.Then
 	4,  // 4: fairlead.v1.NewBatch.tasks:type_name -> fairlead.v1.NewTask
-	20, // 5: fairlead.v1.Then.job:type_name -> fairlead.v1.NewJob
+	21, // 5: fairlead.v1.Then.job:type_name -> fairlead.v1.NewJob
 	5,  // 6: fairlead.v1.NewTask.target:type_name -> fairlead.v1.Target
-	19, // 7: fairlead.v1.Batch.timeout:type_name -> google.protobuf.Duration
+	20, // 7: fairlead.v1.Batch.timeout:type_name -> google.protobuf.Duration
 	1,  // 8: fairlead.v1.Batch.canary:type_name -> fairlead.v1.Canary
 	2,  // 9: fairlead.v1.Batch.stop_after:type_name -> fairlead.v1.Threshold
 	3,  // 10: fairlead.v1.Batch.then:type_name -> fairlead.v1.Then
-	7,  // 11: fairlead.v1.Batch.tally:type_name -> fairlead.v1.Tally
-	21, // 12: fairlead.v1.Batch.eta:type_name -> google.protobuf.Timestamp
-	21, // 13: fairlead.v1.Batch.created_at:type_name -> google.protobuf.Timestamp
-	21, // 14: fairlead.v1.Batch.started_at:type_name -> google.protobuf.Timestamp
-	21, // 15: fairlead.v1.Batch.ended_at:type_name -> google.protobuf.Timestamp
-	8,  // 16: fairlead.v1.Batch.would_undo:type_name -> fairlead.v1.BatchTask
-	5,  // 17: fairlead.v1.BatchTask.target:type_name -> fairlead.v1.Target
-	21, // 18: fairlead.v1.BatchTask.updated_at:type_name -> google.protobuf.Timestamp
-	6,  // 19: fairlead.v1.ListBatchesResponse.items:type_name -> fairlead.v1.Batch
-	8,  // 20: fairlead.v1.ListBatchTasksResponse.items:type_name -> fairlead.v1.BatchTask
-	0,  // 21: fairlead.v1.BatchService.CreateBatch:input_type -> fairlead.v1.NewBatch
-	9,  // 22: fairlead.v1.BatchService.GetBatch:input_type -> fairlead.v1.GetBatchRequest
-	9,  // 23: fairlead.v1.BatchService.ExplainBatch:input_type -> fairlead.v1.GetBatchRequest
-	10, // 24: fairlead.v1.BatchService.ListBatches:input_type -> fairlead.v1.ListBatchesRequest
-	12, // 25: fairlead.v1.BatchService.PatchBatch:input_type -> fairlead.v1.PatchBatchRequest
-	13, // 26: fairlead.v1.BatchService.ListBatchTasks:input_type -> fairlead.v1.ListBatchTasksRequest
-	9,  // 27: fairlead.v1.BatchService.WatchBatch:input_type -> fairlead.v1.GetBatchRequest
-	15, // 28: fairlead.v1.BatchService.CancelBatch:input_type -> fairlead.v1.CancelBatchRequest
-	17, // 29: fairlead.v1.BatchService.RetryBatch:input_type -> fairlead.v1.RetryBatchRequest
-	18, // 30: fairlead.v1.BatchService.RollBackBatch:input_type -> fairlead.v1.RollBackBatchRequest
-	9,  // 31: fairlead.v1.BatchService.ApproveBatch:input_type -> fairlead.v1.GetBatchRequest
-	16, // 32: fairlead.v1.BatchService.PauseBatch:input_type -> fairlead.v1.PauseBatchRequest
-	9,  // 33: fairlead.v1.BatchService.ResumeBatch:input_type -> fairlead.v1.GetBatchRequest
-	6,  // 34: fairlead.v1.BatchService.CreateBatch:output_type -> fairlead.v1.Batch
-	6,  // 35: fairlead.v1.BatchService.GetBatch:output_type -> fairlead.v1.Batch
-	22, // 36: fairlead.v1.BatchService.ExplainBatch:output_type -> fairlead.v1.Situation
-	11, // 37: fairlead.v1.BatchService.ListBatches:output_type -> fairlead.v1.ListBatchesResponse
-	6,  // 38: fairlead.v1.BatchService.PatchBatch:output_type -> fairlead.v1.Batch
-	14, // 39: fairlead.v1.BatchService.ListBatchTasks:output_type -> fairlead.v1.ListBatchTasksResponse
-	6,  // 40: fairlead.v1.BatchService.WatchBatch:output_type -> fairlead.v1.Batch
-	6,  // 41: fairlead.v1.BatchService.CancelBatch:output_type -> fairlead.v1.Batch
-	6,  // 42: fairlead.v1.BatchService.RetryBatch:output_type -> fairlead.v1.Batch
-	6,  // 43: fairlead.v1.BatchService.RollBackBatch:output_type -> fairlead.v1.Batch
-	6,  // 44: fairlead.v1.BatchService.ApproveBatch:output_type -> fairlead.v1.Batch
-	6,  // 45: fairlead.v1.BatchService.PauseBatch:output_type -> fairlead.v1.Batch
-	6,  // 46: fairlead.v1.BatchService.ResumeBatch:output_type -> fairlead.v1.Batch
-	34, // [34:47] is the sub-list for method output_type
-	21, // [21:34] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	8,  // 11: fairlead.v1.Batch.tally:type_name -> fairlead.v1.Tally
+	22, // 12: fairlead.v1.Batch.eta:type_name -> google.protobuf.Timestamp
+	22, // 13: fairlead.v1.Batch.created_at:type_name -> google.protobuf.Timestamp
+	22, // 14: fairlead.v1.Batch.started_at:type_name -> google.protobuf.Timestamp
+	22, // 15: fairlead.v1.Batch.ended_at:type_name -> google.protobuf.Timestamp
+	9,  // 16: fairlead.v1.Batch.would_undo:type_name -> fairlead.v1.BatchTask
+	4,  // 17: fairlead.v1.BatchPreview.first:type_name -> fairlead.v1.NewTask
+	5,  // 18: fairlead.v1.BatchTask.target:type_name -> fairlead.v1.Target
+	22, // 19: fairlead.v1.BatchTask.updated_at:type_name -> google.protobuf.Timestamp
+	6,  // 20: fairlead.v1.ListBatchesResponse.items:type_name -> fairlead.v1.Batch
+	9,  // 21: fairlead.v1.ListBatchTasksResponse.items:type_name -> fairlead.v1.BatchTask
+	0,  // 22: fairlead.v1.BatchService.CreateBatch:input_type -> fairlead.v1.NewBatch
+	10, // 23: fairlead.v1.BatchService.GetBatch:input_type -> fairlead.v1.GetBatchRequest
+	10, // 24: fairlead.v1.BatchService.ExplainBatch:input_type -> fairlead.v1.GetBatchRequest
+	11, // 25: fairlead.v1.BatchService.ListBatches:input_type -> fairlead.v1.ListBatchesRequest
+	13, // 26: fairlead.v1.BatchService.PatchBatch:input_type -> fairlead.v1.PatchBatchRequest
+	14, // 27: fairlead.v1.BatchService.ListBatchTasks:input_type -> fairlead.v1.ListBatchTasksRequest
+	10, // 28: fairlead.v1.BatchService.WatchBatch:input_type -> fairlead.v1.GetBatchRequest
+	16, // 29: fairlead.v1.BatchService.CancelBatch:input_type -> fairlead.v1.CancelBatchRequest
+	18, // 30: fairlead.v1.BatchService.RetryBatch:input_type -> fairlead.v1.RetryBatchRequest
+	19, // 31: fairlead.v1.BatchService.RollBackBatch:input_type -> fairlead.v1.RollBackBatchRequest
+	10, // 32: fairlead.v1.BatchService.ApproveBatch:input_type -> fairlead.v1.GetBatchRequest
+	17, // 33: fairlead.v1.BatchService.PauseBatch:input_type -> fairlead.v1.PauseBatchRequest
+	10, // 34: fairlead.v1.BatchService.ResumeBatch:input_type -> fairlead.v1.GetBatchRequest
+	6,  // 35: fairlead.v1.BatchService.CreateBatch:output_type -> fairlead.v1.Batch
+	6,  // 36: fairlead.v1.BatchService.GetBatch:output_type -> fairlead.v1.Batch
+	23, // 37: fairlead.v1.BatchService.ExplainBatch:output_type -> fairlead.v1.Situation
+	12, // 38: fairlead.v1.BatchService.ListBatches:output_type -> fairlead.v1.ListBatchesResponse
+	6,  // 39: fairlead.v1.BatchService.PatchBatch:output_type -> fairlead.v1.Batch
+	15, // 40: fairlead.v1.BatchService.ListBatchTasks:output_type -> fairlead.v1.ListBatchTasksResponse
+	6,  // 41: fairlead.v1.BatchService.WatchBatch:output_type -> fairlead.v1.Batch
+	6,  // 42: fairlead.v1.BatchService.CancelBatch:output_type -> fairlead.v1.Batch
+	6,  // 43: fairlead.v1.BatchService.RetryBatch:output_type -> fairlead.v1.Batch
+	6,  // 44: fairlead.v1.BatchService.RollBackBatch:output_type -> fairlead.v1.Batch
+	6,  // 45: fairlead.v1.BatchService.ApproveBatch:output_type -> fairlead.v1.Batch
+	6,  // 46: fairlead.v1.BatchService.PauseBatch:output_type -> fairlead.v1.Batch
+	6,  // 47: fairlead.v1.BatchService.ResumeBatch:output_type -> fairlead.v1.Batch
+	35, // [35:48] is the sub-list for method output_type
+	22, // [22:35] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_batch_proto_init() }
@@ -2090,14 +2151,15 @@ func file_fairlead_v1_batch_proto_init() {
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_batch_proto_msgTypes[6].OneofWrappers = []any{}
 	file_fairlead_v1_batch_proto_msgTypes[7].OneofWrappers = []any{}
-	file_fairlead_v1_batch_proto_msgTypes[12].OneofWrappers = []any{}
+	file_fairlead_v1_batch_proto_msgTypes[8].OneofWrappers = []any{}
+	file_fairlead_v1_batch_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_batch_proto_rawDesc), len(file_fairlead_v1_batch_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

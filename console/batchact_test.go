@@ -1,0 +1,152 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+)
+
+// post sends a form, and returns what it is answered with, which must have the status.
+func (r *rig) post(status int, path string, form url.Values, cookies ...string) string {
+	r.Helper()
+	answer := r.ask(http.MethodPost, path, form, cookies...)
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != status {
+		r.Fatalf("%s: %d, %v: %s", path, answer.StatusCode, err, body)
+	}
+	return string(body)
+}
+
+// batch is one as it is now.
+func (r *rig) batch(id int64) *batch.Batch {
+	r.Helper()
+	b, err := batch.NewClient(r.store).Get(r.Context(), id)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return &b
+}
+
+// slow starts a batch of which one task was done, and the others wait.
+func (r *rig) slow(walls int) {
+	r.Helper()
+	b := r.paint(batch.Batch{Name: "slow", Rate: 0.0001}, walls)
+	r.until("the first wall is painted", func() bool { return r.batch(b.ID).Tally.Success == 1 })
+}
+
+func TestABatchIsPausedResumedAndCancelledWithItsCounts(t *testing.T) {
+	r := newPainters(t, false)
+	r.slow(10)
+	r.shows(r.page(200, "/batches/1"), `href="/batches/1/pause?next=`, `href="/batches/1/cancel?next=`, `href="/batches/1/rollback?next=`, `href="/batches/1/pace?next=`)
+	r.shows(r.page(200, "/batches"), `href="/batches/1/pause?next=`, `href="/new/batch?next=`)
+	r.shows(r.page(200, "/batches/1/pause"), "9 tasks do not begin until the batch is resumed.", "0 that run go on.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
+	r.post(303, "/batches/1/pause", url.Values{"reason": {"paint is out"}})
+	if b := r.batch(1); !b.Paused || b.Reason != "paint is out" {
+		t.Errorf("it is paused: %v, %s", b.Paused, b.Reason)
+	}
+	r.shows(r.page(200, "/batches/1"), `href="/batches/1/resume?next=`)
+	r.shows(r.page(200, "/batches/1/resume"), "It was paused because:", "paint is out", "9 tasks may begin again.")
+	r.post(303, "/batches/1/resume", url.Values{})
+	if r.batch(1).Paused {
+		t.Error("it is still paused")
+	}
+	r.shows(r.page(200, "/batches/1/cancel"), "9 tasks never begin. This cannot be undone.", "1 that is done stays as it is.", `class="grave"`)
+	r.post(303, "/batches/1/cancel", url.Values{"reason": {"another colour"}})
+	if b := r.batch(1); b.State() != batch.Cancel || b.Reason != "another colour" {
+		t.Errorf("it is %s, %s", b.State(), b.Reason)
+	}
+}
+
+func TestTheSecondOfTwoWhoChangeThePaceIsShownWhatTheFirstDid(t *testing.T) {
+	r := newPainters(t, false)
+	r.slow(10)
+	r.shows(r.page(200, "/batches/1/pace"), `name="max_running" value="0"`, `name="rate" value="0.0001"`)
+	opened := func(most, rate string) url.Values {
+		return url.Values{"max_running": {most}, "was.max_running": {"0"}, "rate": {rate}, "was.rate": {"0.0001"}}
+	}
+	r.post(303, "/batches/1/pace", opened("3", "0.0001"))
+	refused := r.post(409, "/batches/1/pace", opened("0", "0.0002"))
+	r.shows(refused, "This was changed since you opened the form.", "Changed meanwhile: it is now 3.", `name="rate" value="0.0002"`, `name="max_running" value="3"`, `name="was.max_running" value="3"`)
+	if b := r.batch(1); b.MaxRunning != 3 || b.Rate != 0.0001 {
+		t.Errorf("the pace is %d, %v", b.MaxRunning, b.Rate)
+	}
+	r.post(303, "/batches/1/pace", url.Values{"max_running": {"3"}, "was.max_running": {"3"}, "rate": {"0.0002"}, "was.rate": {"0.0001"}})
+	if b := r.batch(1); b.MaxRunning != 3 || b.Rate != 0.0002 {
+		t.Errorf("the pace is %d, %v", b.MaxRunning, b.Rate)
+	}
+	r.shows(r.post(400, "/batches/1/pace", url.Values{"rate": {"fast"}}), "rate: must be a number", `value="fast"`)
+}
+
+func TestFailedTasksOfABatchAreRetriedAllOrSome(t *testing.T) {
+	r := newPainters(t, false)
+	b := r.painted(batch.Batch{Name: "all red"}, 9)
+	r.shows(r.page(200, "/batches/1/retry"), "3 failed tasks are done again.")
+	r.shows(r.post(400, "/batches/1/retry", url.Values{"tasks": {"one"}}), "tasks: must be whole numbers", `value="one"`)
+	failed, err := batch.NewClient(r.store).Tasks(t.Context(), batch.TaskFilter{Batch: b.ID, States: []batch.TaskState{batch.TaskFail}, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.post(303, "/batches/1/retry", url.Values{"tasks": {fmt.Sprintf("%d, %d", failed[0].ID, failed[1].ID)}})
+	r.until("it has completed again", func() bool { return r.batch(b.ID).Completions == 2 })
+	list := r.page(200, "/batches/1/tasks?state=fail&like=wall+N+is+wet&at_most=500")
+	r.shows(list, `id="tasks-actions"`, fmt.Sprintf(`/batches/1/retry?tasks=%d%%2C%d%%2C%d&amp;next=`, failed[0].ID, failed[1].ID, failed[2].ID))
+	r.shows(r.page(200, fmt.Sprintf("/batches/1/retry?tasks=%d,%d", failed[0].ID, failed[1].ID)), "2 chosen tasks are done again.", fmt.Sprintf(`name="tasks" value="%d,%d"`, failed[0].ID, failed[1].ID))
+	r.hides(r.page(200, "/batches/1/tasks?state=fail"), `id="tasks-actions"`)
+	r.post(303, "/batches/1/retry", url.Values{})
+	r.until("it has completed a third time", func() bool { return r.batch(b.ID).Completions == 3 })
+}
+
+func TestARollbackShowsWhatItDoesAndThenWhatItHasDone(t *testing.T) {
+	r := newPainters(t, false)
+	b := r.painted(batch.Batch{Name: "all red"}, 9)
+	form := r.page(200, "/batches/1/rollback")
+	r.shows(form, "6 tasks are put back to what was there before, the last first.", "<strong>3</strong> failed: they are put back only if you choose so below",
+		"Put 3 failed tasks back too", "wall-8", "9007199254740993", "Only the first 5 are shown.", `class="grave"`)
+	r.post(303, "/batches/1/rollback", url.Values{"serial": {"true"}})
+	r.until("it is rolled back", func() bool { return r.batch(b.ID).State() == batch.RollbackSuccess })
+	r.shows(r.page(200, "/batches/1"), "It was rolled back.", "6 tasks were put back · 3 had failed and were left as they are")
+	r.shows(r.page(200, "/batches/1/rollback"), "<strong>6</strong> were put back already")
+}
+
+func TestACanaryIsApproved(t *testing.T) {
+	r := newPainters(t, false)
+	b := r.paint(batch.Batch{Name: "canary", Canary: batch.Canary{Tasks: 2}}, 5)
+	r.until("the canary ends", func() bool { return r.batch(b.ID).Awaiting })
+	r.shows(r.page(200, "/batches/1"), `href="/batches/1/approve?next=`)
+	r.shows(r.page(200, "/batches/1/approve"), "3 tasks follow the canary.", ">awaiting<")
+	r.post(303, "/batches/1/approve", url.Values{})
+	r.until("it has completed", func() bool { return r.batch(b.ID).Tally.Open() == 0 })
+}
+
+func TestAConflictOfABatchSaysWhatChangedMeanwhile(t *testing.T) {
+	r := newPainters(t, false)
+	r.painted(batch.Batch{Name: "all red"}, 2)
+	refused := r.post(409, "/batches/1/cancel", url.Values{"was.state": {"running"}, "was.done": {"1"}, "was.not_started": {"1"}})
+	r.shows(refused, "cannot cancel batch 1: it is success", "It was running when you opened this.", "was 1")
+}
+
+func TestAViewerCannotActOnBatchesAndSweeps(t *testing.T) {
+	r := newPainters(t, true)
+	r.paint(batch.Batch{Name: "slow", Rate: 0.0001}, 3)
+	viewer := r.token("reader", access.RoleViewer)
+	for _, path := range []string{"/batches", "/batches/1", "/sweeps"} {
+		r.hides(r.page(200, path, sessionCookie, viewer), "data-dialog")
+	}
+	for _, a := range append(batchActions, sweepActions...) {
+		path := strings.ReplaceAll(a.path, "{id}", "1")
+		r.shows(r.page(403, path, sessionCookie, viewer), "Your role is viewer")
+		r.post(403, path, url.Values{}, sessionCookie, viewer)
+	}
+	submitter := r.token("submitter", access.RoleSubmitter, "other")
+	r.page(404, "/batches/1/cancel", sessionCookie, submitter)
+	r.post(404, "/batches/1/cancel", url.Values{}, sessionCookie, submitter)
+	if state := r.batch(1).State(); state == batch.Cancel {
+		t.Error("it was cancelled")
+	}
+}

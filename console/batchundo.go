@@ -1,0 +1,109 @@
+package console
+
+import (
+	"strings"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// undoForm is what a rollback would do, as things stand.
+type undoForm struct {
+	*fairleadv1.Batch
+	Total  int64                   // tasks that would be undone
+	Failed int64                   // failed tasks that are undone too if that is chosen
+	First  []*fairleadv1.BatchTask // of those that would be undone, in that order
+	More   bool                    // there are more of them
+	Left   []leftTasks
+}
+
+// leftTasks are tasks that a rollback does not undo.
+type leftTasks struct {
+	N   int64
+	Why string
+}
+
+// undoShown is how many of the tasks that would be undone a form shows.
+const undoShown = 5
+
+func loadRollBack(v *visit) (any, error) {
+	b, err := v.batch()
+	if err != nil {
+		return nil, err
+	}
+	form := &undoForm{Batch: b}
+	form.Total, form.First, err = v.wouldUndo(b.GetId(), false)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := v.wouldUndo(b.GetId(), true)
+	if err != nil {
+		return nil, err
+	}
+	form.More, form.Failed = form.Total > int64(len(form.First)), all-form.Total
+	form.Left = v.leftByRollBack(b, form.Failed)
+	return form, nil
+}
+
+// wouldUndo is what a rollback would undo as things stand: how many tasks, and the first of
+// them. There are none if the API would refuse it.
+func (v *visit) wouldUndo(id int64, failed bool) (n int64, first []*fairleadv1.BatchTask, err error) {
+	plan, err := v.batches.RollBackBatch(v.ctx, &fairleadv1.RollBackBatchRequest{Id: id, IncludeFailed: failed, DryRun: true})
+	if connect.CodeOf(err) == connect.CodeFailedPrecondition {
+		return 0, nil, nil
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	first = plan.GetWouldUndo()
+	return int64(plan.GetWouldUndoTotal()), first[:min(len(first), undoShown)], nil
+}
+
+// leftByRollBack are the tasks that a rollback leaves as they are, and why.
+func (v *visit) leftByRollBack(b *fairleadv1.Batch, failed int64) (left []leftTasks) {
+	tally := b.GetTally()
+	for _, some := range []leftTasks{
+		{int64(tally.GetRunning()), v.T("run now: they end first, and are put back too if they succeed")},
+		{v.NotStarted(b), v.T("have not started: they are cancelled, and there is nothing to put back")},
+		{failed, v.T("failed: they are put back only if you choose so below")},
+		{int64(tally.GetCancel()), v.T("were cancelled before they started")},
+		{int64(tally.GetRollbackSuccess()), v.T("were put back already")},
+	} {
+		if some.N > 0 {
+			left = append(left, some)
+		}
+	}
+	return left
+}
+
+// undone says what a rollback has done so far.
+func (v *visit) undone(b *fairleadv1.Batch) string {
+	tally := b.GetTally()
+	ahead := tally.GetRollbackPending() + tally.GetRollbackRunning()
+	var parts []string
+	for _, part := range []struct {
+		n    int32
+		text string
+	}{
+		{tally.GetRollbackSuccess(), v.N(tally.GetRollbackSuccess(), "%s task was put back", "%s tasks were put back")},
+		{ahead, v.N(ahead, "%s is still to be put back", "%s are still to be put back")},
+		{tally.GetRollbackFail(), v.T("%s could not be put back", v.Num(tally.GetRollbackFail()))},
+		{tally.GetFail(), v.N(tally.GetFail(), "%s had failed and was left as it is", "%s had failed and were left as they are")},
+		{tally.GetCancel(), v.T("%s had not started", v.Num(tally.GetCancel()))},
+	} {
+		if part.n > 0 {
+			parts = append(parts, part.text)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func rollBackBatch(v *visit) (done, error) {
+	f := v.fields()
+	request := &fairleadv1.RollBackBatchRequest{IncludeFailed: f.ticked("include_failed"), Serial: f.ticked("serial")}
+	return v.onBatch(func(id int64) (*fairleadv1.Batch, error) {
+		request.Id = id
+		return v.batches.RollBackBatch(v.ctx, request)
+	}, func(b *fairleadv1.Batch) string { return v.T("Batch %s is being rolled back.", b.GetName()) })
+}

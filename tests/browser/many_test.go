@@ -1,0 +1,221 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/console"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
+)
+
+// works is a service with a node that paints walls and mails letters. Wall 3 is wet until
+// it is dry, and letter 3 has no address.
+type works struct {
+	*testing.T
+	url     string
+	dry     atomic.Bool
+	batches *batch.Client
+	sweeps  *sweep.Client
+}
+
+func newWorks(t *testing.T) *works {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "works.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := fairlead.NewMux()
+	w := &works{T: t, batches: batch.NewClient(store).Knowing(mux), sweeps: sweep.NewClient(store)}
+	batch.Handle(mux, batch.Operation{TargetType: "wall", BatchType: "paint", Process: func(_ context.Context, task batch.TaskArgs) error {
+		if task.Target.ID == "3" && !w.dry.Load() {
+			return fairlead.Fatal(errors.New("wall 3 is wet"))
+		}
+		return nil
+	}})
+	items.Handle(mux, store, "mail", items.Options{}, func(_ context.Context, item items.Item[map[string]any]) error {
+		if item.Index == 3 {
+			return items.Abandon(errors.New("no address"))
+		}
+		return nil
+	})
+	log := slog.New(slog.DiscardHandler)
+	node, err := engine.New(store, mux, engine.Options{Poll: 20 * time.Millisecond, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopping := make(chan struct{})
+	service, err := server.New(node, store, server.Options{Version: "test", Log: log, Kinds: mux, Stopping: stopping, Console: func(api http.Handler) (http.Handler, error) {
+		return console.New(api, console.Options{Version: "test", Stopping: stopping, Log: log})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(ctx) }()
+	web := httptest.NewServer(service)
+	w.url = web.URL
+	t.Cleanup(func() {
+		close(stopping)
+		web.Close()
+		stop()
+		if err := errors.Join(<-ended, store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// until waits until a batch is as it should be.
+func (w *works) until(id int64, what string, is func(*batch.Batch) bool) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), patience.Limit)
+	defer cancel()
+	for {
+		b, err := w.batches.Get(ctx, id)
+		if err == nil && is(&b) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			w.Fatalf("batch %d is not %s: %+v, %v", id, what, b, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// pressed opens a form by its button, looks at it, and sends it.
+func (t *tab) pressed(selector string) {
+	t.Helper()
+	t.press(selector)
+	t.accessible(selector)
+	t.confirm()
+	t.quiet(selector)
+}
+
+// fill types into a field of the open form.
+func (t *tab) fill(name, text string) {
+	t.Helper()
+	value[bool](t, fmt.Sprintf(`(() => { document.querySelector("#dialog [name='%s']:not([type=hidden])").value = %s; return true; })()`, name, quoted(text)))
+}
+
+const wallsCSV = "target_id,target_name,target_type,before,after\n" +
+	"1,north,wall,\"{\"\"colour\"\":\"\"white\"\"}\",\"{\"\"colour\"\":\"\"red\"\"}\"\n2,south,wall,{},{}\n3,east,wall,{},{}\n"
+
+// upload chooses a file in the open form, checks it, and creates the batch of it.
+func (t *tab) upload(name, content string) {
+	t.Helper()
+	t.press("#batches-actions a")
+	t.accessible("/new/batch")
+	t.fill("name", name)
+	t.fill("type", "paint")
+	t.fill("canary.tasks", "1")
+	t.fill("lines", "target_id,target_type\n1,roof\n")
+	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
+	t.await(`document.querySelector("#dialog #faults") !== null`)
+	t.complaints = nil // the browser tells of every answer of 400
+	value[bool](t, fmt.Sprintf(`(() => { const sent = new DataTransfer(); sent.items.add(new File([%s], "walls.csv", {type: "text/csv"})); document.querySelector("#dialog input[type=file]").files = sent.files; return true; })()`, quoted(content)))
+	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
+	t.await(`document.querySelector("#dialog #preview") !== null`)
+	t.accessible("the preview of a batch")
+	t.confirm()
+	t.quiet("/new/batch")
+}
+
+func TestActionsOnBatchesAndSweeps(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		t.Run(lang, func(t *testing.T) {
+			w := newWorks(t)
+			as := wide
+			as.lang = lang
+			tab := open(t, w.url, as)
+			tab.visit("/batches")
+			tab.upload("all red", wallsCSV)
+			tab.await(`location.pathname === "/batches/1"`)
+			w.until(1, "awaiting", func(b *batch.Batch) bool { return b.Awaiting })
+			tab.await(`document.querySelector("#batch-actions a[href*='/approve']") !== null`)
+			tab.pressed(`#batch-actions a[href*="/approve"]`)
+			w.until(1, "completed", func(b *batch.Batch) bool { return b.Completions == 1 })
+			w.dry.Store(true)
+			tab.await(`document.querySelector("#batch-actions a[href*='/retry']") !== null`)
+			tab.pressed(`#batch-actions a[href*="/retry"]`)
+			w.until(1, "a success", func(b *batch.Batch) bool { return b.State() == batch.Success })
+			tab.await(`document.querySelector("#batch-actions a[href*='/rollback']") !== null`)
+			tab.pressed(`#batch-actions a[href*="/rollback"]`)
+			w.until(1, "rolled back", func(b *batch.Batch) bool { return b.State() == batch.RollbackSuccess })
+			tab.await(`document.getElementById("figure-rollback_success")?.innerText.includes("3")`)
+
+			slow, err := w.batches.Start(t.Context(), batch.Batch{Name: "slow", Type: "paint", Rate: 0.0001}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}}, batch.Change{Target: batch.Target{ID: "2", Type: "wall"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tab.visit("/batches")
+			row := fmt.Sprintf(`#batch-%d .row-actions `, slow.ID)
+			tab.pressed(row + `a[href*="/pause"]`)
+			tab.pressed(row + `a[href*="/resume"]`)
+			tab.visit("/batches/2")
+			tab.press(`#batch-actions a[href*="/pace"]`)
+			tab.fill("max_running", "7")
+			tab.confirm()
+			tab.pressed(`#batch-actions a[href*="/cancel"]`)
+			w.until(slow.ID, "cancelled with its new pace", func(b *batch.Batch) bool { return b.MaxRunning == 7 && b.Cancelled })
+			w.walkSweep(tab)
+		})
+	}
+}
+
+// walkSweep does all that can be done to a sweep.
+func (w *works) walkSweep(tab *tab) {
+	w.Helper()
+	s, err := w.sweeps.Put(w.Context(), sweep.Sweep{Name: "spring", Kind: "mail", To: 6, Rate: 0.0001})
+	if err != nil {
+		w.Fatal(err)
+	}
+	ended := func() sweep.Sweep {
+		w.Helper()
+		ctx, cancel := context.WithTimeout(w.Context(), patience.Limit)
+		defer cancel()
+		now, err := w.sweeps.Wait(ctx, s.ID)
+		if err != nil {
+			w.Fatal(err)
+		}
+		return now
+	}
+	tab.visit("/sweeps")
+	tab.pressed(fmt.Sprintf(`#sweep-%d .row-actions a[href*="/start"]`, s.ID))
+	tab.visit(fmt.Sprint("/sweeps/", s.ID))
+	tab.pressed(`#sweep-actions a[href*="/stop"]`)
+	ended()
+	tab.await(`document.querySelector("#sweep-actions a[href*='/start']") !== null`)
+	tab.press(`#sweep-actions a[href*="/set"]`)
+	tab.accessible("/sweeps/set")
+	tab.fill("rate", "0")
+	tab.confirm()
+	tab.pressed(`#sweep-actions a[href*="/start"]`)
+	if now := ended(); now.State != sweep.Finished || now.Progress.Abandoned != 1 {
+		w.Errorf("the sweep is %+v", now)
+	}
+	tab.await(`document.querySelector("#sweep-actions a[href*='/retry']") !== null`)
+	tab.pressed(`#sweep-actions a[href*="/retry"]`)
+	ended()
+	tab.await(`document.querySelector("#sweep-actions a[href*='/delete']") !== null`)
+	tab.pressed(`#sweep-actions a[href*="/delete"]`)
+	tab.await(`location.pathname === "/sweeps"`)
+}
