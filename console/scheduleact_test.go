@@ -37,6 +37,14 @@ func TestEveryButtonOfAScheduleLeadsToAForm(t *testing.T) {
 	}
 }
 
+func TestEveryFragmentNamesAMethodOfTheAPI(t *testing.T) {
+	for _, f := range fragments {
+		if rolesOf()[f.method] == "" {
+			t.Errorf("%s: the API has no method %s", f.path, f.method)
+		}
+	}
+}
+
 func TestAScheduleIsDisabledEnabledRunAndDeleted(t *testing.T) {
 	r := newPlanner(t, false)
 	id := r.schedule(`{"name":"nightly","cron":"0 3 * * *","max_concurrency":1,"job":{"kind":"noop"}}`)
