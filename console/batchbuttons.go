@@ -8,13 +8,13 @@ import (
 
 // batchButtons are those of a batch as it stands, in their order.
 var batchButtons = []button[*fairleadv1.Batch]{
-	{"approve", "ApproveBatch", "Approve the canary", true, (*fairleadv1.Batch).GetAwaiting},
+	{"approve", "ApproveBatch", "Approve", true, (*fairleadv1.Batch).GetAwaiting},
 	{"resume", "ResumeBatch", "Resume", true, (*fairleadv1.Batch).GetPaused},
 	{"pause", "PauseBatch", "Pause", true, func(b *fairleadv1.Batch) bool { return incomplete(b) && !b.GetPaused() }},
 	{"pace", "PatchBatch", "Pace", false, incomplete},
 	{"retry", "RetryBatch", "Retry failures", true, retryable},
 	{"rollback", "RollBackBatch", "Roll back", false, undoable},
-	{"cancel", "CancelBatch", "Cancel", true, func(b *fairleadv1.Batch) bool { return incomplete(b) && forward(b) }},
+	{"cancel", "CancelBatch", "Cancel", false, func(b *fairleadv1.Batch) bool { return incomplete(b) && forward(b) }},
 }
 
 // BatchButtons are those of a batch.

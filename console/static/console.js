@@ -154,7 +154,8 @@
     dialog.innerHTML = await answer.text();
     window.htmx?.process(dialog);
     if (!dialog.open) dialog.showModal();
-    (dialog.querySelector("[autofocus]") || dialog.querySelector("input:not([type=hidden]), select, textarea, button"))?.focus();
+    (dialog.querySelector("[autofocus]") || dialog.querySelector("input:not([type=hidden]), select, textarea, button"))?.focus({preventScroll: true});
+    dialog.scrollTop = 0; // what will be touched is read first
   }
   document.addEventListener("click", event => {
     const link = event.target.closest("a[data-dialog]");
