@@ -33,7 +33,7 @@ func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairl
 	return f
 }
 
-// outlook names the jobs of a prospect whose tenants are told of.
+// outlook names the jobs of a prospect, of some tenants.
 func (s *scene) outlook(p *prospect, told func(tenant string) bool) fairlead.Outlook {
 	names := make(map[int32]LaneKey, len(p.starts))
 	for _, lane := range s.lanes {
