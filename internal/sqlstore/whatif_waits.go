@@ -111,10 +111,18 @@ func newly(obstacles, others []fairlead.Obstacle) (found []fairlead.Obstacle) {
 // byEffect sorts waits: those that get later first, then those that get sooner, by how
 // many starts they lose or win.
 func byEffect(a, b fairlead.Wait) int {
-	rank := func(w fairlead.Wait) int {
-		return map[fairlead.Effect]int{fairlead.Later: 0, fairlead.Sooner: 1, fairlead.NoEffect: 2}[w.Effect]
-	}
 	moved := func(w fairlead.Wait) int { return max(w.After.Starts-w.Before.Starts, w.Before.Starts-w.After.Starts) }
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(moved(b), moved(a)),
+	return cmp.Or(cmp.Compare(rank(a.Effect), rank(b.Effect)), cmp.Compare(moved(b), moved(a)),
 		cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Kind, b.Kind))
+}
+
+func rank(effect fairlead.Effect) int {
+	switch effect {
+	case fairlead.Later:
+		return 0
+	case fairlead.Sooner:
+		return 1
+	case fairlead.NoEffect:
+	}
+	return 2
 }
