@@ -15,11 +15,11 @@ func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairl
 		if !told(lane.Tenant) {
 			continue
 		}
-		wait := fairlead.Wait{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Before: s.wait(lane, before), After: s.wait(lane, after)}
+		wait := fairlead.ForecastWait{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Before: s.wait(lane, before), After: s.wait(lane, after)}
 		switch wait.Effect = effectOf(wait.Before, wait.After); wait.Effect {
-		case fairlead.Later:
+		case fairlead.GetsLater:
 			f.Later++
-		case fairlead.Sooner:
+		case fairlead.GetsSooner:
 			f.Sooner++
 		case fairlead.NoEffect:
 		}
@@ -89,9 +89,9 @@ func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 	}
 	switch {
 	case change < 0:
-		return fairlead.Later
+		return fairlead.GetsLater
 	case change > 0:
-		return fairlead.Sooner
+		return fairlead.GetsSooner
 	}
 	return fairlead.NoEffect
 }
@@ -110,17 +110,19 @@ func newly(obstacles, others []fairlead.Obstacle) (found []fairlead.Obstacle) {
 
 // byEffect sorts waits: those that get later first, then those that get sooner, by how
 // many starts they lose or win.
-func byEffect(a, b fairlead.Wait) int {
-	moved := func(w fairlead.Wait) int { return max(w.After.Starts-w.Before.Starts, w.Before.Starts-w.After.Starts) }
+func byEffect(a, b fairlead.ForecastWait) int {
+	moved := func(w fairlead.ForecastWait) int {
+		return max(w.After.Starts-w.Before.Starts, w.Before.Starts-w.After.Starts)
+	}
 	return cmp.Or(cmp.Compare(rank(a.Effect), rank(b.Effect)), cmp.Compare(moved(b), moved(a)),
 		cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Kind, b.Kind))
 }
 
 func rank(effect fairlead.Effect) int {
 	switch effect {
-	case fairlead.Later:
+	case fairlead.GetsLater:
 		return 0
-	case fairlead.Sooner:
+	case fairlead.GetsSooner:
 		return 1
 	case fairlead.NoEffect:
 	}
