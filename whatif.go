@@ -47,8 +47,8 @@ type Forecast struct {
 	Idle   int       // slots that live nodes have free, as of their last beats
 	Before Outlook
 	After  Outlook
-	Waits  []Wait // where jobs are ready: those that get later first, then those that get sooner; at most MaxWaits
-	Later  int    // how many get later, listed or not
+	Waits  []ForecastWait // where jobs are ready: those that get later first, then those that get sooner; at most MaxWaits
+	Later  int            // how many get later, listed or not
 	Sooner int
 	Text   []string // the most of that for people
 }
@@ -69,8 +69,8 @@ type ForecastStart struct {
 	StartBy  time.Time
 }
 
-// Wait is what becomes of the ready jobs of one queue, tenant and kind.
-type Wait struct {
+// ForecastWait is what becomes of the ready jobs of one queue, tenant and kind.
+type ForecastWait struct {
 	Queue  string
 	Tenant string
 	Kind   string
@@ -91,9 +91,9 @@ type Effect string
 
 // The effects.
 const (
-	NoEffect Effect = ""
-	Later    Effect = "later"  // fewer of them start, or the first of them later, or something new holds them back
-	Sooner   Effect = "sooner" // the reverse
+	NoEffect   Effect = ""
+	GetsLater  Effect = "later"  // fewer of them start, or the first of them later, or something new holds them back
+	GetsSooner Effect = "sooner" // the reverse
 )
 
 // WhatIf compares which jobs would start now, as things are and with some changes, which

@@ -7,7 +7,7 @@ import (
 )
 
 // WhatIf tells what would start. A caller who is bound to tenants may ask about these, and
-// is told of no others: neither of their jobs nor, by what is refused, of their minimums
+// learns nothing of others: neither of their jobs nor, by what is refused, of their minimums
 // and parents.
 func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.Forecast, error) {
 	who := callerOf(ctx).identity

@@ -160,7 +160,7 @@ func startTo(s fairlead.ForecastStart) *fairleadv1.ForecastStart {
 	return &fairleadv1.ForecastStart{Job: s.Job, Queue: s.Queue, Tenant: s.Tenant, Kind: s.Kind, Priority: int32(s.Priority), StartBy: message.Time(s.StartBy)}
 }
 
-func waitTo(w fairlead.Wait) *fairleadv1.ForecastWait {
+func waitTo(w fairlead.ForecastWait) *fairleadv1.ForecastWait {
 	return &fairleadv1.ForecastWait{
 		Queue: w.Queue, Tenant: w.Tenant, Kind: w.Kind, Effect: string(w.Effect),
 		StartsBefore: int32(w.Before.Starts), StartsAfter: int32(w.After.Starts), FirstBefore: int32(w.Before.First), FirstAfter: int32(w.After.First),

@@ -116,9 +116,9 @@ func testWhatIf(c *chapter) {
 		forecast := f.whatIf(question)
 		f.equal("how many get later and sooner", [2]int{forecast.Later, forecast.Sooner}, [2]int{1, 1})
 		full := fairlead.Obstacle{Code: fairlead.AtCap, Scope: fairlead.LimitTenant, Name: "acme", Used: 1, Cap: 1, Text: `tenant "acme" runs or awaits 1 of 1 jobs`}
-		f.equal("the waits", forecast.Waits, []fairlead.Wait{
-			{Queue: "default", Tenant: "acme", Kind: kind, Effect: fairlead.Later, Before: fairlead.WaitOutlook{Starts: 4, First: 1}, After: fairlead.WaitOutlook{Starts: 1, First: 1, Held: []fairlead.Obstacle{full}}},
-			{Queue: "default", Tenant: "beta", Kind: kind, Effect: fairlead.Sooner, After: fairlead.WaitOutlook{Starts: 3, First: 2}},
+		f.equal("the waits", forecast.Waits, []fairlead.ForecastWait{
+			{Queue: "default", Tenant: "acme", Kind: kind, Effect: fairlead.GetsLater, Before: fairlead.WaitOutlook{Starts: 4, First: 1}, After: fairlead.WaitOutlook{Starts: 1, First: 1, Held: []fairlead.Obstacle{full}}},
+			{Queue: "default", Tenant: "beta", Kind: kind, Effect: fairlead.GetsSooner, After: fairlead.WaitOutlook{Starts: 3, First: 2}},
 		})
 		f.equal("the text", forecast.Text, []string{
 			"of 4 slots 4 are filled instead of 4: 3 jobs would start and wait now, 3 jobs would wait and start now",

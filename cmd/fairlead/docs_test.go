@@ -49,6 +49,14 @@ func TestTheExamplesOfSchedulesAreTrue(t *testing.T) {
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
+// The examples of docs/what-if.md are true of both.
+func TestTheExamplesOfWhatIfAreTrue(t *testing.T) {
+	need(t, "curl")
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	runExamples(t, "../../docs/what-if.md", 9, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+}
+
 // The examples of docs/alerts.md are true of both.
 func TestTheExamplesOfAlertsAreTrue(t *testing.T) {
 	need(t, "curl")

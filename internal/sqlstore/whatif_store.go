@@ -40,16 +40,14 @@ func (s *whatIfStore) WhatIf(ctx context.Context, question fairlead.WhatIf) (fai
 	}
 	read := func(lane *forecastLane) error { return s.readLane(ctx, lane, question.Slots) }
 	before, err := scene.foresee(scene.sheet, question.Slots, read)
+	after := before
 	if err == nil && len(question.Changes) > 0 {
-		var after *prospect
-		if after, err = scene.foresee(changed, question.Slots, read); err == nil {
-			return scene.compare(before, after, question), nil
-		}
+		after, err = scene.foresee(changed, question.Slots, read)
 	}
 	if err != nil {
 		return fairlead.Forecast{}, fmt.Errorf("what if: %w", err)
 	}
-	return scene.compare(before, before, question), nil
+	return scene.compare(before, after, question), nil
 }
 
 // look reads what a claim reads. Each statement has a snapshot of its own.

@@ -45,7 +45,7 @@ func summary(f *fairlead.Forecast) string {
 }
 
 // sentence says what becomes of the jobs of a lane.
-func sentence(f *fairlead.Forecast, w fairlead.Wait) string {
+func sentence(f *fairlead.Forecast, w fairlead.ForecastWait) string {
 	text := fmt.Sprintf("tenant %q, kind %q in queue %q, gets %s: %d of %d starts instead of %d",
 		w.Tenant, w.Kind, w.Queue, w.Effect, w.After.Starts, len(f.After.Starts), w.Before.Starts)
 	for _, o := range newly(w.After.Held, w.Before.Held) {

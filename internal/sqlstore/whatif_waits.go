@@ -15,11 +15,11 @@ func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairl
 		if !told(lane.Tenant) {
 			continue
 		}
-		wait := fairlead.Wait{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Before: s.wait(lane, before), After: s.wait(lane, after)}
+		wait := fairlead.ForecastWait{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Before: s.wait(lane, before), After: s.wait(lane, after)}
 		switch wait.Effect = effectOf(wait.Before, wait.After); wait.Effect {
-		case fairlead.Later:
+		case fairlead.GetsLater:
 			f.Later++
-		case fairlead.Sooner:
+		case fairlead.GetsSooner:
 			f.Sooner++
 		case fairlead.NoEffect:
 		}
@@ -33,7 +33,7 @@ func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairl
 	return f
 }
 
-// outlook names the jobs of a prospect whose tenants are told of.
+// outlook names the jobs of a prospect, of some tenants.
 func (s *scene) outlook(p *prospect, told func(tenant string) bool) fairlead.Outlook {
 	names := make(map[int32]LaneKey, len(p.starts))
 	for _, lane := range s.lanes {
@@ -89,9 +89,9 @@ func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 	}
 	switch {
 	case change < 0:
-		return fairlead.Later
+		return fairlead.GetsLater
 	case change > 0:
-		return fairlead.Sooner
+		return fairlead.GetsSooner
 	}
 	return fairlead.NoEffect
 }
@@ -110,11 +110,21 @@ func newly(obstacles, others []fairlead.Obstacle) (found []fairlead.Obstacle) {
 
 // byEffect sorts waits: those that get later first, then those that get sooner, by how
 // many starts they lose or win.
-func byEffect(a, b fairlead.Wait) int {
-	rank := func(w fairlead.Wait) int {
-		return map[fairlead.Effect]int{fairlead.Later: 0, fairlead.Sooner: 1, fairlead.NoEffect: 2}[w.Effect]
+func byEffect(a, b fairlead.ForecastWait) int {
+	moved := func(w fairlead.ForecastWait) int {
+		return max(w.After.Starts-w.Before.Starts, w.Before.Starts-w.After.Starts)
 	}
-	moved := func(w fairlead.Wait) int { return max(w.After.Starts-w.Before.Starts, w.Before.Starts-w.After.Starts) }
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(moved(b), moved(a)),
+	return cmp.Or(cmp.Compare(rank(a.Effect), rank(b.Effect)), cmp.Compare(moved(b), moved(a)),
 		cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Kind, b.Kind))
+}
+
+func rank(effect fairlead.Effect) int {
+	switch effect {
+	case fairlead.GetsLater:
+		return 0
+	case fairlead.GetsSooner:
+		return 1
+	case fairlead.NoEffect:
+	}
+	return 2
 }
