@@ -3,16 +3,17 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/hold"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
 // holdSource is what holdStore needs of a store: what its claims ask.
 type holdSource interface {
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
-	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
 	// Rules are what is paused and limited now.
 	Rules(ctx context.Context) (*Rules, error)
 	// NameLane names a lane of jobs that were just read.
@@ -37,18 +38,13 @@ func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight,
 	if facts.Rules, err = s.of.Rules(ctx); err != nil {
 		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
 	}
-	if len(facts.Rules.Quotas) > 0 {
-		limits, err := s.of.Limits(ctx)
-		if err != nil {
-			return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
-		}
-		facts.Limits = facts.Rules.standing(limits)
-		sight.Rows += len(limits)
+	if facts.Limits, err = s.limitsOf(ctx, facts.Rules, lanes); err != nil {
+		return hold.Sight{}, err
 	}
 	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
 		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
 	}
-	sight.Rows += len(lanes) + len(gates) + len(facts.Nodes)
+	sight.Rows = len(lanes) + len(gates) + len(facts.Limits) + len(facts.Nodes)
 	sight.Seen = causes(facts, lanes, gates)
 	return sight, nil
 }
@@ -107,6 +103,58 @@ func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.S
 		return nil
 	})
 	return found.sight, found.lanes, found.gates, err
+}
+
+// limitsOf reads how the limits of some lanes stand, by id: those of other lanes may be
+// very many.
+func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey) (map[int32]*dispatch.Limit, error) {
+	ids := List[int32]{}
+	for _, lane := range lanes {
+		ids = append(ids, rules.Of(lane)...)
+	}
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return nil, nil
+	}
+	var limits map[int32]*dispatch.Limit // made anew each time the function runs
+	err := s.db.ReadAll(ctx, "look at limits", func(ctx context.Context, db DB) error {
+		limits = make(map[int32]*dispatch.Limit, len(ids))
+		db.QueueEach(func(row Scanner) error {
+			var limit dispatch.Limit
+			var age int64
+			if err := row.Scan(&limit.ID, &limit.Used, &limit.Tokens, &age); err != nil {
+				return err
+			}
+			quota := rules.Quotas[limit.ID]
+			limit.Cap, limit.Min, limit.Rate, limit.Burst = quota.Rule.MaxRunning, quota.Min, quota.Rule.Rate, quota.Rule.Burst
+			limit.Refill(micros(age))
+			limits[limit.ID] = &limit
+			return nil
+		}, s.sql.LimitsNow, ids)
+		if s.sql.InUse == "" { // the limits have counted
+			return db.Flush(ctx)
+		}
+		held, err := list(ctx, db, func(row Scanner) (c laneCount, err error) {
+			err = row.Scan(&c.lane, &c.n)
+			return c, err
+		}, s.sql.InUse)
+		for _, c := range held {
+			lane, err := s.of.NameLane(ctx, db, c.lane)
+			if err != nil {
+				return err
+			}
+			for _, id := range rules.Of(lane) {
+				if limit := limits[id]; limit != nil {
+					limit.Used += c.n
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return limits, nil
 }
 
 // causes are what keeps jobs of some lanes and at some gates from starting, each once.

@@ -35,6 +35,8 @@ type HoldStatements struct {
 	PruneHolds     string `sql:"prune_holds"`
 	ReadyLanes     string `sql:"ready_lanes"`
 	BusyGatesAfter string `sql:"busy_gates_after"`
+	LimitsNow      string `sql:"limits_now"`
+	InUse          string `sql:"in_use"`
 }
 
 // HoldLook reads how looks stand.

@@ -109,3 +109,14 @@ select w.gate, j.lane, j.policy, (select count(*) from {{admitted}} a where a.ga
 from (select gate from walk where gate is not null limit $2::int) w
 join {{job}} j on j.id = (select p.id from {{parked}} p where p.gate = w.gate order by p.turn, p.start_by, p.id limit 1)
 order by w.gate;
+
+-- name: limits_now
+-- Reads how some limits stand.
+-- Inputs: $1 ids.
+-- Output: id, jobs that count, tokens, how many microseconds ago these were refilled.
+-- Locks: none.
+select id, used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0)::int, tokens, (select {{now}}) - refilled_at
+from {{quota}} q where id = any ($1::int[]);
+
+-- name: in_use
+-- Nothing: limits_now counts the jobs.
