@@ -59,7 +59,7 @@ func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.S
 		gates []waitingGate
 	}
 	var found answer // made anew each time the function runs
-	err = s.db.ReadAll(ctx, "look at what waits", func(ctx context.Context, db DB) error {
+	err = s.db.Read(ctx, "look at what waits", func(ctx context.Context, db DB) error {
 		found = answer{}
 		now, err := s.clock.Clock(ctx, db)
 		if err != nil {
@@ -117,7 +117,7 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 		return nil, nil
 	}
 	var limits map[int32]*dispatch.Limit // made anew each time the function runs
-	err := s.db.ReadAll(ctx, "look at limits", func(ctx context.Context, db DB) error {
+	err := s.db.Read(ctx, "look at limits", func(ctx context.Context, db DB) error {
 		limits = make(map[int32]*dispatch.Limit, len(ids))
 		db.QueueEach(func(row Scanner) error {
 			var limit dispatch.Limit

@@ -57,7 +57,7 @@ func scanStanding(row Scanner) (s hold.Standing, err error) {
 
 // OpenHolds lists the holds that last.
 func (s *holdStore) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
-	return readList(ctx, s.db.ReadAll, "list holds that last", scanHold, s.sql.OpenHolds, hold.MaxOpen)
+	return readList(ctx, s.db.Read, "list holds that last", scanHold, s.sql.OpenHolds, hold.MaxOpen)
 }
 
 func scanHold(row Scanner) (h hold.Hold, err error) {
