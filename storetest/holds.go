@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -28,6 +29,15 @@ func (f *fixture) watch(w *hold.Witness, looks, idle int, nodes ...fairlead.Node
 		}
 		f.ok(w.Look(f.ctx()))
 	}
+}
+
+// wantNoLooks fails if there was a look: no verb removes that.
+func (f *fixture) wantNoLooks() error {
+	standing, err := f.store.HoldLook(f.ctx())
+	if err == nil && standing.Version != 0 {
+		err = errors.New("there was a look at what waits")
+	}
+	return err
 }
 
 // heldBack is what keeps jobs from starting now.
