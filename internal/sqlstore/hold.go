@@ -110,14 +110,14 @@ func endOf(until time.Time) int64 {
 }
 
 // PruneHolds removes old holds, after it has noted from when on all are kept.
-func (s *holdStore) PruneHolds(ctx context.Context, keep time.Duration, limit int) (int, error) {
+func (s *holdStore) PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error) {
 	removed := int64(0)
 	err := s.db.InTx(ctx, "prune holds", func(ctx context.Context, db DB) error {
 		now, err := s.clock.Clock(ctx, db)
 		if err != nil {
 			return err
 		}
-		excess, err := list(ctx, db, scanNumber, s.sql.LastKeptHold, hold.MaxKept)
+		excess, err := list(ctx, db, scanNumber, s.sql.LastKeptHold, most)
 		if err != nil {
 			return err
 		}
