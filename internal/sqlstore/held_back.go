@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/hold"
@@ -27,8 +26,8 @@ type waitingGate struct {
 	used int
 }
 
-// HeldBack says what keeps ready and parked jobs from starting, lane by lane as Explain
-// does: a job at the head of its lane stands for all that wait there.
+// HeldBack says what keeps ready and parked jobs from starting, lane by lane, by what Explain
+// says of a job at the head of each.
 func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
 	sight, lanes, gates, err := s.waiting(ctx, after)
 	if err != nil || !sight.Waits {
@@ -155,60 +154,4 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 		return nil, err
 	}
 	return limits, nil
-}
-
-// causes are what keeps jobs of some lanes and at some gates from starting, each once.
-func causes(facts Facts, lanes []LaneKey, gates []waitingGate) []hold.Seen {
-	var all []hold.Seen
-	known := map[hold.Cause]bool{}
-	add := func(seen hold.Seen) {
-		if !known[seen.Cause] {
-			known[seen.Cause] = true
-			all = append(all, seen)
-		}
-	}
-	for _, lane := range lanes {
-		facts.Job = &fairlead.Job{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Status: fairlead.Status{State: fairlead.Ready}}
-		for _, o := range Explain(facts).Obstacles {
-			add(facts.seen(lane, o))
-		}
-	}
-	for _, gate := range gates {
-		add(hold.Seen{
-			Cause: hold.Cause{Code: fairlead.AtGate, Scope: fairlead.LimitKind, Tenant: gate.lane.Tenant, Kind: gate.lane.Kind, Gate: gate.key},
-			Used:  gate.used, Cap: facts.Rules.Places(gate.lane.Kind),
-		})
-	}
-	return all
-}
-
-// seen is an obstacle of a lane as a cause of all lanes that it concerns.
-func (f *Facts) seen(lane LaneKey, o fairlead.Obstacle) hold.Seen {
-	seen := hold.Seen{Cause: hold.Cause{Code: o.Code, Scope: o.Scope}, Used: o.Used, Cap: o.Cap}
-	switch o.Scope {
-	case fairlead.LimitQueue:
-		seen.Queue = o.Name
-	case fairlead.LimitKind:
-		seen.Kind = o.Name
-	case fairlead.LimitTenant:
-		seen.Tenant = o.Name
-	}
-	switch o.Code {
-	case fairlead.NoNode:
-		seen.Queue, seen.Kind, seen.Since = lane.Queue, lane.Kind, f.lastLease(lane)
-	case fairlead.NoSlot:
-		seen.Queue, seen.Kind = lane.Queue, lane.Kind
-	}
-	return seen
-}
-
-// lastLease is when the last lease ended of the nodes that could run jobs of a lane; zero
-// if there was none.
-func (f *Facts) lastLease(lane LaneKey) (last time.Time) {
-	for i := range f.Nodes {
-		if node := &f.Nodes[i]; node.Until.After(last) && node.Serves(lane.Queue, lane.Kind) {
-			last = node.Until
-		}
-	}
-	return last
 }
