@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,20 +15,22 @@ import (
 // parameters reads the parameters of a page. The first that cannot be read is what err
 // returns, and so is one that was never asked for.
 type parameters struct {
-	v     *visit
-	asked []string
-	wrong error
+	v      *visit
+	values url.Values
+	form   bool // of a form, whose further fields are its own
+	asked  []string
+	wrong  error
 }
 
-func (v *visit) parameters() *parameters { return &parameters{v: v} }
+func (v *visit) parameters() *parameters { return &parameters{v: v, values: v.Query} }
 
 // err is what is wrong with the parameters. It is called after all of them were read.
 func (p *parameters) err() error {
 	if p.wrong != nil {
 		return p.wrong
 	}
-	for name := range p.v.Query {
-		if !slices.Contains(p.asked, name) {
+	for name := range p.values {
+		if !p.form && !slices.Contains(p.asked, name) {
 			return refuse(name, fmt.Sprintf("is not a parameter of this page; it has %s", strings.Join(p.asked, ", ")))
 		}
 	}
@@ -48,19 +51,19 @@ func (p *parameters) refuse(name, message string) {
 // text is a parameter as it is.
 func (p *parameters) text(name string) string {
 	p.asked = append(p.asked, name)
-	return p.v.Get(name)
+	return strings.TrimSpace(p.values.Get(name))
 }
 
 // page is where a page of a list begins: the token may be a name, whose spaces count.
 func (p *parameters) page() string {
 	p.asked = append(p.asked, "page")
-	return p.v.Query.Get("page")
+	return p.values.Get("page")
 }
 
 // texts is a parameter that may be given several times.
 func (p *parameters) texts(name string) []string {
 	p.asked = append(p.asked, name)
-	return p.v.All(name)
+	return texts(p.values, name)
 }
 
 // number is a parameter that is a positive number; zero if it is not given.
@@ -73,6 +76,32 @@ func (p *parameters) number(name string) int64 {
 	if err != nil || n <= 0 {
 		p.refuse(name, "must be a number above 0")
 		return 0
+	}
+	return n
+}
+
+// integer is a field that is a whole number, also below 0; zero if it is empty.
+func (p *parameters) integer(name string) int32 {
+	given := p.text(name)
+	if given == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(given, 10, 32)
+	if err != nil {
+		p.refuse(name, "must be a whole number")
+	}
+	return int32(n)
+}
+
+// decimal is a field that is a number; zero if it is empty.
+func (p *parameters) decimal(name string) float64 {
+	given := p.text(name)
+	if given == "" {
+		return 0
+	}
+	n, err := strconv.ParseFloat(given, 64)
+	if err != nil {
+		p.refuse(name, "must be a number")
 	}
 	return n
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
 // taskList is a page of a batch's tasks.
@@ -41,7 +42,7 @@ func loadBatchTasks(v *visit) (any, error) {
 	}
 	list.Items, list.More, list.Pages = answer.GetItems(), answer.GetNextPageToken() != "", v.further(list.nextOf(answer.GetNextPageToken()))
 	if list.Like != "" {
-		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(task *fairleadv1.BatchTask) bool { return normalise(task.GetInfo()) != list.Like })
+		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(task *fairleadv1.BatchTask) bool { return cause.Of(task.GetInfo()) != list.Like })
 	}
 	return list, nil
 }

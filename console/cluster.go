@@ -44,6 +44,7 @@ func nodeState(node *fairleadv1.Node) string {
 type queuesPage struct {
 	Queues []queueLine
 	Cut    bool // there are more than a page holds
+	Kinds  []*fairleadv1.Kind
 }
 
 // queueLine is a queue with its jobs, by state.
@@ -74,5 +75,10 @@ func loadQueues(v *visit) (any, error) {
 		}
 		page.Queues = append(page.Queues, line)
 	}
+	kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	page.Kinds = kinds.GetItems()[:min(len(kinds.GetItems()), maxRows)]
 	return page, nil
 }

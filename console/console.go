@@ -80,6 +80,11 @@ func (c *Console) route() {
 		handle("GET "+s.path, func(w http.ResponseWriter, r *http.Request) { c.page(w, r, s) })
 		handle("GET "+livePath+s.path, func(w http.ResponseWriter, r *http.Request) { c.live(w, r, s) })
 	}
+	for i := range actions {
+		a := &actions[i]
+		handle("GET "+a.path, func(w http.ResponseWriter, r *http.Request) { c.form(w, r, a) })
+		handle("POST "+a.path, func(w http.ResponseWriter, r *http.Request) { c.act(w, r, a) })
+	}
 	handle("GET /static/", c.assets.serve(c.options.Prefix+"/static/"))
 	handle("GET /login", c.loginPage)
 	handle("POST /login", c.login)

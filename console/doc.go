@@ -14,6 +14,15 @@
 // into; "NAME" is live, and is sent again when it has changed. All screens are listed in
 // screens.go.
 //
+// # An action
+//
+// An action is a path with a form, a function that loads what the form shows, and one that
+// does what it says by calling the API; the lists of them stand beside what they are about,
+// and actions.go puts them together. The form is a page, and opens over the page where its
+// button is if the browser runs scripts. It says what will be touched before it is sent. If
+// the API refuses, the form is shown again, with what was typed and with what has changed
+// since it was opened. After an action nothing is shown that was read before it.
+//
 // # Many viewers
 //
 // Time is cut into ticks of two seconds. Within a tick a question to the API is asked

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
 // failed is something that failed, to be grouped with others by its error.
@@ -26,7 +28,7 @@ func groupErrors(all []failed) []errorGroup {
 	var groups []errorGroup
 	places := map[string]int{}
 	for _, one := range all {
-		like := normalise(one.Error)
+		like := cause.Of(one.Error)
 		place, known := places[like]
 		if !known {
 			place = len(groups)

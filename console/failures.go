@@ -8,6 +8,7 @@ import (
 	"time"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
 const (
@@ -32,9 +33,12 @@ type failureGroup struct {
 	Count       count
 	First, Last time.Time // when jobs of it ended
 	Newest      *fairleadv1.Job
+	Trend       trend
+	Href        string // of its page
 	Tenants     []string
 	Others      bool // there are more tenants
 	jobs        int64
+	ended       []time.Time
 }
 
 func loadFailures(v *visit) (any, error) {
@@ -58,17 +62,35 @@ func loadFailures(v *visit) (any, error) {
 	if next != "" {
 		f.Pages["next"] = v.Here("page", next)
 	}
-	if f.Any {
-		newest, oldest := jobs[0], jobs[len(jobs)-1]
-		f.Old, f.New = moment(oldest.GetCreatedAt()), moment(newest.GetCreatedAt())
-		for i := range f.Groups {
-			f.Groups[i].Count = count{N: f.Groups[i].jobs, Href: v.failuresOf(f.Groups[i], jobs, filter), Tone: "bad"}
-		}
-	}
 	if len(f.Groups) > failureGroups {
 		f.Groups, f.Cut = f.Groups[:failureGroups], true
 	}
+	if f.Any {
+		newest, oldest := jobs[0], jobs[len(jobs)-1]
+		f.Old, f.New = moment(oldest.GetCreatedAt()), moment(newest.GetCreatedAt())
+	}
+	from, to := endsOf(jobs)
+	for i := range f.Groups {
+		group := &f.Groups[i]
+		group.Count = count{N: group.jobs, Href: v.failuresOf(*group, jobs, filter), Tone: "bad"}
+		group.Trend = newTrend(group.ended, from, to, smallTrend)
+		group.Href = v.causeHref(group.Kind, group.Like, filter)
+	}
 	return f, nil
+}
+
+// endsOf is when the first and the last of some jobs ended.
+func endsOf(jobs []*fairleadv1.Job) (first, last time.Time) {
+	for _, job := range jobs {
+		ended := moment(job.GetFinishedAt())
+		if first.IsZero() || ended.Before(first) {
+			first = ended
+		}
+		if ended.After(last) {
+			last = ended
+		}
+	}
+	return first, last
 }
 
 // failuresOf is the list of exactly the jobs of a group: those of its kind and cause
@@ -96,11 +118,11 @@ func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter 
 // groupFailures puts together what failed in the same way, the most frequent first. The
 // jobs come newest first.
 func groupFailures(jobs []*fairleadv1.Job) []failureGroup {
-	type cause struct{ kind, like string }
-	places := map[cause]int{}
+	type causeOf struct{ kind, like string }
+	places := map[causeOf]int{}
 	var groups []failureGroup
 	for _, job := range jobs {
-		key := cause{job.GetKind(), normalise(job.GetError())}
+		key := causeOf{job.GetKind(), cause.Of(job.GetError())}
 		place, there := places[key]
 		if !there {
 			place = len(groups)
@@ -116,6 +138,7 @@ func groupFailures(jobs []*fairleadv1.Job) []failureGroup {
 func (g *failureGroup) add(job *fairleadv1.Job) {
 	g.jobs++
 	ended := moment(job.GetFinishedAt())
+	g.ended = append(g.ended, ended)
 	if g.First.IsZero() || ended.Before(g.First) {
 		g.First = ended
 	}

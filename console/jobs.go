@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
 const (
@@ -63,7 +64,7 @@ func (f *jobFilter) matches(job *fairleadv1.Job) bool {
 	case f.text != "" && !strings.Contains(strings.ToLower(job.GetError()), strings.ToLower(f.text)):
 		return false
 	}
-	return f.like == "" || normalise(job.GetError()) == f.like
+	return f.like == "" || cause.Of(job.GetError()) == f.like
 }
 
 // jobFilter reads the parameters of the list of jobs.

@@ -23,6 +23,7 @@ func (c *Console) page(w http.ResponseWriter, r *http.Request, s *screen) {
 		c.refuse(w, v, err)
 		return
 	}
+	v.Notice = c.takeNotice(w, r)
 	shown := v.show(data)
 	shown.Screen = s
 	c.render(w, http.StatusOK, "page", shown)

@@ -15,6 +15,7 @@ var screens = []screen{
 	{"jobs", "/jobs", "Jobs", "jobs", loadJobs},
 	{"job", "/jobs/{id}", "Job", "jobs", loadJob},
 	{"failures", "/failures", "Failures", "failures", loadFailures},
+	{"cause", "/failures/cause", "Failures of one cause", "failures", loadCause},
 	{"runs", "/runs", "Runs", "runs", loadRuns},
 	{"schedules", "/schedules", "Schedules", "schedules", loadSchedules},
 	{"schedule", "/schedules/{id}", "Schedule", "schedules", loadSchedule},

@@ -22,12 +22,16 @@ type services struct {
 	calendars fairleadv1connect.CalendarServiceClient
 	batches   fairleadv1connect.BatchServiceClient
 	sweeps    fairleadv1connect.SweepServiceClient
+	kinds     fairleadv1connect.KindServiceClient
+
+	sharing *sharing
 }
 
 func newServices(api http.Handler) *services {
 	client := &http.Client{Transport: inside{api}}
 	const at = "http://fairlead" // no request leaves the process
-	shared := connect.WithInterceptors(newSharing())
+	sharing := &sharing{}
+	shared := connect.WithInterceptors(sharing.interceptor())
 	return &services{
 		jobs:      fairleadv1connect.NewJobServiceClient(client, at, shared),
 		tenants:   fairleadv1connect.NewTenantServiceClient(client, at, shared),
@@ -41,5 +45,7 @@ func newServices(api http.Handler) *services {
 		calendars: fairleadv1connect.NewCalendarServiceClient(client, at, shared),
 		batches:   fairleadv1connect.NewBatchServiceClient(client, at, shared),
 		sweeps:    fairleadv1connect.NewSweepServiceClient(client, at, shared),
+		kinds:     fairleadv1connect.NewKindServiceClient(client, at, shared),
+		sharing:   sharing,
 	}
 }

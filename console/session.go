@@ -103,8 +103,10 @@ func (v *visit) refusal(err error) (status int, text string) {
 		return http.StatusForbidden, refused.Message()
 	case connect.CodeNotFound:
 		return http.StatusNotFound, refused.Message()
-	case connect.CodeInvalidArgument, connect.CodeFailedPrecondition:
+	case connect.CodeInvalidArgument:
 		return http.StatusBadRequest, refused.Message()
+	case connect.CodeFailedPrecondition:
+		return http.StatusConflict, refused.Message()
 	case connect.CodeResourceExhausted:
 		return http.StatusTooManyRequests, refused.Message()
 	case connect.CodeUnavailable, connect.CodeDeadlineExceeded:

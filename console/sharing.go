@@ -10,10 +10,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// newSharing asks the API each question once per tick for all viewers who may see the
-// same. What changes something is never shared, nor is the question who a viewer is.
-func newSharing() connect.UnaryInterceptorFunc {
-	answers := &perTick[connect.AnyResponse]{}
+// sharing asks the API each question once per tick for all viewers who may see the same.
+// What changes something is never shared, nor is the question who a viewer is.
+type sharing struct {
+	answers perTick[connect.AnyResponse]
+}
+
+// forget makes each question be asked anew.
+func (s *sharing) forget() { s.answers.forget() }
+
+// interceptor puts the sharing between a client and the API.
+func (s *sharing) interceptor() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 			who := viewerOf(ctx)
@@ -26,7 +33,7 @@ func newSharing() connect.UnaryInterceptorFunc {
 				return nil, err
 			}
 			key := fmt.Sprintf("%q %s %s", who.scope, request.Spec().Procedure, raw)
-			answer, own, err := answers.share(ctx, time.Now(), key, func(ctx context.Context) (connect.AnyResponse, error) { return next(ctx, request) })
+			answer, own, err := s.answers.share(ctx, time.Now(), key, func(ctx context.Context) (connect.AnyResponse, error) { return next(ctx, request) })
 			if !own && personal(err) {
 				return next(ctx, request)
 			}

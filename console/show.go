@@ -164,6 +164,9 @@ func rounded(d time.Duration) time.Duration {
 	return d.Truncate(time.Hour)
 }
 
+// Clock is a time in the viewer's zone, as a text.
+func (v *visit) Clock(at time.Time) string { return v.clock(at) }
+
 // clock is a time of day, with its date unless that is today's.
 func (v *visit) clock(at time.Time) string {
 	local, today := at.In(v.Zone), v.Now.In(v.Zone)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
 // sweepRows is a page of what belongs to a sweep: failed items, lines or events.
@@ -33,7 +34,7 @@ func loadSweepFailed(v *visit) (any, error) {
 	}
 	list.Items, list.More, list.Pages = answer.GetItems(), answer.GetNextPageToken() != "", v.further(list.nextOf(answer.GetNextPageToken()))
 	if list.Like != "" {
-		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(item *fairleadv1.FailedItem) bool { return normalise(item.GetError()) != list.Like })
+		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(item *fairleadv1.FailedItem) bool { return cause.Of(item.GetError()) != list.Like })
 	}
 	return list, nil
 }

@@ -120,6 +120,9 @@ func loadTenant(v *visit) (any, error) {
 	return page, err
 }
 
+// Paused reports whether none of its jobs starts.
+func (p *tenantPage) Paused() bool { return p.Usage.GetPaused() || p.Declared.GetPaused() }
+
 func findTenant(v *visit, query string) []hit {
 	if _, err := v.tenants.GetTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: query}); err != nil {
 		return nil

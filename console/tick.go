@@ -114,6 +114,14 @@ func (p *perTick[V]) turn(tick int64) {
 	p.tick, p.entries = tick, kept
 }
 
+// forget makes every value anew, also those that are being made: who waits for one of
+// them gets it, and no other does.
+func (p *perTick[V]) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.entries = nil
+}
+
 // leave gives up a value that no caller waits for any more.
 func (p *perTick[V]) leave(entry *made[V]) {
 	p.mu.Lock()

@@ -16,6 +16,8 @@ type visit struct {
 	console *Console
 	ctx     context.Context // the calls of a page are made on behalf of who looks
 	request *http.Request
+	posted  url.Values // what was sent with a form; nil: none was
+	Notice  string     // what was done on the page before
 
 	Path  string // below the prefix, with what is escaped in it: names may have slashes
 	Query url.Values
@@ -52,8 +54,11 @@ func (c *Console) visit(r *http.Request, who *viewer) *visit {
 func (v *visit) Get(name string) string { return strings.TrimSpace(v.Query.Get(name)) }
 
 // All is a parameter that may be given several times.
-func (v *visit) All(name string) (all []string) {
-	for _, value := range v.Query[name] {
+func (v *visit) All(name string) []string { return texts(v.Query, name) }
+
+// texts are the values of a parameter that are not empty.
+func texts(values url.Values, name string) (all []string) {
+	for _, value := range values[name] {
 		if value = strings.TrimSpace(value); value != "" {
 			all = append(all, value)
 		}
@@ -133,6 +138,12 @@ func (v *visit) To(path string, name any, parameters ...any) string {
 	}
 	return before + url.PathEscape(text(name)) + query
 }
+
+// Escape is a name as a part of a path.
+func (v *visit) Escape(name string) string { return url.PathEscape(name) }
+
+// below is the path of one thing, below the prefix.
+func (v *visit) below(path, name string) string { return path + "/" + url.PathEscape(name) }
 
 // Live is where the live part of this page comes from.
 func (v *visit) Live() string { return v.link(livePath+v.Path, v.Query) }

@@ -51,6 +51,12 @@ func used(t *testing.T) map[string]string {
 	for _, s := range screens {
 		texts[s.Title] = "screens.go"
 	}
+	for _, a := range actions {
+		texts[a.Title], texts[a.Button] = "actions.go", "actions.go"
+	}
+	for _, button := range jobButtons {
+		texts[button.Label] = "jobact.go"
+	}
 	for _, group := range navigation {
 		texts[group.Title] = "navigation.go"
 		for _, line := range group.Entries {

@@ -244,7 +244,7 @@ func (c checking) coded(method connect.Spec, err error) error {
 	}
 	for _, known := range codes {
 		if errors.Is(err, known.err) {
-			return withFields(connect.NewError(known.code, err), err)
+			return withFields(connect.NewError(known.code, rest.Said(err)), err)
 		}
 	}
 	if errors.Is(err, fairlead.ErrUnavailable) {

@@ -41,7 +41,7 @@ func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*
 	for _, usage := range report.Tenants {
 		out.Tenants = append(out.Tenants, usageTo(usage))
 	}
-	return out, nil
+	return out, markPaused(ctx, s.client, out.GetTenants()...)
 }
 
 // watchPause is how long lies between two looks of WatchEvents.

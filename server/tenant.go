@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -123,10 +125,24 @@ func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRe
 	}
 	for _, usage := range report.Tenants {
 		if usage.Name == in.GetName() {
-			return usageTo(usage), nil
+			out := usageTo(usage)
+			return out, markPaused(ctx, s.client, out)
 		}
 	}
 	return nil, driver.NoSuchTenant(in.GetName())
+}
+
+// markPaused says of tenants whether they are paused, declared or not, to callers who may
+// know what is.
+func markPaused(ctx context.Context, client *fairlead.Client, tenants ...*fairleadv1.Usage) error {
+	pauses, err := client.Pauses(ctx)
+	if errors.Is(err, errForbidden) {
+		return nil
+	}
+	for _, usage := range tenants {
+		usage.Paused = slices.Contains(pauses, fairlead.Pause{Scope: fairlead.PauseTenant, Name: usage.GetTenant()})
+	}
+	return err
 }
 
 // GetTenantSigningKey answers with the key that a declared tenant checks our

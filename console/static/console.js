@@ -137,6 +137,47 @@
     setTimeout(() => button.classList.remove("done"), 1200);
   });
 
+  // A link to a form opens it over the page; what the server answers to the form takes
+  // its place, or leads to another page. Without this script they are pages.
+  const dialog = document.getElementById("dialog");
+  const header = {"X-Fairlead-Dialog": "1"};
+  async function show(answer) {
+    const to = answer.headers.get("X-Location");
+    if (to !== null) {
+      location.assign(to);
+      return;
+    }
+    if (answer.redirected) { // signed out meanwhile
+      location.assign(answer.url);
+      return;
+    }
+    dialog.innerHTML = await answer.text();
+    window.htmx?.process(dialog);
+    if (!dialog.open) dialog.showModal();
+    (dialog.querySelector("[autofocus]") || dialog.querySelector("input:not([type=hidden]), select, textarea, button"))?.focus();
+  }
+  document.addEventListener("click", event => {
+    const link = event.target.closest("a[data-dialog]");
+    if (link && dialog && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      fetch(link.href, {headers: header}).then(show, () => location.assign(link.href));
+    }
+    if (event.target === dialog || event.target.closest?.("#dialog [data-close]")) {
+      event.preventDefault();
+      dialog.close();
+    }
+  });
+  dialog?.addEventListener("submit", event => {
+    const form = event.target;
+    event.preventDefault();
+    const button = event.submitter || form.querySelector("button");
+    const sent = new FormData(form, event.submitter);
+    button.disabled = true;
+    fetch(form.action, {method: "POST", headers: header, body: form.enctype === "multipart/form-data" ? sent : new URLSearchParams(sent)})
+      .then(show, () => { fresh(false); })
+      .finally(() => { button.disabled = false; });
+  });
+
   // A select of a filter sends its form at once.
   document.addEventListener("change", event => {
     if (event.target.matches("form.filters select, form.filters input[type=checkbox]")) event.target.form.requestSubmit();

@@ -82,7 +82,7 @@ func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
 		t.Errorf("the output is %s", out)
 	}
 	r.says([]string{"is failed"}, "job", "fail", second, "--error", "no")
-	r.fails(ExitConflict, "conflict", "job", "fail", second, "--error", "no")
+	r.fails(ExitConflict, "it is failed", "job", "fail", second, "--error", "no")
 	r.fails(ExitUsage, "--error: is missing", "job", "fail", second)
 	r.fails(ExitUsage, "--result is not JSON", "job", "finish", first, "--result", "{")
 }

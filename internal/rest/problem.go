@@ -45,7 +45,7 @@ func problemOf(err error) problem {
 	p := problem{Type: "about:blank", Status: http.StatusInternalServerError}
 	for _, known := range statuses {
 		if errors.Is(err, known.err) {
-			p.Status, p.Detail = known.status, err.Error()
+			p.Status, p.Detail = known.status, Said(err).Error()
 			break
 		}
 	}

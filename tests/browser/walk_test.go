@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// every is all screens of a server, found as a person finds them: by the navigation, and
-// by the first row of each list.
+// every is all screens and forms of a server, found as a person finds them: by the
+// navigation, by the first row of each list, and by buttons.
 func every(t *tab) (paths []string) {
 	t.Helper()
 	const links = `[...document.querySelectorAll(%q)].map(a => a.getAttribute("href"))`
@@ -34,7 +34,7 @@ func every(t *tab) (paths []string) {
 	for i := 0; i < len(paths); i++ {
 		t.visit(paths[i])
 		kinds := map[string]bool{}
-		for _, href := range value[[]string](t, fmt.Sprintf(links, `[data-row]:first-child a[href], main .tabs a[href]`)) {
+		for _, href := range value[[]string](t, fmt.Sprintf(links, `[data-row]:first-child a[href], main .tabs a[href], main .actions a[href]`)) {
 			parts := strings.Split(strings.Split(strings.TrimPrefix(href, prefixOf(t)), "?")[0], "/")
 			kind := parts[1] + fmt.Sprint(len(parts)) + parts[len(parts)-1]
 			if len(parts) > 2 {
@@ -43,7 +43,7 @@ func every(t *tab) (paths []string) {
 			if len(parts) > 3 {
 				kind += parts[3]
 			}
-			if !kinds[kind] && len(paths) < 60 {
+			if !kinds[kind] && len(paths) < 150 {
 				kinds[kind] = true
 				add(href)
 			}

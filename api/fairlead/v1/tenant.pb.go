@@ -707,7 +707,10 @@ type Usage struct {
 	// How long ago the first acceptable start of all ready jobs was.
 	OldestWait *durationpb.Duration `protobuf:"bytes,12,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
 	// Of a parent: it and its children together, whom its cap and rate hold for.
-	Family        *FamilyUsage `protobuf:"bytes,13,opt,name=family,proto3" json:"family,omitempty"`
+	Family *FamilyUsage `protobuf:"bytes,13,opt,name=family,proto3" json:"family,omitempty"`
+	// None of its jobs starts. Not shown to callers who are bound to tenants; GetTenant says
+	// it of declared tenants.
+	Paused        bool `protobuf:"varint,14,opt,name=paused,proto3" json:"paused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -831,6 +834,13 @@ func (x *Usage) GetFamily() *FamilyUsage {
 		return x.Family
 	}
 	return nil
+}
+
+func (x *Usage) GetPaused() bool {
+	if x != nil {
+		return x.Paused
+	}
+	return false
 }
 
 // FamilyUsage is what the jobs of a parent and of its children have and do.
@@ -1029,7 +1039,7 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12%\n" +
 	"\vsigning_key\x18\x02 \x01(\tB\x04\x98\xb5\x18\x01R\n" +
 	"signingKey\"\x15\n" +
-	"\x13PauseTenantResponse\"\x95\x03\n" +
+	"\x13PauseTenantResponse\"\xad\x03\n" +
 	"\x05Usage\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x1c\n" +
 	"\tscheduled\x18\x02 \x01(\x05R\tscheduled\x12\x16\n" +
@@ -1047,7 +1057,8 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\x06missed\x18\v \x01(\x05R\x06missed\x12:\n" +
 	"\voldest_wait\x18\f \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"oldestWait\x120\n" +
-	"\x06family\x18\r \x01(\v2\x18.fairlead.v1.FamilyUsageR\x06family\"\x97\x02\n" +
+	"\x06family\x18\r \x01(\v2\x18.fairlead.v1.FamilyUsageR\x06family\x12\x16\n" +
+	"\x06paused\x18\x0e \x01(\bR\x06paused\"\x97\x02\n" +
 	"\vFamilyUsage\x12\x1a\n" +
 	"\bchildren\x18\x01 \x03(\tR\bchildren\x12\x1c\n" +
 	"\tscheduled\x18\x02 \x01(\x05R\tscheduled\x12\x16\n" +

@@ -1,4 +1,5 @@
-package console
+// Package cause finds out which errors have the same cause, by their texts.
+package cause
 
 import (
 	"regexp"
@@ -33,9 +34,9 @@ var particulars = []struct {
 	{regexp.MustCompile(`\d+([.,]\d+)*`), "N"},
 }
 
-// normalise is what errors of the same cause have in common: the first line without its
+// Of is what errors of the same cause have in common: the first line without its
 // numbers, ids, quoted texts, times and addresses.
-func normalise(text string) string {
+func Of(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
 	line = strings.Join(strings.Fields(line), " ")
 	if utf8.RuneCountInString(line) > 4*normalisedLength { // what follows costs by length

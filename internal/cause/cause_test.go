@@ -1,4 +1,4 @@
-package console
+package cause
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ func TestErrorsOfTheSameCauseAreNormalisedToTheSameText(t *testing.T) {
 		noErrorText:                    {"", " \n\t"},
 	} {
 		for _, text := range texts {
-			if got := normalise(text); got != want {
+			if got := Of(text); got != want {
 				t.Errorf("%q is normalised to %q, want %q", text, got, want)
 			}
 		}
@@ -30,16 +30,16 @@ func TestErrorsOfTheSameCauseAreNormalisedToTheSameText(t *testing.T) {
 func TestErrorsOfDifferentCausesStayApart(t *testing.T) {
 	seen := map[string]string{}
 	for _, text := range []string{"connection refused", "connection reset", "deadline exceeded", "bad face", "dead added", "don't know", "can't know"} {
-		if other, there := seen[normalise(text)]; there {
-			t.Errorf("%q and %q are both %q", text, other, normalise(text))
+		if other, there := seen[Of(text)]; there {
+			t.Errorf("%q and %q are both %q", text, other, Of(text))
 		}
-		seen[normalise(text)] = text
+		seen[Of(text)] = text
 	}
 }
 
 func TestANormalisedErrorIsShortAndValid(t *testing.T) {
 	for _, text := range []string{strings.Repeat("界 ", 100_000), "\xff\xfe broken", strings.Repeat("a", 5000)} {
-		got := normalise(text)
+		got := Of(text)
 		if n := utf8.RuneCountInString(got); n > normalisedLength+1 || !utf8.ValidString(got) {
 			t.Errorf("it has %d characters: %q", n, got[:20])
 		}

@@ -1,0 +1,174 @@
+package console
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+)
+
+func TestEveryActionNamesAMethodOfTheAPI(t *testing.T) {
+	for _, a := range actions {
+		if rolesOf()[a.method] == "" {
+			t.Errorf("%s: the API has no method %s", a.path, a.method)
+		}
+	}
+	for _, button := range jobButtons {
+		if !slices.ContainsFunc(actions, func(a action) bool { return a.path == "/jobs/{id}/"+button.Name && a.method == button.Method }) {
+			t.Errorf("the button %q leads nowhere", button.Name)
+		}
+	}
+}
+
+// later is a job that is due in an hour.
+func later(r *rig) *fairlead.Job {
+	job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
+	r.enqueue(job)
+	return job
+}
+
+// state is that of a job.
+func (r *rig) state(id int64) fairlead.State {
+	r.Helper()
+	job, err := r.jobs.Get(r.Context(), id)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return job.State
+}
+
+func TestAnActionIsDoneAndTheNextPageSaysSo(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := later(r)
+	path := "/jobs/" + text(job.ID)
+	r.shows(r.page(http.StatusOK, path), `href="`+path+`/cancel?next=`, `href="`+path+`/run?next=`)
+	r.shows(r.page(http.StatusOK, path+"/cancel"), `action="`+path+`/cancel"`, "1 job ends as cancelled", `value="`+path+`"`)
+	answer := r.ask(http.MethodPost, path+"/cancel", url.Values{"reason": {"not needed"}, "next": {path}})
+	if answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != path {
+		t.Fatalf("%d, %s", answer.StatusCode, answer.Header.Get("Location"))
+	}
+	if state := r.state(job.ID); state != fairlead.Cancelled {
+		t.Errorf("the job is %s", state)
+	}
+	notice := ""
+	for _, cookie := range answer.Cookies() {
+		if cookie.Name == noticeCookie {
+			notice = cookie.Value
+		}
+	}
+	r.shows(r.page(http.StatusOK, path, noticeCookie, notice), "Job #"+text(job.ID)+" was cancelled", "state tone-off")
+	r.hides(r.page(http.StatusOK, path), "was cancelled, or asked")
+}
+
+func TestAPageAfterAnActionIsNotWhatWasReadBefore(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := later(r)
+	path := "/jobs/" + text(job.ID)
+	for _, step := range []struct{ act, shown string }{{"/run", ">ready<"}, {"/cancel", ">cancelled<"}, {"/retry", ">ready<"}} {
+		r.ask(http.MethodPost, path+step.act, url.Values{})
+		r.shows(r.page(http.StatusOK, path), step.shown)
+	}
+}
+
+func TestAConflictSaysWhatChangedMeanwhile(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := later(r)
+	path := "/jobs/" + text(job.ID)
+	if err := r.jobs.Cancel(t.Context(), job.ID, "by another"); err != nil {
+		t.Fatal(err)
+	}
+	answer := r.ask(http.MethodPost, path+"/run", url.Values{"was.state": {"scheduled"}})
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusConflict {
+		t.Fatalf("%d, %v", answer.StatusCode, err)
+	}
+	r.shows(string(body), `id="problem"`, "It was scheduled when you opened this.", ">cancelled<")
+}
+
+func TestWhatWasTypedStaysInAFormThatIsRefused(t *testing.T) {
+	r := newRig(t, false, nil)
+	path := "/jobs/" + text(later(r).ID)
+	answer := r.ask(http.MethodPost, path+"/copy", url.Values{"args": {`{"half": `}, "queue": {"letters"}})
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusBadRequest {
+		t.Fatalf("%d, %v", answer.StatusCode, err)
+	}
+	r.shows(string(body), "args: must be a JSON document", `{&#34;half&#34;:`, `value="letters"`)
+}
+
+func TestACopyHasWhatTheFormSays(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := &fairlead.Job{Kind: "noop", Args: []byte(`{"a":1}`), Tenant: "acme", Key: "one", MaxAttempts: 7}
+	r.enqueue(job)
+	answer := r.ask(http.MethodPost, "/jobs/"+text(job.ID)+"/copy", url.Values{"args": {`{"a":2}`}, "queue": {"letters"}, "priority": {"-5"}})
+	to := answer.Header.Get("Location")
+	id, isNumber := number(strings.TrimPrefix(to, "/jobs/"))
+	if answer.StatusCode != http.StatusSeeOther || !isNumber || id == job.ID {
+		t.Fatalf("%d, %s", answer.StatusCode, to)
+	}
+	copied, err := r.jobs.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(copied.Args) != `{"a":2}` || copied.Queue != "letters" || copied.Priority != -5 || copied.Tenant != "acme" || copied.Key != "" || copied.MaxAttempts != 7 {
+		t.Errorf("the copy is %+v", copied)
+	}
+}
+
+func TestAViewerHasNoButtonsAndIsRefused(t *testing.T) {
+	r := newRig(t, true, nil)
+	job := later(r)
+	path := "/jobs/" + text(job.ID)
+	viewer := r.token("reader", access.RoleViewer)
+	r.hides(r.page(http.StatusOK, path, sessionCookie, viewer), path+"/cancel")
+	for _, button := range jobButtons {
+		r.shows(r.page(http.StatusForbidden, path+"/"+button.Name, sessionCookie, viewer), "Your role is viewer")
+		if answer := r.ask(http.MethodPost, path+"/"+button.Name, url.Values{}, sessionCookie, viewer); answer.StatusCode != http.StatusForbidden {
+			t.Errorf("%s is answered with %d", button.Name, answer.StatusCode)
+		}
+	}
+	if state := r.state(job.ID); state != fairlead.Scheduled {
+		t.Errorf("the job is %s", state)
+	}
+}
+
+func TestAPageOfOthersCannotAct(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := later(r)
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/jobs/"+text(job.ID)+"/cancel", strings.NewReader("reason=x"))
+	request.Host = "localhost"
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Sec-Fetch-Site", "cross-site")
+	answer := httptest.NewRecorder()
+	r.api.ServeHTTP(answer, request)
+	if answer.Code != http.StatusForbidden || r.state(job.ID) != fairlead.Scheduled {
+		t.Errorf("it is answered with %d, and the job is %s", answer.Code, r.state(job.ID))
+	}
+}
+
+func TestAScriptGetsAFormAloneAndIsToldWhereToGo(t *testing.T) {
+	r := newRig(t, false, nil)
+	path := "/jobs/" + text(later(r).ID)
+	ask := func(method string) (*httptest.ResponseRecorder, string) {
+		request := httptest.NewRequestWithContext(t.Context(), method, path+"/cancel", strings.NewReader(""))
+		request.Host = "localhost"
+		request.Header.Set(scripted, "1")
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer := httptest.NewRecorder()
+		r.api.ServeHTTP(answer, request)
+		return answer, answer.Body.String()
+	}
+	if _, body := ask(http.MethodGet); !strings.HasPrefix(body, `<form class="act"`) {
+		t.Errorf("the form begins with %.80s", body)
+	}
+	if answer, _ := ask(http.MethodPost); answer.Code != http.StatusNoContent || answer.Header().Get("X-Location") != path {
+		t.Errorf("%d, %v", answer.Code, answer.Header())
+	}
+}

@@ -1,0 +1,139 @@
+package console
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+)
+
+// send sends a form, which must be answered with the status, and returns the answer.
+func (r *rig) send(status int, path string, form url.Values, cookies ...string) string {
+	r.Helper()
+	answer := r.ask(http.MethodPost, path, form, cookies...)
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != status {
+		r.Fatalf("%s: %d, %v: %s", path, answer.StatusCode, err, body)
+	}
+	return string(body)
+}
+
+// opened is what a form sends if nothing is typed into it.
+func (r *rig) opened(path string) url.Values {
+	r.Helper()
+	form := url.Values{}
+	page := r.page(http.StatusOK, path)
+	for _, input := range regexp.MustCompile(`<input [^>]*name="([^"]*)"[^>]*value="([^"]*)"|<input [^>]*value="([^"]*)"[^>]*name="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		form.Set(input[1]+input[4], input[2]+input[3])
+	}
+	for _, area := range regexp.MustCompile(`(?s)<textarea name="([^"]*)"[^>]*>(.*?)</textarea>`).FindAllStringSubmatch(page, -1) {
+		form.Set(area[1], area[2])
+	}
+	return form
+}
+
+func TestQueuesKindsAndTenantsArePausedAndGoOn(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.enqueue(&fairlead.Job{Kind: "noop", Queue: "mail/fast", Tenant: "acme"}, &fairlead.Job{Kind: "noop", Queue: "mail/fast", Tenant: "acme"})
+	for _, what := range []struct{ path, list string }{{"/queues/mail%2Ffast", "/queues"}, {"/kinds/noop", "/queues"}, {"/tenants/acme", "/tenants/acme"}} {
+		r.shows(r.page(http.StatusOK, what.path+"/pause"), "2 are ready now")
+		r.send(http.StatusSeeOther, what.path+"/pause", url.Values{})
+		r.shows(r.page(http.StatusOK, what.list), what.path+"/resume?next=", "paused")
+		r.send(http.StatusSeeOther, what.path+"/resume", url.Values{})
+		r.hides(r.page(http.StatusOK, what.list), what.path+"/resume?next=")
+	}
+}
+
+func TestTheSecondOfTwoWhoEditATenantIsTold(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.send(http.StatusSeeOther, "/new/tenant", url.Values{"name": {"acme"}, "max_running": {"5"}, "labels": {"tier=gold\nregion = eu"}})
+	first, second := r.opened("/tenants/acme/edit"), r.opened("/tenants/acme/edit")
+	first.Set("max_running", "9")
+	r.send(http.StatusSeeOther, "/tenants/acme/edit", first)
+	second.Set("rate", "2.5")
+	r.shows(r.send(http.StatusConflict, "/tenants/acme/edit", second), "Changed meanwhile: it is now 9.", `name="rate" value="2.5"`)
+	again := r.opened("/tenants/acme/edit") // as the form that is shown again has it
+	again.Set("rate", "2.5")
+	r.send(http.StatusSeeOther, "/tenants/acme/edit", again)
+	tenant, err := r.jobs.Tenant(t.Context(), "acme")
+	if err != nil || tenant.MaxRunning != 9 || tenant.Rate != 2.5 || tenant.Labels["region"] != "eu" {
+		t.Errorf("%+v, %v", tenant, err)
+	}
+}
+
+func TestATenantWithWorkIsRemovedOnlyWithItsJobs(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.send(http.StatusSeeOther, "/new/tenant", url.Values{"name": {"acme"}})
+	r.enqueue(&fairlead.Job{Kind: "noop", Tenant: "acme"})
+	r.shows(r.page(http.StatusOK, "/tenants/acme/delete"), "It has 1 unfinished job.")
+	r.shows(r.send(http.StatusConflict, "/tenants/acme/delete", url.Values{}), `id="problem"`)
+	r.send(http.StatusSeeOther, "/tenants/acme/delete", url.Values{"force": {"true"}})
+	if _, err := r.jobs.Tenant(t.Context(), "acme"); err == nil {
+		t.Error("the tenant is still declared")
+	}
+}
+
+func TestTheSecondOfTwoWhoEditALimitIsTold(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.send(http.StatusSeeOther, "/new/limit", url.Values{"of": {"kind"}, "name": {"noop"}, "max_running": {"5"}})
+	first, second := r.opened("/limits/kind:noop/edit"), r.opened("/limits/kind:noop/edit")
+	first.Set("max_running", "9")
+	r.send(http.StatusSeeOther, "/limits/kind:noop/edit", first)
+	second.Set("rate", "3")
+	r.shows(r.send(http.StatusConflict, "/limits/kind:noop/edit", second), "This was changed since you opened the form", "Changed meanwhile: it is now 9.")
+	r.shows(r.send(http.StatusBadRequest, "/new/limit", url.Values{"of": {"queue"}, "name": {"x"}, "rate": {"fast"}}), "rate: must be a number", `value="fast"`)
+	r.send(http.StatusSeeOther, "/limits/kind:noop/remove", url.Values{})
+	limits, err := r.jobs.Limits(t.Context())
+	if err != nil || len(limits) != 0 {
+		t.Errorf("%+v, %v", limits, err)
+	}
+}
+
+func TestASecretIsShownOnceAndIsInNoCookie(t *testing.T) {
+	r := newRig(t, false, nil)
+	answer := r.ask(http.MethodPost, "/new/token", url.Values{"name": {"robot"}, "role": {"submitter"}, "tenants": {"acme, globex"}})
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK || len(answer.Cookies()) > 0 {
+		t.Fatalf("%d, %v, %v: %s", answer.StatusCode, err, answer.Cookies(), body)
+	}
+	secret := regexp.MustCompile(`<code id="secret">([^<]+)</code>`).FindStringSubmatch(string(body))
+	if secret == nil {
+		t.Fatalf("no secret is shown: %s", body)
+	}
+	tokens, err := r.store.Tokens(t.Context())
+	if err != nil || len(tokens) != 1 || tokens[0].Role != access.RoleSubmitter || strings.Join(tokens[0].Tenants, " ") != "acme globex" {
+		t.Fatalf("%+v, %v", tokens, err)
+	}
+	r.hides(r.page(http.StatusOK, "/tokens"), secret[1])
+	r.send(http.StatusSeeOther, "/tokens/"+text(tokens[0].ID)+"/delete", url.Values{})
+	if tokens, err = r.store.Tokens(t.Context()); err != nil || len(tokens) != 0 {
+		t.Errorf("%+v, %v", tokens, err)
+	}
+}
+
+func TestANodeIsDrainedAndGoesOn(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.run()
+	nodes := func() []fairlead.Node {
+		t.Helper()
+		nodes, err := r.jobs.Nodes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nodes
+	}
+	for len(nodes()) == 0 {
+		r.page(http.StatusOK, "/nodes")
+	}
+	path := "/nodes/" + text(int64(nodes()[0].ID))
+	r.send(http.StatusSeeOther, path+"/drain", url.Values{})
+	r.shows(r.page(http.StatusOK, "/nodes"), path+"/undrain?next=")
+	r.send(http.StatusSeeOther, path+"/undrain", url.Values{})
+	r.shows(r.page(http.StatusOK, "/nodes"), path+"/drain?next=")
+	r.shows(r.page(http.StatusNotFound, "/nodes/4711/drain"), "There is no such node any more.")
+}

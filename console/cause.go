@@ -1,0 +1,142 @@
+package console
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/cause"
+)
+
+// causePage is what failed of one cause. Its address has nothing in it that changes with
+// time: it can be passed on.
+type causePage struct {
+	Kind, Like string
+	Span       string
+	Spans      []spanLink
+	From, To   time.Time
+	Trend      trend
+	Ticks      []tick
+	Jobs       []*fairleadv1.Job // the newest of it
+	Found      int
+	Looked     int  // jobs that were looked at
+	More       bool // there are older ones that were not
+	First      time.Time
+	Last       time.Time
+	Tenants    []tenantShare
+}
+
+// spanLink leads to the same page over another span of time.
+type spanLink struct {
+	Text, Href string
+	Current    bool
+}
+
+// tenantShare is how many of the jobs are of a tenant.
+type tenantShare struct {
+	Tenant string
+	N      int
+}
+
+const (
+	causeWindows = 4  // of windowJobs, that are looked through
+	causeRows    = 20 // jobs that are listed
+	causeTicks   = 8
+)
+
+// causeSpans are the spans of time of the page.
+var causeSpans = []struct {
+	name string
+	span time.Duration
+}{{"1h", time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}, {"30d", 30 * 24 * time.Hour}}
+
+// causeHref is the page of a cause among the jobs that a list shows.
+func (v *visit) causeHref(kind, like string, filter *fairleadv1.ListJobsRequest) string {
+	parameters := []any{"kind", kind, "like", like}
+	for _, tenant := range filter.GetTenant() {
+		parameters = append(parameters, "tenant", tenant)
+	}
+	for _, queue := range filter.GetQueue() {
+		parameters = append(parameters, "queue", queue)
+	}
+	return v.Href("/failures/cause", parameters...)
+}
+
+func loadCause(v *visit) (any, error) {
+	p := v.parameters()
+	page := &causePage{Kind: p.text("kind"), Like: p.text("like"), Span: p.choice("span", "24h", "1h", "7d", "30d"), To: v.Now}
+	filter := &fairleadv1.ListJobsRequest{State: []string{"failed"}, Kind: []string{page.Kind}, Tenant: p.texts("tenant"), Queue: p.texts("queue")}
+	for _, span := range causeSpans {
+		page.Spans = append(page.Spans, spanLink{Text: span.name, Href: v.Here("span", span.name), Current: span.name == page.Span})
+		if span.name == page.Span {
+			page.From = v.Now.Add(-span.span)
+		}
+	}
+	if page.Kind == "" || page.Like == "" {
+		p.refuse("kind", v.T("and like say what failed; a link of the page of failures has both"))
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	filter.FinishedFrom = timestamppb.New(page.From)
+	if err := page.look(v, filter); err != nil {
+		return nil, err
+	}
+	marks, step := ticksOf(page.From, page.To, causeTicks, v.Zone)
+	for _, at := range marks {
+		share := float64(at.Sub(page.From)) / float64(page.To.Sub(page.From))
+		page.Ticks = append(page.Ticks, tick{X: share * float64(largeTrend.width), Text: tickText(at, step)})
+	}
+	return page, nil
+}
+
+// look reads failed jobs, window by window, and keeps what it needs of those of the cause.
+func (p *causePage) look(v *visit, filter *fairleadv1.ListJobsRequest) error {
+	var ended []time.Time
+	places := map[string]int{}
+	for range causeWindows {
+		jobs, next, err := v.readJobs(filter, windowJobs)
+		if err != nil {
+			return err
+		}
+		p.Looked += len(jobs)
+		for _, job := range jobs {
+			if cause.Of(job.GetError()) != p.Like {
+				continue
+			}
+			p.Found++
+			ended = append(ended, moment(job.GetFinishedAt()))
+			if len(p.Jobs) < causeRows {
+				p.Jobs = append(p.Jobs, job)
+			}
+			place, known := places[job.GetTenant()]
+			if !known {
+				place = len(p.Tenants)
+				places[job.GetTenant()] = place
+				p.Tenants = append(p.Tenants, tenantShare{Tenant: job.GetTenant()})
+			}
+			p.Tenants[place].N++
+		}
+		filter.PageToken, p.More = next, next != ""
+		if next == "" {
+			break
+		}
+	}
+	for _, at := range ended {
+		if p.First.IsZero() || at.Before(p.First) {
+			p.First = at
+		}
+		if at.After(p.Last) {
+			p.Last = at
+		}
+	}
+	p.Trend = newTrend(ended, p.From, p.To, largeTrend)
+	return nil
+}
+
+// AxisHeight is how high the picture is with the times below it.
+func (p *causePage) AxisHeight() int { return p.Trend.Height + 16 }
+
+// Share is a part of all jobs of the cause.
+func (p *causePage) Share(n int) map[string]any { return bar(float64(n), float64(p.Found), text(n)) }

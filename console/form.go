@@ -1,0 +1,97 @@
+package console
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"connectrpc.com/connect"
+)
+
+// readForm reads what was sent with a form.
+func (v *visit) readForm() error {
+	err := v.request.ParseForm()
+	if kind, _, _ := mime.ParseMediaType(v.request.Header.Get("Content-Type")); err == nil && kind == "multipart/form-data" {
+		err = v.request.ParseMultipartForm(maxForm)
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return connect.NewError(connect.CodeInvalidArgument, errors.New(v.T("The form is larger than %s MB. Use the API or the command line for so much.", v.Num(maxForm>>20))))
+	case err != nil:
+		return connect.NewError(connect.CodeInvalidArgument, err)
+	}
+	v.posted = v.request.PostForm
+	if v.posted == nil {
+		v.posted = url.Values{}
+	}
+	return nil
+}
+
+// fields reads what was typed into a form, as parameters does what stands in an address.
+// Fields that are not asked for are left to the form itself.
+func (v *visit) fields() *parameters { return &parameters{v: v, values: v.posted, form: true} }
+
+// wasPrefix marks the hidden fields that say what a form showed when it was opened.
+const wasPrefix = "was."
+
+// Entered is what stands in a field: what was typed, else what there is.
+func (v *visit) Entered(name string, now any) string {
+	if typed, sent := v.posted[name]; sent && len(typed) > 0 {
+		return typed[0]
+	}
+	if v.posted != nil {
+		return "" // a box that was not ticked is not sent
+	}
+	return text(now)
+}
+
+// Meanwhile is what there is now, if that has changed since the form was opened; empty if
+// it has not.
+func (v *visit) Meanwhile(name string, now any) string {
+	was, sent := v.posted[wasPrefix+name]
+	if !sent || was[0] == text(now) {
+		return ""
+	}
+	if text(now) == "" {
+		return v.T("nothing")
+	}
+	return text(now)
+}
+
+// unchanged refuses a form if what it showed when it was opened is not what there is now.
+// It is for what has no version. The form is shown again, with what has changed, and may
+// be sent again.
+func (v *visit) unchanged(f *parameters, now map[string]any) {
+	for name, value := range now {
+		if v.Meanwhile(name, value) != "" && f.wrong == nil {
+			f.wrong = connect.NewError(connect.CodeFailedPrecondition, errors.New(v.T("This was changed since you opened the form. Look at it again, and save what you want to hold.")))
+		}
+	}
+}
+
+// Was is the name of the hidden field that keeps what a form showed.
+func (v *visit) Was(name string) string { return wasPrefix + name }
+
+// WasState is the state that the form showed when it was opened.
+func (v *visit) WasState() string { return v.posted.Get(wasPrefix + "state") }
+
+// Text is a value as it stands in a field.
+func (v *visit) Text(value any) string { return text(value) }
+
+// Form is what the form is sent to.
+func (v *visit) Form() string { return v.console.options.Prefix + v.Path }
+
+// WithNext is a link to a form that leads back to this page.
+func (v *visit) WithNext(href string) string {
+	mark := "?"
+	if strings.Contains(href, "?") {
+		mark = "&"
+	}
+	return href + mark + url.Values{"next": {v.Back()}}.Encode()
+}
+
+// option is one of the values of a choice.
+type option struct{ Value, Label string }

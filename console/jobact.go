@@ -1,0 +1,153 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var jobActions = []action{
+	{name: "job-cancel", path: "/jobs/{id}/cancel", Title: "Cancel the job", Nav: "jobs", method: "CancelJob", Grave: true, load: loadJobAct, do: cancelJob},
+	{name: "job-retry", path: "/jobs/{id}/retry", Title: "Run the job again", Nav: "jobs", method: "RetryJob", load: loadJobAct, do: retryJob},
+	{name: "job-run", path: "/jobs/{id}/run", Title: "Run the job now", Nav: "jobs", method: "RunJob", load: loadJobAct, do: runJob},
+	{name: "job-priority", path: "/jobs/{id}/priority", Title: "Change the priority", Nav: "jobs", method: "SetJobPriority", load: loadJobAct, do: setJobPriority},
+	{name: "job-copy", path: "/jobs/{id}/copy", Title: "Enqueue a copy", Nav: "jobs", method: "EnqueueJobs", load: loadJobAct, do: copyJob},
+	{name: "job-delete", path: "/jobs/{id}/delete", Title: "Delete the job", Nav: "jobs", method: "DeleteJob", Grave: true, load: loadJobAct, do: deleteJob},
+}
+
+// jobButton is something that can be done to a job in some states.
+type jobButton struct {
+	Name, Method, Label string
+	states              []string
+}
+
+// jobButtons are those of the page of a job, in their order. They decide what is offered;
+// the API decides what is done.
+var jobButtons = []jobButton{
+	{"retry", "RetryJob", "Run again", []string{"failed", "cancelled"}},
+	{"run", "RunJob", "Run now", []string{"scheduled"}},
+	{"priority", "SetJobPriority", "Priority", []string{"scheduled", "parked", "ready", "running", "waiting"}},
+	{"copy", "EnqueueJobs", "Copy with changes", jobStates},
+	{"cancel", "CancelJob", "Cancel", []string{"scheduled", "parked", "ready", "running", "waiting"}},
+	{"delete", "DeleteJob", "Delete", []string{"scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped"}},
+}
+
+// JobButtons are those of a job in a state.
+func (v *visit) JobButtons(state string) (some []jobButton) {
+	for _, button := range jobButtons {
+		if slices.Contains(button.states, state) {
+			some = append(some, button)
+		}
+	}
+	return some
+}
+
+// loadJobAct is the job that something is to be done to.
+func loadJobAct(v *visit) (any, error) {
+	id, err := v.jobID()
+	if err != nil {
+		return nil, err
+	}
+	return v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+}
+
+// jobID is the id of the job that the page is about.
+func (v *visit) jobID() (int64, error) {
+	id, isNumber := number(v.Value("id"))
+	if !isNumber {
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("The id of a job is a number.")))
+	}
+	return id, nil
+}
+
+// onJob does something to the job that the form is about.
+func (v *visit) onJob(do func(id int64) error, notice string) (done, error) {
+	id, err := v.jobID()
+	if err == nil {
+		err = do(id)
+	}
+	return done{Notice: notice}, err
+}
+
+func cancelJob(v *visit) (done, error) {
+	f := v.fields()
+	reason := f.text("reason")
+	return v.onJob(func(id int64) error {
+		_, err := v.jobs.CancelJob(v.ctx, &fairleadv1.CancelJobRequest{Id: id, Reason: reason})
+		return err
+	}, v.T("Job %s was cancelled, or asked to stop.", "#"+v.Value("id")))
+}
+
+func retryJob(v *visit) (done, error) {
+	return v.onJob(func(id int64) error {
+		_, err := v.jobs.RetryJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+		return err
+	}, v.T("Job %s is ready again.", "#"+v.Value("id")))
+}
+
+func runJob(v *visit) (done, error) {
+	return v.onJob(func(id int64) error {
+		_, err := v.jobs.RunJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+		return err
+	}, v.T("Job %s is due now.", "#"+v.Value("id")))
+}
+
+func setJobPriority(v *visit) (done, error) {
+	f := v.fields()
+	priority := f.integer("priority")
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	return v.onJob(func(id int64) error {
+		_, err := v.jobs.SetJobPriority(v.ctx, &fairleadv1.SetJobPriorityRequest{Id: id, Priority: priority})
+		return err
+	}, v.T("Job %s has another priority.", "#"+v.Value("id")))
+}
+
+func deleteJob(v *visit) (done, error) {
+	result, err := v.onJob(func(id int64) error {
+		_, err := v.jobs.DeleteJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+		return err
+	}, v.T("Job %s was deleted.", "#"+v.Value("id")))
+	result.To = "/jobs"
+	return result, err
+}
+
+// copyJob enqueues a job with what the form says, and else with what the other job has.
+// Its key is not taken over: the other job may hold it.
+func copyJob(v *visit) (done, error) {
+	id, err := v.jobID()
+	if err != nil {
+		return done{}, err
+	}
+	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+	if err != nil {
+		return done{}, err
+	}
+	f := v.fields()
+	args := []byte(f.text("args"))
+	if len(args) > 0 && !json.Valid(args) {
+		f.refuse("args", v.T("must be a JSON document"))
+	}
+	if masked := []byte(`"***"`); bytes.Contains(job.GetArgs(), masked) && bytes.Contains(args, masked) {
+		f.refuse("args", v.T("have a confidential value that is not shown, ***; write the value in its place"))
+	}
+	copied := &fairleadv1.NewJob{
+		Kind: job.GetKind(), Args: args, Queue: f.text("queue"), Tenant: job.GetTenant(), Priority: f.integer("priority"), NotBefore: f.time("not_before"),
+		Timeout: job.GetTimeout(), MaxAttempts: job.GetMaxAttempts(), Retry: job.GetRetry(), ConcurrencyKey: job.GetConcurrencyKey(), OnCrash: job.GetOnCrash(), OnFail: job.GetOnFail(),
+	}
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	stored, err := v.jobs.EnqueueJobs(v.ctx, &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{copied}})
+	if err != nil {
+		return done{}, err
+	}
+	made := text(stored.GetIds()[0])
+	return done{Notice: v.T("Job %s was enqueued.", "#"+made), To: "/jobs/" + made}, nil
+}

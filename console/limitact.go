@@ -1,0 +1,91 @@
+package console
+
+import (
+	"cmp"
+	"strings"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var limitActions = []action{
+	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Edit the limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit},
+	{name: "limit-new", path: "/new/limit", Title: "Set a limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit},
+	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove the limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit},
+}
+
+// loadLimitAct is the limit that is edited; one that says nothing if there is none.
+func loadLimitAct(v *visit) (any, error) { return v.limit(limitScope(v)) }
+
+// limitScope is the scope that a form is about: that of its path, or the one that was
+// typed.
+func limitScope(v *visit) string {
+	if scope := v.Value("scope"); scope != "" {
+		return scope
+	}
+	of, name := v.posted.Get("of"), strings.TrimSpace(v.posted.Get("name"))
+	if of == "" || of == "global" {
+		return "global"
+	}
+	return of + ":" + name
+}
+
+// limit is the limit of a scope.
+func (v *visit) limit(scope string) (*fairleadv1.Limit, error) {
+	limits, err := v.limits.ListLimits(v.ctx, &fairleadv1.ListLimitsRequest{})
+	for _, limit := range limits.GetItems() {
+		if limit.GetScope() == scope {
+			return limit, err
+		}
+	}
+	return &fairleadv1.Limit{Scope: scope}, err
+}
+
+// limitFields are those of a limit, by their names in the form.
+func limitFields(l *fairleadv1.Limit) map[string]any {
+	return map[string]any{"max_running": orEmpty(l.GetMaxRunning()), "rate": orEmpty(l.GetRate()), "burst": orEmpty(l.GetBurst()), "per_key": orEmpty(l.GetPerKey()), "order": l.GetOrder()}
+}
+
+// orEmpty is a number as a field shows it: none for zero, which says that there is no
+// limit.
+func orEmpty[N cmp.Ordered](n N) any {
+	if zero := *new(N); n == zero {
+		return ""
+	}
+	return n
+}
+
+// LimitFields are the values of a limit in its form.
+func (v *visit) LimitFields(l *fairleadv1.Limit) map[string]any { return limitFields(l) }
+
+func saveLimit(v *visit) (done, error) {
+	f := v.fields()
+	limit := &fairleadv1.Limit{
+		Scope: limitScope(v), MaxRunning: f.integer("max_running"), Rate: f.decimal("rate"), Burst: f.integer("burst"), PerKey: f.integer("per_key"), Order: f.text("order"),
+	}
+	now, err := v.limit(limit.GetScope())
+	if err != nil {
+		return done{}, err
+	}
+	v.unchanged(f, limitFields(now))
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	_, err = v.limits.SetLimit(v.ctx, limit)
+	return done{Notice: v.T("The limit of %s is set.", limit.GetScope()), To: "/tenants"}, err
+}
+
+func removeLimit(v *visit) (done, error) {
+	scope := limitScope(v)
+	_, err := v.limits.SetLimit(v.ctx, &fairleadv1.Limit{Scope: scope})
+	return done{Notice: v.T("The limit of %s is removed.", scope), To: "/tenants"}, err
+}
+
+// LimitScopes are what a limit can be of.
+func (v *visit) LimitScopes() []option {
+	return []option{{"kind", v.T("a kind")}, {"queue", v.T("a queue")}, {"global", v.T("all jobs together")}}
+}
+
+// LimitOrders are the orders in which jobs start.
+func (v *visit) LimitOrders() []option {
+	return []option{{"", v.T("as all jobs together; these go by deadline")}, {"deadline", v.T("deadline: the earliest acceptable start first")}, {"fair", v.T("fair: tenants share the starts by weight")}}
+}

@@ -1,0 +1,42 @@
+package console
+
+import (
+	"errors"
+	"sync"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/fairlead-io/fairlead/access"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// rolesOf are the roles that the schema asks for, by the name of the method.
+var rolesOf = sync.OnceValue(func() map[string]access.Role {
+	roles := map[string]access.Role{}
+	protoregistry.GlobalFiles.RangeFilesByPackage(fairleadv1.File_fairlead_v1_job_proto.Package(), func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				rule, _ := proto.GetExtension(methods.Get(j).Options(), fairleadv1.E_Access).(*fairleadv1.Access)
+				roles[string(methods.Get(j).Name())] = access.Role(rule.GetRole())
+			}
+		}
+		return true
+	})
+	return roles
+})
+
+// May reports whether the viewer's role lets them call a method of the API: if not, there
+// is no button for it. It is the API that refuses; tenants and the like are for it alone.
+func (v *viewer) May(method string) bool {
+	needed, known := rolesOf()[method]
+	return known && access.Role(v.Role).May(needed)
+}
+
+// errMayNot is the answer to one who asks for a form without having its button.
+func errMayNot(v *visit) error {
+	return connect.NewError(connect.CodePermissionDenied, errors.New(v.T("Your role is %s, which may not do this.", v.Role)))
+}

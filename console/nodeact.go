@@ -1,0 +1,40 @@
+package console
+
+import (
+	"errors"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var nodeActions = []action{
+	{name: "node-drain", path: "/nodes/{id}/drain", Title: "Drain the node", Nav: "nodes", method: "DrainNode", Grave: true, load: loadNodeAct, do: drainNode},
+	{name: "node-undrain", path: "/nodes/{id}/undrain", Title: "Let the node go on", Nav: "nodes", method: "DrainNode", load: loadNodeAct, do: undrainNode},
+}
+
+// loadNodeAct is the node that something is to be done to.
+func loadNodeAct(v *visit) (any, error) {
+	nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, node := range nodes.GetItems() {
+		if text(node.GetId()) == v.Value("id") {
+			return nodeLine{Node: node, State: nodeState(node)}, nil
+		}
+	}
+	return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("There is no such node any more.")))
+}
+
+func drainNode(v *visit) (done, error) {
+	return v.drain(false, v.T("The node is asked to start nothing more."))
+}
+
+func undrainNode(v *visit) (done, error) { return v.drain(true, v.T("The node may start jobs again.")) }
+
+func (v *visit) drain(undo bool, notice string) (done, error) {
+	id, _ := number(v.Value("id")) // the API refuses what is none
+	_, err := v.nodes.DrainNode(v.ctx, &fairleadv1.DrainNodeRequest{Id: id, Undo: undo})
+	return done{Notice: notice}, err
+}

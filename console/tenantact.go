@@ -1,0 +1,121 @@
+package console
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var tenantActions = []action{
+	{name: "tenant-edit", path: "/tenants/{name}/edit", Title: "Edit the tenant", Button: "Save", Nav: "tenants", method: "UpdateTenant", load: loadTenantAct, do: saveTenant},
+	{name: "tenant-new", path: "/new/tenant", Title: "Declare a tenant", Button: "Save", Nav: "tenants", method: "CreateTenant", load: loadTenantAct, do: saveTenant},
+	{name: "tenant-delete", path: "/tenants/{name}/delete", Title: "Remove the tenant", Nav: "tenants", method: "DeleteTenant", Grave: true, load: loadTenantRemoval, do: deleteTenant},
+}
+
+// loadTenantAct is the tenant that is edited; one without declarations if there is none.
+func loadTenantAct(v *visit) (any, error) {
+	name := v.Value("name")
+	if name == "" {
+		return &fairleadv1.Tenant{}, nil
+	}
+	tenant, err := v.tenants.GetTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
+	if connect.CodeOf(err) == connect.CodeNotFound {
+		return &fairleadv1.Tenant{Name: name}, nil
+	}
+	return tenant, err
+}
+
+// TenantFields are the values of a tenant in its form.
+func (v *visit) TenantFields(t *fairleadv1.Tenant) map[string]any {
+	return map[string]any{
+		"parent": t.GetParent(), "max_running": orEmpty(t.GetMaxRunning()), "min_running": orEmpty(t.GetMinRunning()), "weight": orEmpty(t.GetWeight()), "rate": orEmpty(t.GetRate()),
+		"burst": orEmpty(t.GetBurst()), "max_pending": orEmpty(t.GetMaxPending()), "labels": labelLines(t.GetLabels()),
+		"start_url": t.GetStartUrl(), "fail_url": t.GetFailUrl(), "timeout_url": t.GetTimeoutUrl(),
+	}
+}
+
+// labelLines are labels as they are typed: one a line.
+func labelLines(labels map[string]string) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		lines = append(lines, name+"="+labels[name])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// labels is a field with a label a line, as name=value.
+func (p *parameters) labels(name string) map[string]string {
+	labels := map[string]string{}
+	for line := range strings.Lines(p.text(name)) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		label, value, found := strings.Cut(line, "=")
+		if !found {
+			p.refuse(name, p.v.T("must be lines such as name=value"))
+		}
+		labels[strings.TrimSpace(label)] = strings.TrimSpace(value)
+	}
+	return labels
+}
+
+// saveTenant declares a tenant, or changes what is declared. The version is that of when
+// the form was opened: the second of two who edit it is told.
+func saveTenant(v *visit) (done, error) {
+	f := v.fields()
+	tenant := &fairleadv1.Tenant{
+		Name: v.Value("name"), Parent: f.text("parent"), MaxRunning: f.integer("max_running"), MinRunning: f.integer("min_running"), Weight: f.integer("weight"), Rate: f.decimal("rate"),
+		Burst: f.integer("burst"), MaxPending: f.integer("max_pending"), Labels: f.labels("labels"),
+		StartUrl: f.text("start_url"), FailUrl: f.text("fail_url"), TimeoutUrl: f.text("timeout_url"),
+	}
+	tenant.Version = f.number("version")
+	typed := f.text("name")
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	var err error
+	switch {
+	case tenant.Name == "":
+		tenant.Name = typed
+		_, err = v.tenants.CreateTenant(v.ctx, tenant)
+	case tenant.GetVersion() == 0:
+		_, err = v.tenants.CreateTenant(v.ctx, tenant)
+	default:
+		tenant.Paused = v.posted.Get("paused") == "true"
+		_, err = v.tenants.UpdateTenant(v.ctx, tenant)
+	}
+	return done{Notice: v.T("The tenant %s is saved.", tenant.GetName()), To: v.below("/tenants", tenant.GetName())}, err
+}
+
+// tenantRemoval is what goes with a tenant.
+type tenantRemoval struct {
+	Name       string
+	Unfinished count
+}
+
+func loadTenantRemoval(v *visit) (any, error) {
+	name := v.Value("name")
+	found, err := v.jobs.CountJobs(v.ctx, &fairleadv1.CountJobsRequest{Tenant: []string{name}, State: unfinished})
+	if err != nil {
+		return nil, err
+	}
+	href := v.Href("/jobs", "tenant", name)
+	for _, state := range unfinished {
+		href += "&state=" + state
+	}
+	return &tenantRemoval{Name: name, Unfinished: count{N: int64(found.GetTotal()), More: found.GetMore(), Href: href}}, nil
+}
+
+// unfinished are the states of jobs that have not ended.
+var unfinished = []string{"scheduled", "parked", "ready", "running", "waiting"}
+
+func deleteTenant(v *visit) (done, error) {
+	name := v.Value("name")
+	removed, err := v.tenants.DeleteTenant(v.ctx, &fairleadv1.DeleteTenantRequest{Name: name, Force: v.posted.Get("force") == "true"})
+	return done{Notice: v.T("The tenant %s is removed; %s of its jobs were cancelled.", name, v.Num(removed.GetCancelledJobs())), To: "/tenants"}, err
+}

@@ -1,0 +1,62 @@
+package console
+
+import (
+	"errors"
+	"strings"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+var tokenActions = []action{
+	{name: "token-new", path: "/new/token", Title: "Make a token", Nav: "tokens", method: "CreateToken", load: loadTokenForm, do: makeToken},
+	{name: "token-delete", path: "/tokens/{id}/delete", Title: "Revoke the token", Nav: "tokens", method: "DeleteToken", Grave: true, load: loadTokenAct, do: deleteToken},
+}
+
+func loadTokenForm(*visit) (any, error) { return nil, nil }
+
+// Roles are those that a token can have, each with what it may do.
+func (v *visit) Roles() []option {
+	return []option{
+		{"viewer", v.T("viewer: looks")}, {"submitter", v.T("submitter: enqueues, and acts on single jobs")},
+		{"operator", v.T("operator: acts on many jobs, queues, limits, tenants and nodes")}, {"admin", v.T("admin: tokens and the audit log too")}, {"worker", v.T("worker: runs jobs, and nothing else")},
+	}
+}
+
+// makeToken makes a token. Its secret is shown by the answer itself: it is in no cookie
+// and no address.
+func makeToken(v *visit) (done, error) {
+	f := v.fields()
+	ask := &fairleadv1.CreateTokenRequest{Name: f.text("name"), Role: f.text("role"), ExpiresAt: f.time("expires_at")}
+	for tenant := range strings.SplitSeq(f.text("tenants"), ",") {
+		if tenant = strings.TrimSpace(tenant); tenant != "" {
+			ask.Tenants = append(ask.Tenants, tenant)
+		}
+	}
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	made, err := v.tokens.CreateToken(v.ctx, ask)
+	return done{Show: made, To: "/tokens"}, err
+}
+
+// loadTokenAct is the token that something is to be done to.
+func loadTokenAct(v *visit) (any, error) {
+	tokens, err := v.tokens.ListTokens(v.ctx, &fairleadv1.ListTokensRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, token := range tokens.GetItems() {
+		if text(token.GetId()) == v.Value("id") {
+			return token, nil
+		}
+	}
+	return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("There is no such token any more.")))
+}
+
+func deleteToken(v *visit) (done, error) {
+	id, _ := number(v.Value("id")) // the API refuses what is none
+	_, err := v.tokens.DeleteToken(v.ctx, &fairleadv1.DeleteTokenRequest{Id: id})
+	return done{Notice: v.T("The token is revoked. Within a few seconds it counts nowhere."), To: "/tokens"}, err
+}
