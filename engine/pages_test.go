@@ -179,7 +179,7 @@ func TestTheZeroValueOfOptionsIsWhatTheirCommentsSay(t *testing.T) {
 		Slots: 32, QueueSize: 1000, ClaimBatch: 500, BlockingCountLimit: 10, MaxSweeps: 5, MaxCrashes: 20,
 		Poll: time.Second, Beat: 2 * time.Second, Lease: 10 * time.Second, Grace: 5 * time.Second,
 		DrainTimeout: 30 * time.Second, Timeout: time.Hour, StuckLimit: 10 * time.Minute,
-		Retention: driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day},
+		Retention: driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}, HoldRetention: 7 * day,
 	}
 	if !reflect.DeepEqual(o, want) {
 		t.Errorf("they are %+v", o)

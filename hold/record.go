@@ -85,7 +85,11 @@ func (r *record) compare(found *Found, sight Sight, lost time.Duration) {
 func (r *record) close(found *Found, lost time.Duration) {
 	for cause, h := range r.open {
 		if h.seen.Before(r.round) && found.Now.Sub(h.seen) > lost {
-			found.end(h.Hold, h.seen)
+			until := h.seen
+			if until.Before(h.From) { // the clock was set back
+				until = h.From
+			}
+			found.end(h.Hold, until)
 			delete(r.open, cause)
 		}
 	}

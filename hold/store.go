@@ -26,9 +26,9 @@ type Store interface {
 	// nothing, if another look was kept since the one of that version.
 	KeepHolds(ctx context.Context, found Found) (bool, error)
 	// PruneHolds removes at most limit holds that ended longer ago than keep, and of more
-	// than MaxKept those that ended first. What is left is known to begin later: see
-	// Page.Since. It returns how many it removed.
-	PruneHolds(ctx context.Context, keep time.Duration, limit int) (int, error)
+	// than most those that ended first. It notes from when on all are kept: see Page.Since.
+	// It returns how many it removed.
+	PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error)
 }
 
 // Bounds of what a look costs and of what is kept, whatever is stored.
@@ -36,7 +36,7 @@ const (
 	LanesPerLook = 1000    // with more lanes that have ready jobs, several looks make a round
 	GatesPerLook = 200     // the same of gates
 	MaxOpen      = 10_000  // holds that last at once; of more causes those of narrow scopes are left out
-	MaxKept      = 200_000 // holds in all, about
+	MaxKept      = 200_000 // holds that a witness keeps in all, about
 )
 
 // Standing is how looks stand.

@@ -126,7 +126,7 @@ func (w *Witness) prune(ctx context.Context) error {
 	}
 	w.pruned = time.Now()
 	for {
-		removed, err := w.store.PruneHolds(ctx, w.keep, pruneChunk)
+		removed, err := w.store.PruneHolds(ctx, w.keep, MaxKept, pruneChunk)
 		if err != nil || removed < pruneChunk {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/driver"
+	holds "github.com/fairlead-io/fairlead/hold" // the package has a hold of its own
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -169,6 +170,10 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		must(s.Delete(ctx, gated[3].ID))
 		_, err := s.Explain(ctx, gated[2].ID)
 		must(err)
+		_, err = s.History(ctx, gated[2].ID)
+		must(err)
+		_, err = s.HeldBack(ctx, holds.Place{})
+		must(err)
 		accessVerbs(t, s, key)
 		must(s.Cancel(ctx, first.ID, ""))
 		must(s.SetPriority(ctx, second.ID, 5))
@@ -179,6 +184,8 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		must(err)
 		must(s.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1000, Rate: 1e6, Burst: 1e6}))
 		claims()
+		_, err = s.HeldBack(ctx, holds.Place{})
+		must(err)
 		_, err = s.Tenants(ctx, fairlead.TenantFilter{})
 		must(err)
 		_, err = s.Verify(ctx)

@@ -94,9 +94,9 @@ func (s scoped) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
 }
 
 // PruneHolds is for nodes.
-func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, limit int) (int, error) {
+func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error) {
 	if err := whole(ctx); err != nil {
 		return 0, err
 	}
-	return s.store.PruneHolds(ctx, keep, limit)
+	return s.store.PruneHolds(ctx, keep, most, limit)
 }

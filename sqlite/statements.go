@@ -104,7 +104,6 @@ type statements struct {
 	Quotas      string `sql:"quotas"`
 	SavedStarts string `sql:"saved_starts"`
 	SetTokens   string `sql:"set_tokens"`
-	InUse       string `sql:"in_use"`
 	Ahead       string `sql:"ahead"`
 	Bound       string `sql:"bound"`
 

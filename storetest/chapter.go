@@ -57,7 +57,7 @@ func (f *fixture) empty() error {
 	if total > tooMany {
 		return fmt.Errorf("%d jobs are left", total)
 	}
-	for _, step := range []func() error{f.forgetSchedules, f.forgetAlerts, f.forgetSweeps, f.unlimitAll, f.resumeAll, f.endNodes, f.deleteAll, f.forgetBatches, f.forgetAccess, f.forgetNodes, f.forgetBulks, f.pruneRest} {
+	for _, step := range []func() error{f.wantNoLooks, f.forgetSchedules, f.forgetAlerts, f.forgetSweeps, f.unlimitAll, f.resumeAll, f.endNodes, f.deleteAll, f.forgetBatches, f.forgetAccess, f.forgetNodes, f.forgetBulks, f.pruneRest} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -28,6 +29,15 @@ func (f *fixture) watch(w *hold.Witness, looks, idle int, nodes ...fairlead.Node
 		}
 		f.ok(w.Look(f.ctx()))
 	}
+}
+
+// wantNoLooks fails if there was a look: no verb removes that.
+func (f *fixture) wantNoLooks() error {
+	standing, err := f.store.HoldLook(f.ctx())
+	if err == nil && standing.Version != 0 {
+		err = errors.New("there was a look at what waits")
+	}
+	return err
 }
 
 // heldBack is what keeps jobs from starting now.
@@ -230,7 +240,7 @@ func testKeptHolds(c *chapter) {
 		f.keep(hold.Found{Due: 24 * time.Hour, Begun: []hold.Hold{slow(1, first, first), slow(2, first, first.Add(time.Second)), slow(3, first, first.Add(time.Hour)), slow(4, first, time.Time{})}})
 		f.Advance(2 * time.Hour)
 		for _, want := range []int{1, 1, 0} {
-			removed, err := f.store.PruneHolds(f.ctx(), 90*time.Minute, 1)
+			removed, err := f.store.PruneHolds(f.ctx(), 90*time.Minute, 100, 1)
 			f.ok(err)
 			f.equal("how many were removed", removed, want)
 		}
@@ -238,8 +248,22 @@ func testKeptHolds(c *chapter) {
 		standing, err := f.store.HoldLook(f.ctx())
 		f.ok(err)
 		f.equal("since when all are kept", standing.Since, first.Add(30*time.Minute))
-		_, err = f.store.PruneHolds(f.ctx(), fairlead.Forever, 10)
+		_, err = f.store.PruneHolds(f.ctx(), fairlead.Forever, 100, 10)
 		f.ok(err)
 		f.equal("what is left when all is kept", len(f.holds(hold.Filter{})), 2)
+	})
+	c.test("of too many holds those that ended first are removed, and what is kept is known", func(f *fixture) {
+		first := f.now()
+		f.keep(hold.Found{Due: time.Hour, Begun: []hold.Hold{
+			slow(1, first, first.Add(3*time.Second)), slow(2, first, first.Add(time.Second)), slow(3, first, time.Time{}), slow(4, first, first.Add(2*time.Second)),
+		}})
+		f.Advance(time.Minute)
+		removed, err := f.store.PruneHolds(f.ctx(), time.Hour, 2, 10)
+		f.ok(err)
+		f.equal("how many were removed", removed, 2)
+		f.equal("what is left", f.holds(hold.Filter{}), []hold.Hold{slow(1, first, first.Add(3*time.Second)), slow(3, first, time.Time{})})
+		standing, err := f.store.HoldLook(f.ctx())
+		f.ok(err)
+		f.equal("since when all are kept", standing.Since, first.Add(2*time.Second))
 	})
 }

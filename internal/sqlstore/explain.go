@@ -85,6 +85,18 @@ func (f *Facts) busy() bool {
 	return len(able) > 0 && !slices.ContainsFunc(able, func(node fairlead.Node) bool { return node.Idle > 0 })
 }
 
+// lack is what nodes lack to start the job: one that could run it, a free slot of one that
+// could, or nothing.
+func (f *Facts) lack() fairlead.ObstacleCode {
+	switch {
+	case len(f.able()) == 0:
+		return fairlead.NoNode
+	case f.busy():
+		return fairlead.NoSlot
+	}
+	return ""
+}
+
 // open reports whether limits let a job of a lane start, but for some limits: those that
 // hold the explained job as well. Where such a limit is reached, jobs before it get what
 // becomes free before it does.
@@ -186,11 +198,11 @@ func (e *explaining) limited() {
 
 // crowded looks for a node with a free slot.
 func (e *explaining) crowded() {
-	able := e.able()
-	switch {
-	case len(able) == 0:
+	switch e.lack() {
+	case fairlead.NoNode:
 		e.unserved()
-	case e.busy():
+	case fairlead.NoSlot:
+		able := e.able()
 		e.add(fairlead.Obstacle{Code: fairlead.NoSlot, Kinds: e.takers(able)}, "all slots of the %d nodes that could run it are taken", len(able))
 	}
 	if e.Job.Crashes >= driver.SoloAfter {

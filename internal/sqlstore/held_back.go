@@ -3,16 +3,16 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/hold"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
 // holdSource is what holdStore needs of a store: what its claims ask.
 type holdSource interface {
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
-	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
 	// Rules are what is paused and limited now.
 	Rules(ctx context.Context) (*Rules, error)
 	// NameLane names a lane of jobs that were just read.
@@ -26,8 +26,8 @@ type waitingGate struct {
 	used int
 }
 
-// HeldBack says what keeps ready and parked jobs from starting, lane by lane as Explain
-// does: a job at the head of its lane stands for all that wait there.
+// HeldBack says what keeps ready and parked jobs from starting, lane by lane, by what Explain
+// says of a job at the head of each.
 func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
 	sight, lanes, gates, err := s.waiting(ctx, after)
 	if err != nil || !sight.Waits {
@@ -37,18 +37,13 @@ func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight,
 	if facts.Rules, err = s.of.Rules(ctx); err != nil {
 		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
 	}
-	if len(facts.Rules.Quotas) > 0 {
-		limits, err := s.of.Limits(ctx)
-		if err != nil {
-			return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
-		}
-		facts.Limits = facts.Rules.standing(limits)
-		sight.Rows += len(limits)
+	if facts.Limits, err = s.limitsOf(ctx, facts.Rules, lanes); err != nil {
+		return hold.Sight{}, err
 	}
 	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
 		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
 	}
-	sight.Rows += len(lanes) + len(gates) + len(facts.Nodes)
+	sight.Rows = len(lanes) + len(gates) + len(facts.Limits) + len(facts.Nodes)
 	sight.Seen = causes(facts, lanes, gates)
 	return sight, nil
 }
@@ -63,7 +58,7 @@ func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.S
 		gates []waitingGate
 	}
 	var found answer // made anew each time the function runs
-	err = s.db.ReadAll(ctx, "look at what waits", func(ctx context.Context, db DB) error {
+	err = s.db.Read(ctx, "look at what waits", func(ctx context.Context, db DB) error {
 		found = answer{}
 		now, err := s.clock.Clock(ctx, db)
 		if err != nil {
@@ -109,58 +104,54 @@ func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.S
 	return found.sight, found.lanes, found.gates, err
 }
 
-// causes are what keeps jobs of some lanes and at some gates from starting, each once.
-func causes(facts Facts, lanes []LaneKey, gates []waitingGate) []hold.Seen {
-	var all []hold.Seen
-	known := map[hold.Cause]bool{}
-	add := func(seen hold.Seen) {
-		if !known[seen.Cause] {
-			known[seen.Cause] = true
-			all = append(all, seen)
-		}
-	}
+// limitsOf reads how the limits of some lanes stand, by id: those of other lanes may be
+// very many.
+func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey) (map[int32]*dispatch.Limit, error) {
+	ids := List[int32]{}
 	for _, lane := range lanes {
-		facts.Job = &fairlead.Job{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, Status: fairlead.Status{State: fairlead.Ready}}
-		for _, o := range Explain(facts).Obstacles {
-			add(facts.seen(lane, o))
+		ids = append(ids, rules.Of(lane)...)
+	}
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return nil, nil
+	}
+	var limits map[int32]*dispatch.Limit // made anew each time the function runs
+	err := s.db.Read(ctx, "look at limits", func(ctx context.Context, db DB) error {
+		limits = make(map[int32]*dispatch.Limit, len(ids))
+		db.QueueEach(func(row Scanner) error {
+			var limit dispatch.Limit
+			var age int64
+			if err := row.Scan(&limit.ID, &limit.Used, &limit.Tokens, &age); err != nil {
+				return err
+			}
+			quota := rules.Quotas[limit.ID]
+			limit.Cap, limit.Min, limit.Rate, limit.Burst = quota.Rule.MaxRunning, quota.Min, quota.Rule.Rate, quota.Rule.Burst
+			limit.Refill(micros(age))
+			limits[limit.ID] = &limit
+			return nil
+		}, s.sql.LimitsNow, ids)
+		if s.sql.InUse == "" { // the limits have counted
+			return db.Flush(ctx)
 		}
-	}
-	for _, gate := range gates {
-		add(hold.Seen{
-			Cause: hold.Cause{Code: fairlead.AtGate, Scope: fairlead.LimitKind, Tenant: gate.lane.Tenant, Kind: gate.lane.Kind, Gate: gate.key},
-			Used:  gate.used, Cap: facts.Rules.Places(gate.lane.Kind),
-		})
-	}
-	return all
-}
-
-// seen is an obstacle of a lane as a cause of all lanes that it concerns.
-func (f *Facts) seen(lane LaneKey, o fairlead.Obstacle) hold.Seen {
-	seen := hold.Seen{Cause: hold.Cause{Code: o.Code, Scope: o.Scope}, Used: o.Used, Cap: o.Cap}
-	switch o.Scope {
-	case fairlead.LimitQueue:
-		seen.Queue = o.Name
-	case fairlead.LimitKind:
-		seen.Kind = o.Name
-	case fairlead.LimitTenant:
-		seen.Tenant = o.Name
-	}
-	switch o.Code {
-	case fairlead.NoNode:
-		seen.Queue, seen.Kind, seen.Since = lane.Queue, lane.Kind, f.lastLease(lane)
-	case fairlead.NoSlot:
-		seen.Queue, seen.Kind = lane.Queue, lane.Kind
-	}
-	return seen
-}
-
-// lastLease is when the last lease ended of the nodes that could run jobs of a lane; zero
-// if there was none.
-func (f *Facts) lastLease(lane LaneKey) (last time.Time) {
-	for i := range f.Nodes {
-		if node := &f.Nodes[i]; node.Until.After(last) && node.Serves(lane.Queue, lane.Kind) {
-			last = node.Until
+		held, err := list(ctx, db, func(row Scanner) (c laneCount, err error) {
+			err = row.Scan(&c.lane, &c.n)
+			return c, err
+		}, s.sql.InUse)
+		for _, c := range held {
+			lane, err := s.of.NameLane(ctx, db, c.lane)
+			if err != nil {
+				return err
+			}
+			for _, id := range rules.Of(lane) {
+				if limit := limits[id]; limit != nil {
+					limit.Used += c.n
+				}
+			}
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return last
+	return limits, nil
 }

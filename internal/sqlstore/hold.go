@@ -35,6 +35,8 @@ type HoldStatements struct {
 	PruneHolds     string `sql:"prune_holds"`
 	ReadyLanes     string `sql:"ready_lanes"`
 	BusyGatesAfter string `sql:"busy_gates_after"`
+	LimitsNow      string `sql:"limits_now"`
+	InUse          string `sql:"in_use"`
 }
 
 // HoldLook reads how looks stand.
@@ -55,7 +57,7 @@ func scanStanding(row Scanner) (s hold.Standing, err error) {
 
 // OpenHolds lists the holds that last.
 func (s *holdStore) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
-	return readList(ctx, s.db.ReadAll, "list holds that last", scanHold, s.sql.OpenHolds, hold.MaxOpen)
+	return readList(ctx, s.db.Read, "list holds that last", scanHold, s.sql.OpenHolds, hold.MaxOpen)
 }
 
 func scanHold(row Scanner) (h hold.Hold, err error) {
@@ -108,14 +110,14 @@ func endOf(until time.Time) int64 {
 }
 
 // PruneHolds removes old holds, after it has noted from when on all are kept.
-func (s *holdStore) PruneHolds(ctx context.Context, keep time.Duration, limit int) (int, error) {
+func (s *holdStore) PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error) {
 	removed := int64(0)
 	err := s.db.InTx(ctx, "prune holds", func(ctx context.Context, db DB) error {
 		now, err := s.clock.Clock(ctx, db)
 		if err != nil {
 			return err
 		}
-		excess, err := list(ctx, db, scanNumber, s.sql.LastKeptHold, hold.MaxKept)
+		excess, err := list(ctx, db, scanNumber, s.sql.LastKeptHold, most)
 		if err != nil {
 			return err
 		}

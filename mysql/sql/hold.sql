@@ -100,6 +100,17 @@ select distinct lane from {{ready}} force index for group by (primary) where lan
 -- Locks: none.
 select g.gate, j.lane, j.policy, (select count(*) from {{admitted}} a force index (primary) where a.gate = g.gate)
 from (select distinct gate from {{parked}} force index for group by (primary) where gate > ? order by gate limit ?) g
-straight_join {{job}} j on j.id = (
+straight_join {{job}} j force index (primary) on j.id = (
   select p.id from {{parked}} p force index (primary) where p.gate = g.gate order by p.turn, p.start_by, p.id limit 1)
 order by g.gate;
+
+-- name: limits_now
+-- Reads how some limits stand.
+-- Inputs: {{list}} of ids.
+-- Output: id, jobs that count, tokens, how many microseconds ago these were refilled.
+-- Locks: none.
+select q.id, q.used - coalesce((select sum(d.n) from {{quota_delta}} d force index (quota) where d.quota = q.id), 0), q.tokens, {{now}} - q.refilled_at
+from {{quota}} q force index (primary) where q.id in ({{list}});
+
+-- name: in_use
+-- Nothing: limits_now counts the jobs.

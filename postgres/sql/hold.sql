@@ -96,7 +96,7 @@ select lane from walk where lane is not null limit $2::int;
 
 -- name: busy_gates_after
 -- Lists gates at which jobs are parked, in order, by one look-up for each, with the first of
--- these.
+-- these. The limits keep it from reading all jobs to join them.
 -- Inputs: $1 gate to begin behind, $2 limit.
 -- Output: gate, lane, policy, places taken.
 -- Locks: none.
@@ -107,5 +107,17 @@ with recursive walk (gate) as (
 )
 select w.gate, j.lane, j.policy, (select count(*) from {{admitted}} a where a.gate = w.gate)
 from (select gate from walk where gate is not null limit $2::int) w
-join {{job}} j on j.id = (select p.id from {{parked}} p where p.gate = w.gate order by p.turn, p.start_by, p.id limit 1)
+cross join lateral (select p.id from {{parked}} p where p.gate = w.gate order by p.turn, p.start_by, p.id limit 1) p
+cross join lateral (select lane, policy from {{job}} where id = p.id limit 1) j
 order by w.gate;
+
+-- name: limits_now
+-- Reads how some limits stand.
+-- Inputs: $1 ids.
+-- Output: id, jobs that count, tokens, how many microseconds ago these were refilled.
+-- Locks: none.
+select id, used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0)::int, tokens, (select {{now}}) - refilled_at
+from {{quota}} q where id = any ($1::int[]);
+
+-- name: in_use
+-- Nothing: limits_now counts the jobs.

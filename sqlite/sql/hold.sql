@@ -87,3 +87,16 @@ select walk.gate, j.lane, j.policy, (select count(*) from {{admitted}} a where a
 from walk
 cross join {{job}} j on j.id = (select p.id from {{parked}} p where p.gate = walk.gate order by p.turn, p.start_by, p.id limit 1)
 where walk.gate is not null limit 0 + ?2;
+
+-- name: limits_now
+-- Reads how some limits stand, but for the jobs that count: see in_use.
+-- Inputs: ids.  Output: id, 0, tokens, how many microseconds ago these were refilled.
+-- Locks: none.
+select id, 0, tokens, {{now}} - refilled_at from {{quota}} where id in (select value from json_each(?1));
+
+-- name: in_use
+-- Counts the jobs of each lane that count against limits.
+-- Inputs: none.  Output: lane, jobs.  Locks: none.
+select lane, count(*)
+from (select lane from {{running}} union all select lane from {{waiting}})
+group by lane;

@@ -83,13 +83,6 @@ select id, tokens, refilled_at from {{quota}} where rate > 0;
 -- Inputs: tokens, now, id.  Output: none.  Locks: the writer's.
 update {{quota}} set tokens = ?, refilled_at = ? where id = ?;
 
--- name: in_use
--- Counts the jobs of each lane that count against limits.
--- Inputs: none.  Output: lane, jobs.  Locks: none.
-select lane, count(*)
-from (select lane from {{running}} union all select lane from {{waiting}})
-group by lane;
-
 -- name: ahead
 -- Counts the ready jobs of a lane before a key, without suspects.
 -- Inputs: lane, turn, start_by and id of the key, limit.
