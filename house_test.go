@@ -97,7 +97,7 @@ var imports = []struct {
 	{"internal/newcomer", []string{"internal/transcript"}, "a newcomer knows nothing but the README"},
 	{"internal/demo", []string{".", "batch", "driver", "httpcall", "schedule", "sweep", "sweep/items"}, "the demo is a program of a user, on any store; what a node does with batches it does to remove them"},
 	{"internal/bench", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
-	{"internal/bench/lists", []string{".", "access", "batch", "driver", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "schedule", "sweep"}, "a stock of jobs is written past the store, in its own tables, and read through it"},
+	{"internal/bench/lists", []string{".", "access", "batch", "bulk", "driver", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "schedule", "sweep"}, "a stock of jobs is written past the store, in its own tables, and read through it"},
 	{"internal/bench/pages", []string{".", "console", "engine", "internal/bench/lists", "internal/reads", "server"}, "pages of the console are asked for before a whole service, on what lists are measured with"},
 	{"internal/bench/scale", []string{".", "internal/bench", "internal/dispatch", "internal/sqlstore"}, "a cluster is simulated with the code that chooses jobs, and no store"},
 	{"examples/...", []string{".", "batch", "engine", "postgres", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},

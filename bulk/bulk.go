@@ -15,7 +15,7 @@ const (
 	Tenant = reserved.BulkTenant
 )
 
-// Bulk is one action upon all jobs that match a filter.
+// Bulk is one action upon all jobs that match a filter and were created before it.
 //
 // Fields above Status are chosen by the caller of Start; Status is written by the store.
 type Bulk struct {

@@ -30,13 +30,6 @@ func (c *Client) Start(ctx context.Context, b Bulk) (Bulk, error) {
 	if err := Normalize(&b); err != nil {
 		return Bulk{}, err
 	}
-	now, err := c.store.Now(ctx)
-	if err != nil {
-		return Bulk{}, err
-	}
-	if b.Filter.To.IsZero() || now.Before(b.Filter.To) {
-		b.Filter.To = now
-	}
 	count, err := b.count(ctx, c.store)
 	if err != nil {
 		return Bulk{}, err

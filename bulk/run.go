@@ -15,6 +15,10 @@ const (
 	// stepSize is how many jobs a step without a rate acts upon: few enough that other
 	// transactions do not wait for it noticeably.
 	stepSize = 100
+	// maxPage is how many jobs are found at once at most, and pageBytes what they may carry
+	// for as many to be found again.
+	maxPage   = 1000
+	pageBytes = 4 << 20
 	// restShare is how much of the time that a step took the bulk rests before the next, so
 	// that others get at the database.
 	restShare = 0.5
@@ -51,6 +55,10 @@ type run struct {
 	store    Source
 	job      *fairlead.Job
 	reported time.Time
+
+	page     []*fairlead.Job // found, and not acted upon yet
+	behind   int64           // the cursor behind them; zero: there are no more
+	pageSize int
 }
 
 // all makes step after step, until the bulk has ended or the node leaves.
@@ -69,6 +77,9 @@ func (r *run) all(ctx context.Context) error {
 		if b, err = r.store.StepBulk(ctx, step); err != nil {
 			return err
 		}
+		if b.Cursor != step.Next { // another run has made a step
+			r.page = nil
+		}
 		if err := r.report(ctx, &b); err != nil {
 			return err
 		}
@@ -86,26 +97,51 @@ func (r *run) all(ctx context.Context) error {
 	return nil
 }
 
-// next finds the jobs of the next step.
+// next is the next step: of the jobs that were found, or of those that it finds.
 func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
-	filter := b.Filter
-	filter.Below, filter.Limit = b.Cursor, b.stepSize()
-	page, err := r.store.FindPage(ctx, filter)
-	if err != nil {
-		return Step{}, err
+	if len(r.page) == 0 {
+		if err := r.find(ctx, b); err != nil {
+			return Step{}, err
+		}
 	}
-	step := Step{Bulk: b.ID, Fence: r.job.Fence, Cursor: b.Cursor, Next: page.Next}
-	for _, job := range page.Jobs {
-		if !b.about(job) {
-			continue
-		}
-		if job.Kind == Kind {
+	n := min(b.stepSize(), len(r.page))
+	jobs := r.page[:n]
+	r.page = r.page[n:]
+	step := Step{Bulk: b.ID, Fence: r.job.Fence, Cursor: b.Cursor, Next: r.behind}
+	if len(r.page) > 0 {
+		step.Next = jobs[n-1].ID
+	}
+	for _, job := range jobs {
+		switch {
+		case !job.CreatedAt.Before(b.CreatedAt): // its ID was reserved before
+		case !b.about(job):
+		case job.Kind == Kind:
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, fmt.Sprintf("job %d carries out a bulk; stop that bulk instead", job.ID)})
-			continue
+		default:
+			step.Jobs = append(step.Jobs, Subject{job.ID, job.Tenant})
 		}
-		step.Jobs = append(step.Jobs, Subject{job.ID, job.Tenant})
 	}
 	return step, nil
+}
+
+// find reads the next jobs. To find many costs hardly more than to find a few, so that it finds
+// those of several steps, unless they are large or a rate would let them wait for long.
+func (r *run) find(ctx context.Context, b *Bulk) error {
+	filter := b.Filter
+	filter.Below, filter.Limit = b.Cursor, max(r.pageSize, b.stepSize())
+	page, err := r.store.FindPage(ctx, filter)
+	if err != nil {
+		return err
+	}
+	size := 0
+	for _, job := range page.Jobs {
+		size += len(job.Args) + len(job.Output) + len(job.Memo)
+	}
+	r.page, r.behind, r.pageSize = page.Jobs, page.Next, 0
+	if b.Rate <= 0 && size <= pageBytes {
+		r.pageSize = min(2*filter.Limit, maxPage)
+	}
+	return nil
 }
 
 // stepSize is how many jobs a step is about: those of a second, if there is a rate.

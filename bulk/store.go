@@ -3,7 +3,6 @@ package bulk
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -77,7 +76,6 @@ type Source interface {
 	Store
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
 	TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error)
-	Now(ctx context.Context) (time.Time, error)
 }
 
 // NoSuchBulk returns the ErrNotFound of a bulk's ID, with the same text in all stores.

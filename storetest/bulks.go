@@ -128,11 +128,6 @@ func testBulks(c *chapter) {
 		f.enqueue(many(3)...)
 		f.equal("Matched", f.startBulk(cancelAll()).Matched, int64(3))
 	})
-	c.test("jobs that are made later do not match", func(f *fixture) {
-		b := f.startBulk(cancelAll())
-		f.enqueue(plain())
-		f.equal("what matches", f.tally(b.Filter), map[fairlead.State]int64{})
-	})
 	c.test("bulks are listed newest first, a page at a time", func(f *fixture) {
 		var want []int64
 		for range 5 {

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
+	bulks "github.com/fairlead-io/fairlead/bulk" // bulk is how rows are written here
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -44,7 +45,7 @@ func all[T any](name string, list func(context.Context) ([]T, error)) ask {
 // asks lists everything that is measured.
 func (s *stock) asks() []ask {
 	var list []ask
-	for _, group := range [][]ask{s.jobAsks(), s.countAsks(), s.otherAsks(), s.scheduleAsks(), s.batchAsks(), s.sweepAsks(), s.auditAsks()} {
+	for _, group := range [][]ask{s.jobAsks(), s.countAsks(), s.otherAsks(), s.scheduleAsks(), s.batchAsks(), s.sweepAsks(), s.auditAsks(), s.bulkAsks()} {
 		list = append(list, group...)
 	}
 	return list
@@ -159,6 +160,17 @@ func (s *stock) auditAsks() []ask {
 		list = append(list, listing("audit: "+name, filter, s.store.AuditLog))
 	}
 	return list
+}
+
+// bulkAsks ask for bulks, of which there are none in the stock: people make them one by one. Their
+// misses are read by the key of the table, whatever there is.
+func (s *stock) bulkAsks() []ask {
+	return []ask{
+		listing("bulks: ", bulks.Filter{Limit: page}, s.store.Bulks),
+		listing("misses of a bulk: second page", bulks.MissFilter{Below: int64(s.jobs / 2), Limit: page}, func(ctx context.Context, filter bulks.MissFilter) ([]bulks.Miss, error) {
+			return s.store.BulkMisses(ctx, 1, filter)
+		}),
+	}
 }
 
 func (s *stock) scheduleAsks() []ask {

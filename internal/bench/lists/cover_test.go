@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	bulks "github.com/fairlead-io/fairlead/bulk" // bulk is how rows are written here
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -26,6 +27,8 @@ var filters = []any{
 	batch.ChunkFilter{},
 	batch.TaskFilter{},
 	batch.JobFilter{},
+	bulks.Filter{},
+	bulks.MissFilter{},
 	schedule.Filter{},
 	schedule.FireFilter{},
 	sweep.Filter{},
@@ -88,6 +91,7 @@ var listed = map[string]string{
 	"ListBatches": "batches: ", "ListBatchTasks": "tasks of a batch: ", "ListSweeps": "sweeps: ", "ListSweepLogs": "lines: ",
 	"ListFailedItems": "failed items: ", "ListSweepHistory": "events: ", "ListShards": "shards",
 	"ListTasks": "schedules: ", "ListTaskRuns": "runs: schedule", "ListRetries": "failed items: again", "ListShardItems": "sweeps: id", "ListLeases": "jobs: id",
+	"ListBulks": "bulks: ", "ListBulkMisses": "misses of a bulk: second page",
 	"ListBreakers": noDatabase,
 }
 
@@ -102,7 +106,7 @@ func TestEveryListOfTheAPIIsMeasured(t *testing.T) {
 	for _, file := range []protoreflect.FileDescriptor{
 		fairleadv1.File_fairlead_v1_job_proto, fairleadv1.File_fairlead_v1_schedule_proto, fairleadv1.File_fairlead_v1_tenant_proto, fairleadv1.File_fairlead_v1_cluster_proto,
 		fairleadv1.File_fairlead_v1_access_proto, fairleadv1.File_fairlead_v1_batch_proto, fairleadv1.File_fairlead_v1_sweep_proto, fairleadv1.File_fairlead_v1_task_proto,
-		fairleadv1.File_fairlead_v1_worker_proto, fairleadv1.File_fairlead_v1_batch_job_proto,
+		fairleadv1.File_fairlead_v1_worker_proto, fairleadv1.File_fairlead_v1_batch_job_proto, fairleadv1.File_fairlead_v1_bulk_proto,
 	} {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
