@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	bulks "github.com/fairlead-io/fairlead/bulk"
 )
 
 // Stored names what a filled store has: one of each, for those who ask for something
@@ -20,6 +21,7 @@ type Stored struct {
 	Calendar          string
 	Batch, OpenBatch  int64 // one that has many tasks, and one that has not ended
 	Sweep             int64 // that has lines, failed items and events
+	Bulk              int64
 }
 
 // Fill stores all that lists are measured with, and says what it is.
@@ -28,9 +30,14 @@ func (l Lists) Fill(ctx context.Context) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
+	asked := bulks.Bulk{Action: bulks.Delete, Filter: fairlead.Filter{Kinds: []string{rareKind}, States: []fairlead.State{fairlead.Failed}}}
+	done, err := bulks.NewClient(l.Store).Start(ctx, asked) // no node carries it out
+	if err != nil {
+		return Stored{}, err
+	}
 	return Stored{
 		Began: s.began, Ended: s.began.Add(days * 24 * time.Hour), Jobs: s.first,
 		Tenant: commonTenant, FewTenant: rareTenant, Kind: commonKind, FewKind: rareKind, Queue: "queue-1", Key: hotKey,
-		Schedule: s.schedule.ID, Calendar: calendar, Batch: s.batch.ID, OpenBatch: s.openBatch, Sweep: s.sweep.ID,
+		Schedule: s.schedule.ID, Calendar: calendar, Batch: s.batch.ID, OpenBatch: s.openBatch, Sweep: s.sweep.ID, Bulk: done.ID,
 	}, nil
 }

@@ -15,6 +15,8 @@ const (
 	listed   = 50      // rows of a list
 	planned  = 25 * 31 // schedules, and the last 30 runs of each, which are drawn
 	windowed = 500     // of what is looked through, as for errors that are alike
+	searched = 4 * 500 // of what is looked through for one cause
+	drawn    = 3000    // holds of a picture
 	measured = 1000    // runs of a schedule that its figures are made of
 )
 
@@ -80,6 +82,7 @@ func failureAsks(s lists.Stored) []ask {
 	all := []ask{
 		at(windowed, "/failures"), at(windowed, "/failures", "kind", s.Kind), at(windowed, "/failures", "kind", s.FewKind), at(windowed, "/failures", "tenant", s.Tenant),
 		at(windowed, "/failures", "tenant", s.FewTenant), at(windowed, "/failures", "queue", s.Queue), at(windowed, "/failures", "finished_from", hour),
+		at(searched, "/failures/cause", "kind", s.Kind, "like", "target N failed", "span", "30d"), at(searched, "/failures/cause", "kind", s.FewKind, "like", "found nowhere"),
 		at(windowed, "/runs", "from", stamp(middle), "to", stamp(middle.Add(time.Hour))),
 		at(windowed, "/runs", "from", hour, "to", stamp(s.Ended), "tenant", "tenant-7"),
 	}
@@ -124,6 +127,8 @@ func clusterAsks(s lists.Stored) []ask {
 	middle := s.Began.Add(s.Ended.Sub(s.Began) / 2)
 	return []ask{
 		at(listed, "/tenants"), at(listed, "/tenants", "page", "tenant-5"), at(listed, "/tenants/"+s.Tenant),
+		at(drawn, "/holds"), at(drawn, "/holds", "queue", s.Queue, "last", "7d"), at(drawn, "/holds", "tenant", s.FewTenant, "kind", s.Kind),
+		at(listed, "/bulks"), at(listed, fmt.Sprint("/bulks/", s.Bulk)),
 		at(listed, "/queues"), at(listed, "/nodes"), at(listed, "/tokens"),
 		at(listed, "/audit"), at(listed, "/audit", "actor", "rare"), at(listed, "/audit", "action", "Rare"), at(listed, "/audit", "subject", "job 1"),
 		at(listed, "/audit", "from", stamp(middle), "to", stamp(middle.Add(time.Hour))),
