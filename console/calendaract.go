@@ -10,7 +10,7 @@ import (
 
 var calendarActions = []action{
 	{name: "calendar-form", path: "/new/calendar", Title: "New calendar", Button: "Save", Nav: "calendars", method: "CreateCalendar", load: loadCalendarForm, do: createCalendar},
-	{name: "calendar-form", path: "/calendars/{name}/edit", Title: "Edit the calendar", Button: "Save", Nav: "calendars", method: "UpdateCalendar", load: loadCalendarForm, do: updateCalendar},
+	{name: "calendar-form", path: "/calendars/{name}/edit", Title: "Edit the calendar", Button: "Save", Nav: "calendars", method: "UpdateCalendar", load: loadCalendarForm, do: updateCalendar, whatIf: calendarWhatIf},
 	{name: "calendar-delete", path: "/calendars/{name}/delete", Title: "Delete the calendar", Nav: "calendars", method: "DeleteCalendar", Grave: true, load: loadCalendarForm, do: deleteCalendar},
 }
 
@@ -73,18 +73,30 @@ func createCalendar(v *visit) (done, error) {
 	return v.storedCalendar(made), nil
 }
 
-func updateCalendar(v *visit) (done, error) {
+// changedCalendar is the stored calendar with what was changed in the form.
+func (v *visit) changedCalendar() (*fairleadv1.Calendar, error) {
 	current, err := v.editedCalendar()
 	if err != nil {
-		return done{}, err
+		return nil, err
 	}
 	wanted, err := v.typedCalendar(current)
 	if err != nil {
-		return done{}, err
+		return nil, err
 	}
 	f := v.fields()
 	wanted.Version = f.number("version")
-	if err := f.err(); err != nil {
+	return wanted, f.err()
+}
+
+// calendarWhatIf is what would be saved.
+func calendarWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
+	wanted, err := v.changedCalendar()
+	return &fairleadv1.WhatIfChange{Calendar: wanted}, err
+}
+
+func updateCalendar(v *visit) (done, error) {
+	wanted, err := v.changedCalendar()
+	if err != nil {
 		return done{}, err
 	}
 	stored, err := v.calendars.UpdateCalendar(v.ctx, wanted)

@@ -8,7 +8,7 @@ import (
 
 var scheduleEdits = []action{
 	{name: "schedule-form", path: "/new/schedule", Title: "New schedule", Button: "Save", Nav: "schedules", method: "CreateSchedule", load: loadScheduleForm, do: createSchedule},
-	{name: "schedule-form", path: "/schedules/{id}/edit", Title: "Edit the schedule", Button: "Save", Nav: "schedules", method: "UpdateSchedule", load: loadScheduleForm, do: updateSchedule},
+	{name: "schedule-form", path: "/schedules/{id}/edit", Title: "Edit the schedule", Button: "Save", Nav: "schedules", method: "UpdateSchedule", load: loadScheduleForm, do: updateSchedule, whatIf: scheduleWhatIf},
 }
 
 func createSchedule(v *visit) (done, error) {
@@ -23,20 +23,32 @@ func createSchedule(v *visit) (done, error) {
 	return done{Notice: v.T("Schedule %s was stored.", made.GetName()), To: "/schedules/" + made.GetId()}, nil
 }
 
-// updateSchedule stores what was changed. What the form does not show stays as it is, and so
-// does what is masked: the API puts back what is stored.
-func updateSchedule(v *visit) (done, error) {
+// changedSchedule is the stored schedule with what was changed in the form. What the form
+// does not show stays as it is, and so does what is masked: the API puts back what is
+// stored.
+func (v *visit) changedSchedule() (*fairleadv1.Schedule, error) {
 	current, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: v.Value("id")})
 	if err != nil {
-		return done{}, err
+		return nil, err
 	}
 	wanted, err := v.typedSchedule(current)
 	if err != nil {
-		return done{}, err
+		return nil, err
 	}
 	f := v.fields()
 	wanted.Ref, wanted.Version = current.GetId(), f.number("version")
-	if err := f.err(); err != nil {
+	return wanted, f.err()
+}
+
+// scheduleWhatIf is what would be saved.
+func scheduleWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
+	wanted, err := v.changedSchedule()
+	return &fairleadv1.WhatIfChange{Schedule: wanted}, err
+}
+
+func updateSchedule(v *visit) (done, error) {
+	wanted, err := v.changedSchedule()
+	if err != nil {
 		return done{}, err
 	}
 	stored, err := v.schedules.UpdateSchedule(v.ctx, wanted)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 func TestAFormSaysWhatWouldHappenAndSavesNothing(t *testing.T) {
@@ -40,4 +41,31 @@ func TestAFormSaysWhatWouldHappenAndSavesNothing(t *testing.T) {
 		t.Error("the tenant is declared")
 	}
 	r.shows(r.send(http.StatusBadRequest, "/new/limit", url.Values{"of": {"kind"}, "name": {"mail"}, "max_running": {"-2"}, "what_if": {"true"}}), `id="problem"`)
+}
+
+func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
+	r := newRig(t, false, nil)
+	plans := schedule.NewClient(r.store)
+	if _, err := plans.PutCalendar(t.Context(), schedule.Calendar{Name: "holidays", Dates: []string{"12-25"}}); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := plans.Put(t.Context(), schedule.Schedule{Name: "nightly", Cron: "0 3 * * *", Calendar: "holidays", Job: fairlead.Job{Kind: "noop"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/schedules/" + text(stored.ID) + "/edit"
+	form := r.opened(path)
+	form.Set("cron", "0 4 * * *")
+	form.Set("way", "cron")
+	form.Set("what_if", "true")
+	r.shows(r.send(http.StatusOK, path, form), `id="foreseen"`, "of its next instants change", "is new", "goes away")
+	form = r.opened("/calendars/holidays/edit")
+	for _, day := range weekdayNames[1:] {
+		form.Set("weekday_"+day, "true")
+	}
+	form.Set("what_if", "true")
+	r.shows(r.send(http.StatusOK, "/calendars/holidays/edit", form), `id="foreseen"`, "nightly", "goes away")
+	if again, err := plans.Get(t.Context(), stored.Name); err != nil || again.Version != stored.Version {
+		t.Errorf("%+v, %v", again, err)
+	}
 }
