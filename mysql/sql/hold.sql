@@ -12,12 +12,9 @@ from {{hold_look}} where id = 1;
 -- name: begin_hold_looks
 -- Stores the first look, unless there was one.
 -- Inputs: version, looked_at, due_at, last_id.
--- Output: none; no row is hit if there was.
+-- Output: none; no row is hit if there was: an update of the same values would hit one.
 -- Locks: the inserted row.
-insert into {{hold_look}} (id, version, looked_at, due_at, since_at, last_id)
-select 1, ?1, ?2, ?3, ?2, ?4 from dual
-where not exists (select 1 from {{hold_look}} where id = 1)
-on duplicate key update id = 1;
+insert ignore into {{hold_look}} (id, version, looked_at, due_at, since_at, last_id) values (1, ?1, ?2, ?3, ?2, ?4);
 
 -- name: keep_hold_look
 -- Stores a look, unless another was stored since the one before.
