@@ -84,14 +84,21 @@ func (v *visit) BulkEnded(state string) bool {
 	return state == "completed" || state == "stopped" || state == "failed"
 }
 
-// BulkShare is how much of it is done.
-func (v *visit) BulkShare(b *fairleadv1.Bulk) map[string]any {
+// BulkBar is how much of it is done. One that is over has met all that it will: what
+// matched may be gone by then.
+func (v *visit) BulkBar(b *fairleadv1.Bulk) segmented {
 	met := b.GetDone() + b.GetMissed()
-	label := v.T("%s of %s jobs were met", v.Num(met), v.Num(max(met, b.GetMatched())))
-	if v.BulkEnded(b.GetState()) && b.GetState() == "completed" {
-		return bar(1, 1, label)
+	whole := max(met, b.GetMatched(), 1)
+	if b.GetState() == "completed" {
+		whole = max(met, 1)
 	}
-	return bar(float64(met), float64(max(met, b.GetMatched(), 1)), label)
+	return segmented{
+		Label: v.T("%s of %s jobs were met", v.Num(met), v.Num(whole)),
+		Segments: segments(whole,
+			segment{Tone: "good", Name: v.T("Acted on"), N: b.GetDone()},
+			segment{Tone: "held", Name: v.T("Left as they were"), N: b.GetMissed()},
+		),
+	}
 }
 
 // Matched is how many jobs matched when it was made.

@@ -27,6 +27,7 @@ var holdSpans = []string{"24h", "1h", "6h", "7d"}
 type holdsPage struct {
 	From, To time.Time
 	Since    time.Time // from when on something is recorded; zero: nothing is
+	Short    bool      // that is later than what was asked for
 	Spans    []runSpan
 	Causes   []heldBack
 	Codes    []string // that occur, in the order of the first row that has them
@@ -82,6 +83,9 @@ func loadHolds(v *visit) (any, error) {
 		if page.More = ask.GetPageToken() != ""; !page.More {
 			break
 		}
+	}
+	if page.Since.After(page.From) { // nothing is known of what was before
+		page.From, page.Short = page.Since, true
 	}
 	page.draw(v, holds)
 	return page, nil
@@ -142,7 +146,7 @@ func (p *holdsPage) draw(v *visit, holds []*fairleadv1.Hold) {
 
 // x is where a time is on the axis.
 func (p *holdsPage) x(at time.Time) float64 {
-	return holdLabels + (ganttWidth-holdLabels)*float64(at.Sub(p.From))/float64(p.To.Sub(p.From))
+	return holdLabels + (ganttWidth-holdLabels)*float64(at.Sub(p.From))/float64(max(p.To.Sub(p.From), 1))
 }
 
 // holdName says whose jobs were held back.
