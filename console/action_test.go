@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -167,6 +168,42 @@ func TestAViewerHasNoButtonsAndIsRefused(t *testing.T) {
 	}
 	if state := r.state(job.ID); state != fairlead.Scheduled {
 		t.Errorf("the job is %s", state)
+	}
+}
+
+// pathOf is the path of an action upon some thing.
+func (a *action) pathOf() string {
+	return regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(a.path, "1")
+}
+
+func TestAViewerIsRefusedEveryAction(t *testing.T) {
+	r := newRig(t, true, nil)
+	viewer := r.token("reader", access.RoleViewer)
+	for i := range actions {
+		path := actions[i].pathOf()
+		r.page(http.StatusForbidden, path, sessionCookie, viewer)
+		if answer := r.ask(http.MethodPost, path, url.Values{"what_if": {"true"}}, sessionCookie, viewer); answer.StatusCode != http.StatusForbidden {
+			t.Errorf("%s is answered with %d", path, answer.StatusCode)
+		}
+	}
+	entries, err := r.store.AuditLog(t.Context(), access.Filter{})
+	if err != nil || len(entries) > 0 {
+		t.Errorf("%+v, %v", entries, err)
+	}
+}
+
+func TestNoPageOfOthersCanSendAForm(t *testing.T) {
+	r := newRig(t, false, nil)
+	for i := range actions {
+		path := actions[i].pathOf()
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(""))
+		request.Host = "localhost"
+		request.Header.Set("Sec-Fetch-Site", "cross-site")
+		answer := httptest.NewRecorder()
+		r.api.ServeHTTP(answer, request)
+		if answer.Code != http.StatusForbidden {
+			t.Errorf("%s is answered with %d", path, answer.Code)
+		}
 	}
 }
 
