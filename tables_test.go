@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestTheDocumentationListsEveryTable compares the table of docs/operations.md with the
+// TestTheDocumentationListsEveryTable compares the table of docs/reference/tables.md with the
 // schemas: a new table comes with the word who cleans it.
 func TestTheDocumentationListsEveryTable(t *testing.T) {
 	letters := map[string]string{"postgres": "P", "mysql": "M", "sqlite": "S"}
@@ -31,7 +31,7 @@ func TestTheDocumentationListsEveryTable(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile("docs/operations.md")
+	text, err := os.ReadFile("docs/reference/tables.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +40,11 @@ func TestTheDocumentationListsEveryTable(t *testing.T) {
 		table, of, rest := match[1], match[2], match[3]
 		switch {
 		case listed[table]:
-			t.Errorf("docs/operations.md lists %s twice", table)
+			t.Errorf("docs/reference/tables.md lists %s twice", table)
 		case stores[table] != of:
-			t.Errorf("docs/operations.md says that %q have the table %s; their migrations say %q", of, table, stores[table])
+			t.Errorf("docs/reference/tables.md says that %q have the table %s; their migrations say %q", of, table, stores[table])
 		case slices.Contains(strings.Split(rest, " | "), "") || strings.Count(rest, " | ") != 2:
-			t.Errorf("docs/operations.md does not say what is in %s, who inserts and who deletes", table)
+			t.Errorf("docs/reference/tables.md does not say what is in %s, who inserts and who deletes", table)
 		}
 		listed[table] = true
 	}
@@ -56,6 +56,6 @@ func TestTheDocumentationListsEveryTable(t *testing.T) {
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {
-		t.Errorf("docs/operations.md does not list %s", strings.Join(missing, ", "))
+		t.Errorf("docs/reference/tables.md does not list %s", strings.Join(missing, ", "))
 	}
 }
