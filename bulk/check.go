@@ -12,6 +12,7 @@ const (
 	maxReason = 1000 // bytes
 	maxIDs    = 1000 // that a filter names
 	maxNames  = 1000 // of each sort that a filter names
+	minRate   = 0.1  // a slower one would sleep for long, in a slot of a node
 	maxRate   = 1e6
 )
 
@@ -39,8 +40,8 @@ func Normalize(b *Bulk) error {
 	if len(b.Reason) > maxReason {
 		c.Refuse("reason", "has %d bytes; at most %d are kept", len(b.Reason), maxReason)
 	}
-	if math.IsNaN(b.Rate) || b.Rate < 0 || b.Rate > maxRate {
-		c.Refuse("rate", "is %v; it must be between 0 and %v", b.Rate, float64(maxRate))
+	if math.IsNaN(b.Rate) || b.Rate != 0 && b.Rate < minRate || b.Rate > maxRate {
+		c.Refuse("rate", "is %v; it must be 0, for no rate, or between %v and %v", b.Rate, minRate, float64(maxRate))
 	}
 	return fairlead.Invalid(c.Found...)
 }

@@ -10,9 +10,10 @@ import (
 const (
 	// countedAtMost is about how many jobs are counted before a bulk is stored.
 	countedAtMost = 100_000
-	// lookedAtMost is how many jobs are looked at one by one to count those of a cause.
-	lookedAtMost = 10_000
-	lookedAtOnce = 1000
+	// looks is how many pages of jobs are looked at to count those of a cause, each of few
+	// jobs: they come with all their documents.
+	looks        = 200
+	lookedAtOnce = 50
 )
 
 // about reports whether a job that the filter chooses is one that the bulk is about.
@@ -29,7 +30,7 @@ func (b *Bulk) count(ctx context.Context, store Source) (fairlead.Count, error) 
 	filter := b.Filter
 	filter.Limit = lookedAtOnce
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
-	for looked := 0; looked < lookedAtMost; {
+	for range looks {
 		page, err := store.FindPage(ctx, filter)
 		if err != nil {
 			return count, err
@@ -42,7 +43,6 @@ func (b *Bulk) count(ctx context.Context, store Source) (fairlead.Count, error) 
 		if page.Next == 0 {
 			return count, nil
 		}
-		looked += max(1, len(page.Jobs))
 		filter.Below = page.Next
 	}
 	count.More = true

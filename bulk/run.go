@@ -30,7 +30,7 @@ const (
 
 	// maxRunning is how many bulks a node carries out at once: those that wait for their rate
 	// must not take all of its slots.
-	maxRunning = 8
+	maxRunning = 2
 
 	maxAttempts  = 20
 	longestPause = time.Minute
@@ -114,7 +114,7 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 	for _, job := range jobs {
 		switch {
 		case !job.CreatedAt.Before(b.CreatedAt): // its ID was reserved before
-		case !b.about(job):
+		case job.ID == b.ID || !b.about(job):
 		case job.Kind == Kind:
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, fmt.Sprintf("job %d carries out a bulk; stop that bulk instead", job.ID)})
 		default:
@@ -125,7 +125,8 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 }
 
 // find reads the next jobs. To find many costs hardly more than to find a few, so that it finds
-// those of several steps, unless they are large or a rate would let them wait for long.
+// those of several steps, unless they are large, a rate would let them wait for long, or their
+// errors count: another run may have failed otherwise by then.
 func (r *run) find(ctx context.Context, b *Bulk) error {
 	filter := b.Filter
 	filter.Below, filter.Limit = b.Cursor, max(r.pageSize, b.stepSize())
@@ -135,10 +136,10 @@ func (r *run) find(ctx context.Context, b *Bulk) error {
 	}
 	size := 0
 	for _, job := range page.Jobs {
-		size += len(job.Args) + len(job.Output) + len(job.Memo)
+		size += len(job.Args) + len(job.Output) + len(job.Memo) + len(job.Progress) + len(job.Error)
 	}
 	r.page, r.behind, r.pageSize = page.Jobs, page.Next, 0
-	if b.Rate <= 0 && size <= pageBytes {
+	if b.Rate <= 0 && b.Cause == "" && size <= pageBytes {
 		r.pageSize = min(2*filter.Limit, maxPage)
 	}
 	return nil

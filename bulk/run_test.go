@@ -98,10 +98,10 @@ func TestABulkGoesThroughAllJobsAndTouchesNoneThatAreNewer(t *testing.T) {
 func TestJobsOfBulksAreLeftToTheirBulks(t *testing.T) {
 	inVirtualTime(t, unwrapped, func(w *world) {
 		w.enqueue(3)
-		slow := w.start(bulk.Bulk{Action: bulk.Prioritize, Priority: 1, Rate: 0.001, Filter: fairlead.Filter{Kinds: []string{"unheard"}}})
+		slow := w.start(bulk.Bulk{Action: bulk.Prioritize, Priority: 1, Rate: 0.1, Filter: fairlead.Filter{Kinds: []string{"unheard"}}})
 		w.enqueue(1)
 		all := w.start(bulk.Bulk{Action: bulk.Cancel})
-		w.Pass(time.Minute)
+		w.Pass(5 * time.Second)
 		misses, err := w.Bulks.Misses(w.Context(), all.ID, bulk.MissFilter{})
 		w.ok(err)
 		want := bulk.Miss{Job: slow.ID, Why: fmt.Sprintf("job %d carries out a bulk; stop that bulk instead", slow.ID)}

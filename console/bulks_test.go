@@ -61,4 +61,7 @@ func TestAListOfAllJobsHasNoButtonsForAll(t *testing.T) {
 		}
 	}
 	r.shows(r.page(http.StatusBadRequest, "/new/bulk/delete"), "begin with a list of jobs")
+	for _, filter := range []string{"schedule=7", "batch=5", "kind=mail&text=x", "kind=mail&at_most=1"} {
+		r.shows(r.page(http.StatusBadRequest, "/new/bulk/delete?filter="+url.QueryEscape(filter)), "cannot choose by")
+	}
 }

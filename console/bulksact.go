@@ -130,6 +130,9 @@ func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || f.PageToken != "" {
+		return nil, "", refuse("filter", v.T("has something that a bulk action cannot choose by; use state, kind, queue, tenant, key, like and times"))
+	}
 	return &fairleadv1.NewBulk{Action: v.Path[strings.LastIndexByte(v.Path, '/')+1:], Filter: filterOf(f.ListJobsRequest), Cause: f.like}, raw, nil
 }
 

@@ -134,6 +134,7 @@ func (v *visit) typedCalendar(base *fairleadv1.Calendar) (*fairleadv1.Calendar, 
 	}
 	calendar.Dates = f.dates("dates")
 	calendar.Ranges = f.ranges("ranges")
+	f.soundCalendar(calendar)
 	return calendar, f.err()
 }
 

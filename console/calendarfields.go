@@ -5,7 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"connectrpc.com/connect"
+
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // dates are those of a field, with spaces, commas or lines between them.
@@ -26,6 +29,18 @@ func (p *parameters) ranges(name string) (all []*fairleadv1.DateRange) {
 		}
 	}
 	return all
+}
+
+// soundCalendar refuses a calendar that could not be stored: what is drawn of one takes
+// room for each of its days and ranges.
+func (p *parameters) soundCalendar(calendar *fairleadv1.Calendar) {
+	judged := calendarOf(calendar)
+	if judged.Name == "" {
+		judged.Name = "new" // a name is asked for when the form is sent
+	}
+	if err := schedule.NormalizeCalendar(&judged); err != nil && p.wrong == nil {
+		p.wrong = connect.NewError(connect.CodeInvalidArgument, err)
+	}
 }
 
 // weekdayTick is a weekday to tick.

@@ -137,3 +137,32 @@ func TestANodeIsDrainedAndGoesOn(t *testing.T) {
 	r.shows(r.page(http.StatusOK, "/nodes"), path+"/drain?next=")
 	r.shows(r.page(http.StatusNotFound, "/nodes/4711/drain"), "There is no such node any more.")
 }
+
+func TestSavingATenantDoesNotLetAPausedOneGoOn(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.send(http.StatusSeeOther, "/new/tenant", url.Values{"name": {"acme"}})
+	form := r.opened("/tenants/acme/edit")
+	r.send(http.StatusSeeOther, "/tenants/acme/pause", url.Values{}) // meanwhile, by another
+	form.Set("labels", "tier=gold")
+	r.send(http.StatusSeeOther, "/tenants/acme/edit", form)
+	r.enqueue(&fairlead.Job{Kind: "noop", Tenant: "globex"})
+	r.send(http.StatusSeeOther, "/tenants/globex/pause", url.Values{})
+	r.send(http.StatusSeeOther, "/new/tenant", url.Values{"name": {"globex"}})
+	pauses, err := r.jobs.Pauses(t.Context())
+	if err != nil || len(pauses) != 2 {
+		t.Errorf("paused are %v, %v", pauses, err)
+	}
+}
+
+func TestANewLimitBeginsEmptyAndOneThatChangedIsNotRemoved(t *testing.T) {
+	r := newRig(t, false, nil)
+	if err := r.jobs.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 4711}); err != nil {
+		t.Fatal(err)
+	}
+	r.hides(r.page(http.StatusOK, "/new/limit"), "4711")
+	form := r.opened("/limits/global/remove")
+	if err := r.jobs.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 9}); err != nil {
+		t.Fatal(err)
+	}
+	r.shows(r.send(http.StatusConflict, "/limits/global/remove", form), "Changed meanwhile: it is now 9.")
+}

@@ -74,10 +74,10 @@ func loadCause(v *visit) (any, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
+	filter.FinishedFrom = timestamppb.New(page.From)
 	chosen := filterQuery(filterOf(filter))
 	chosen.Set("like", page.Like)
 	page.Retry = v.Href("/new/bulk/retry", "filter", chosen.Encode())
-	filter.FinishedFrom = timestamppb.New(page.From)
 	if err := page.look(v, filter); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (p *parameters) ticked(name string) bool { return p.text(name) == "true" }
 
 // edited reports whether a field of a form has another value than when it was opened.
 func (p *parameters) edited(name string) bool {
-	return strings.TrimSpace(p.values.Get(name)) != p.values.Get(wasPrefix+name)
+	return strings.TrimSpace(p.values.Get(name)) != strings.TrimSpace(p.values.Get(wasPrefix+name))
 }
 
 // Span is a duration as a field takes it.

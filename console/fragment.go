@@ -20,14 +20,18 @@ var fragments = []fragment{
 	{name: "backfill-count", path: "/schedules/{id}/backfill/count", method: "PreviewBackfill", load: loadBackfill},
 	{name: "fires-preview", path: "/new/schedule/fires", method: "PreviewTiming", load: loadFiresPreview},
 	{name: "fires-preview", path: "/schedules/{id}/edit/fires", method: "PreviewTiming", load: loadFiresPreview},
-	{name: "calendar-effect", path: "/new/calendar/effect", method: "ListSchedules", load: loadCalendarEffect},
-	{name: "calendar-effect", path: "/calendars/{name}/edit/effect", method: "ListSchedules", load: loadCalendarEffect},
+	{name: "calendar-effect", path: "/new/calendar/effect", method: "CreateCalendar", load: loadCalendarEffect},
+	{name: "calendar-effect", path: "/calendars/{name}/edit/effect", method: "UpdateCalendar", load: loadCalendarEffect},
 }
+
+// maxFragment is how many bytes are read while one types: what is more is judged when the
+// form is sent.
+const maxFragment = 1 << 20
 
 // part answers with a fragment. What the API refuses takes its place: the form is not done
 // yet, so that is no failure.
 func (c *Console) part(w http.ResponseWriter, r *http.Request, f *fragment) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	r.Body = http.MaxBytesReader(w, r.Body, maxFragment)
 	who, err := c.identify(r)
 	v := c.visit(r, who)
 	if err == nil && !v.May(f.method) {

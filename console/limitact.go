@@ -14,7 +14,12 @@ var limitActions = []action{
 }
 
 // loadLimitAct is the limit that is edited; one that says nothing if there is none.
-func loadLimitAct(v *visit) (any, error) { return v.limit(limitScope(v)) }
+func loadLimitAct(v *visit) (any, error) {
+	if v.Value("scope") == "" && v.posted == nil {
+		return &fairleadv1.Limit{}, nil // of what, is not said yet
+	}
+	return v.limit(limitScope(v))
+}
 
 // limitScope is the scope that a form is about: that of its path, or the one that was
 // typed.
@@ -92,8 +97,16 @@ func saveLimit(v *visit) (done, error) {
 }
 
 func removeLimit(v *visit) (done, error) {
-	scope := limitScope(v)
-	_, err := v.limits.SetLimit(v.ctx, &fairleadv1.Limit{Scope: scope})
+	scope, f := limitScope(v), v.fields()
+	now, err := v.limit(scope)
+	if err != nil {
+		return done{}, err
+	}
+	v.unchanged(f, limitFields(now))
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
+	_, err = v.limits.SetLimit(v.ctx, &fairleadv1.Limit{Scope: scope})
 	return done{Notice: v.T("The limit of %s is removed.", scope), To: "/tenants"}, err
 }
 

@@ -25,8 +25,7 @@ func loadTenantAct(v *visit) (any, error) {
 	}
 	tenant, err := v.tenants.GetTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
 	if connect.CodeOf(err) == connect.CodeNotFound {
-		usage, err := v.tenants.GetTenantStats(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
-		return &fairleadv1.Tenant{Name: name, Paused: usage.GetPaused()}, err // to declare it is not to let it go on
+		return &fairleadv1.Tenant{Name: name}, nil
 	}
 	return tenant, err
 }
@@ -74,9 +73,23 @@ func (v *visit) typedTenant() (*fairleadv1.Tenant, error) {
 		Name: cmp.Or(v.Value("name"), f.text("name")), Parent: f.text("parent"), MaxRunning: f.integer("max_running"), MinRunning: f.integer("min_running"), Weight: f.integer("weight"), Rate: f.decimal("rate"),
 		Burst: f.integer("burst"), MaxPending: f.integer("max_pending"), Labels: f.labels("labels"),
 		StartUrl: f.text("start_url"), FailUrl: f.text("fail_url"), TimeoutUrl: f.text("timeout_url"),
-		Paused: f.text("paused") == "true", Version: f.number("version"),
+		Version: f.number("version"),
 	}
-	return tenant, f.err()
+	if err := f.err(); err != nil || tenant.GetName() == "" {
+		return tenant, err
+	}
+	paused, err := v.tenantPaused(tenant.GetName())
+	tenant.Paused = paused // to save it is not to let it go on
+	return tenant, err
+}
+
+// tenantPaused reports whether a tenant is paused now, declared or not.
+func (v *visit) tenantPaused(name string) (bool, error) {
+	usage, err := v.tenants.GetTenantStats(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
+	if connect.CodeOf(err) == connect.CodeNotFound {
+		return false, nil
+	}
+	return usage.GetPaused(), err
 }
 
 // tenantWhatIf is what would be saved.

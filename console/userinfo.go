@@ -9,7 +9,7 @@ import (
 
 // userinfo is the name and password in an address, as it may stand in a document, where
 // slashes may be escaped.
-var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/)[^/?#\s"<>\\]*@`)
+var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/)(?:[^/?#\s"<>\\]|\\u[0-9A-Fa-f]{4})*@`)
 
 // withoutUserinfo takes names and passwords out of the addresses in a text.
 func withoutUserinfo[T string | []byte](text T) T {
@@ -35,7 +35,7 @@ func (v *visit) Editable(document []byte) string {
 }
 
 // addressed finds an address with a name and password up to the end of its host.
-var addressed = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/)([^/?#\s"<>\\]*)@([^/?#\s"<>\\]*)`)
+var addressed = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/)((?:[^/?#\s"<>\\]|\\u[0-9A-Fa-f]{4})*)@([^/?#\s"<>\\]*)`)
 
 // restoreUserinfo puts names and passwords back in the place of their mask, from what is
 // stored, and reports whether that was possible for all. They go back only to the host that

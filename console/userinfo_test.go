@@ -41,3 +41,14 @@ func TestAPasswordGoesBackOnlyWhereItWasStored(t *testing.T) {
 		}
 	}
 }
+
+func TestPasswordsWithEscapedCharactersAreHiddenToo(t *testing.T) {
+	document := []byte(`{"url":"https://ann:s3cr\u0026tpw@host/path"}`)
+	if hidden := string(hideUserinfo(document)); strings.Contains(hidden, "s3cr") || !strings.Contains(hidden, hiddenUserinfo+"host") {
+		t.Errorf("it is shown as %s", hidden)
+	}
+	restored, whole := restoreUserinfo(hideUserinfo(document), document)
+	if !whole || string(restored) != string(document) {
+		t.Errorf("it is restored as %s, %v", restored, whole)
+	}
+}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -68,4 +70,12 @@ func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
 	if again, err := plans.Get(t.Context(), stored.Name); err != nil || again.Version != stored.Version {
 		t.Errorf("%+v, %v", again, err)
 	}
+}
+
+func TestACalendarThatCannotBeStoredIsNotDrawn(t *testing.T) {
+	r := newRig(t, true, nil)
+	many := url.Values{"ranges": {strings.Repeat("2026-01-01 2026-12-31\n", 6000)}}
+	operator, viewer := r.token("worker on plans", access.RoleOperator), r.token("reader", access.RoleViewer)
+	r.shows(r.send(http.StatusOK, "/new/calendar/effect", many, sessionCookie, operator), "at most 5000 are kept")
+	r.shows(r.send(http.StatusOK, "/new/calendar/effect", url.Values{}, sessionCookie, viewer), "Your role is viewer")
 }

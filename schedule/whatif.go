@@ -255,24 +255,24 @@ func (w *asking) subjects(ctx context.Context) ([]int64, error) {
 }
 
 // compare looks at a schedule as a node does, and undoes it.
-func (w *asking) compare(ctx context.Context, id int64) (found ScheduleForecast, err error) {
-	_, err = w.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) {
-		after := s
-		if changed := w.changed[id]; changed != nil {
-			after = changed.Schedule
-			if !changed.restart {
-				after.Cursor = s.Cursor
-			}
-		}
-		then := v
-		then.Calendar = w.calendars[after.Calendar]
-		if found, err = w.forecast(&after, &s, v, &after, then); err != nil {
-			return Plan{}, err
-		}
+func (w *asking) compare(ctx context.Context, id int64) (ScheduleForecast, error) {
+	var before Schedule
+	var now View
+	_, err := w.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) {
+		before, now = s, v // what follows from it may take long, and nothing is to wait for it
 		return Plan{}, errOnlyAsked
 	})
-	if errors.Is(err, errOnlyAsked) {
-		err = nil
+	if !errors.Is(err, errOnlyAsked) {
+		return ScheduleForecast{}, err
 	}
-	return found, err
+	after := before
+	if changed := w.changed[id]; changed != nil {
+		after = changed.Schedule
+		if !changed.restart {
+			after.Cursor = before.Cursor
+		}
+	}
+	then := now
+	then.Calendar = w.calendars[after.Calendar]
+	return w.forecast(&after, &before, now, &after, then)
 }

@@ -89,3 +89,21 @@ func TestCallersWhoAreBoundHaveTheBulksOfTheirTenants(t *testing.T) {
 		t.Errorf("it acts in the name of %+v, %v", stored, err)
 	}
 }
+
+func TestOnlyThoseWhoMayStopABulkActUponItsJob(t *testing.T) {
+	a := newGuardedAPI(t)
+	operator, submitter := a.as(a.token(access.RoleOperator, "")), a.as(a.token(access.RoleSubmitter, ""))
+	a.add(fairlead.Job{Kind: "mail"})
+	made, _ := a.send(200, "POST", bulks, `{"action":"delete","filter":{"kind":["mail"]}}`, operator...)
+	job := "/api/v1/jobs/" + made["id"].(string)
+	a.send(403, "POST", job+"/cancel", `{}`, submitter...)
+	a.send(200, "POST", job+"/cancel", `{}`, operator...)
+	for _, act := range []string{"retry", "run"} {
+		a.send(403, "POST", job+"/"+act, `{}`, submitter...)
+	}
+	done, _ := a.send(200, "POST", "/api/v1/jobs/bulk", `{"action":"retry","filter":{"state":["cancelled"]}}`, operator...)
+	if done["missed"] != "1" || done["done"] != nil && done["done"] != "0" {
+		t.Errorf("of a bulk that was stopped %v go on", done)
+	}
+	a.send(404, "POST", "/api/v1/jobs/4711/cancel", `{}`, submitter...)
+}

@@ -47,6 +47,10 @@ func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*f
 		}
 		out.Matched += int64(len(page.Jobs))
 		for _, job := range page.Jobs {
+			if job.Kind == bulk.Kind { // it goes on, or stops, as a bulk
+				out.Missed++
+				continue
+			}
 			switch err := bulkActions[action](ctx, s.client, job.ID, in.GetReason()); {
 			case err == nil:
 				out.Done++

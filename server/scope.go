@@ -2,12 +2,14 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -42,6 +44,23 @@ func (s scoped) job(ctx context.Context, id int64) error {
 		return nil
 	}
 	_, err := s.Get(ctx, id)
+	return err
+}
+
+// actOn fails for a job that the caller may not act upon: one of another tenant, and one
+// that carries out a bulk if the caller could not have asked for the bulk.
+func (s scoped) actOn(ctx context.Context, id int64) error {
+	who := callerOf(ctx).identity
+	if who.Role.May(access.RoleOperator) {
+		return s.job(ctx, id)
+	}
+	job, err := s.Get(ctx, id)
+	if err == nil && job.Kind == bulk.Kind {
+		err = errRole(who.Role, access.RoleOperator)
+	}
+	if errors.Is(err, fairlead.ErrNotFound) && !who.bound() {
+		return nil // as the act itself says it
+	}
 	return err
 }
 
@@ -198,7 +217,7 @@ func (s scoped) Now(ctx context.Context) (time.Time, error) { return s.store.Now
 
 // Cancel ends a job of the caller's.
 func (s scoped) Cancel(ctx context.Context, id int64, reason string) error {
-	if err := s.job(ctx, id); err != nil {
+	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
 	return s.store.Cancel(ctx, id, reason)
@@ -206,7 +225,7 @@ func (s scoped) Cancel(ctx context.Context, id int64, reason string) error {
 
 // Reopen makes a job of the caller's ready again.
 func (s scoped) Reopen(ctx context.Context, id int64) error {
-	if err := s.job(ctx, id); err != nil {
+	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
 	return s.store.Reopen(ctx, id)
@@ -214,7 +233,7 @@ func (s scoped) Reopen(ctx context.Context, id int64) error {
 
 // Reschedule sets when a job of the caller's becomes due.
 func (s scoped) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
-	if err := s.job(ctx, id); err != nil {
+	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
 	return s.store.Reschedule(ctx, id, notBefore)
@@ -222,7 +241,7 @@ func (s scoped) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 
 // RunNow makes a job of the caller's ready at once.
 func (s scoped) RunNow(ctx context.Context, id int64) error {
-	if err := s.job(ctx, id); err != nil {
+	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
 	return s.store.RunNow(ctx, id)
@@ -230,7 +249,7 @@ func (s scoped) RunNow(ctx context.Context, id int64) error {
 
 // SetPriority changes the priority of a job of the caller's.
 func (s scoped) SetPriority(ctx context.Context, id int64, priority int) error {
-	if err := s.job(ctx, id); err != nil {
+	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
 	return s.store.SetPriority(ctx, id, priority)
@@ -238,7 +257,7 @@ func (s scoped) SetPriority(ctx context.Context, id int64, priority int) error {
 
 // SetQueue moves a job of the caller's to another queue.
 func (s scoped) SetQueue(ctx context.Context, id int64, queue string) error {
-	if err := s.job(ctx, id); err != nil {
+	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
 	return s.store.SetQueue(ctx, id, queue)
@@ -246,7 +265,7 @@ func (s scoped) SetQueue(ctx context.Context, id int64, queue string) error {
 
 // Delete removes a job of the caller's.
 func (s scoped) Delete(ctx context.Context, id int64) error {
-	if err := s.job(ctx, id); err != nil {
+	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
 	return s.store.Delete(ctx, id)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -21,8 +22,26 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 	}
 	question.Tenants = who.Tenants
 	forecast, err := s.store.WhatIf(ctx, question)
-	forecast.Idle = 0
+	forecast.Idle, forecast.Before.Token, forecast.After.Token = 0, time.Time{}, time.Time{}
+	for i := range forecast.Waits {
+		wait := &forecast.Waits[i]
+		wait.Before.First, wait.After.First = 0, 0 // places among the jobs of all tenants
+		hideOthers(who, wait.Before.Held)
+		hideOthers(who, wait.After.Held)
+	}
 	return forecast, err
+}
+
+// hideOthers leaves of obstacles nothing that is about others than the tenants of a caller:
+// not how its parent is called and what that uses, and not which kinds others have.
+func hideOthers(who Identity, obstacles []fairlead.Obstacle) {
+	for i := range obstacles {
+		o := &obstacles[i]
+		o.Kinds = nil
+		if o.Scope == fairlead.LimitTenant && !who.touches(o.Name) {
+			o.Name, o.Used, o.Cap, o.Text = "", 0, 0, "the parent of its tenant keeps it waiting"
+		}
+	}
 }
 
 // ownChange fails for a change that concerns others than the caller's tenants.

@@ -35,7 +35,7 @@ type NewBulk struct {
 	Priority int32 `protobuf:"varint,4,opt,name=priority,proto3" json:"priority,omitempty"`
 	// Of the action move: the queue that the jobs get.
 	Queue string `protobuf:"bytes,5,opt,name=queue,proto3" json:"queue,omitempty"`
-	// Jobs per second; 0: as fast as leaves room for others.
+	// Jobs per second, at least 0.1; 0: as fast as leaves room for others.
 	Rate float64 `protobuf:"fixed64,6,opt,name=rate,proto3" json:"rate,omitempty"`
 	// Only count.
 	DryRun bool `protobuf:"varint,7,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
