@@ -97,8 +97,9 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, 
 	line, fair := c.lineUp(lanes)
 	defer fair.keep(c.got)
 	startable := func(lane *Lane) bool { return wanted(lane) && c.open(lane) }
+	line.startable, line.closed = startable, true
 	for len(c.picks) < c.ask.Max {
-		first, any := line.first(startable)
+		first, any := line.first()
 		if !any {
 			break
 		}
@@ -107,6 +108,7 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, 
 			line.drop(first)
 		case first.known:
 			c.take(first.lane, first.key)
+			line.taken(first)
 			if first.group != nil {
 				first.group.charge()
 			}

@@ -16,47 +16,77 @@ type place struct {
 // line is all lanes that a choice takes from. The lanes of a fair scope have one place in it
 // together.
 type line struct {
-	lanes  places   // those of no scope
-	scopes []*group // few: one for the cluster, and one for each queue with an order of its own
+	lanes     places // those of no scope
+	scopes    scopes
+	startable func(*Lane) bool
+	closed    bool // some lanes cannot start a job any more, of which scopes do not know yet
 }
 
 // first is the first place. Scopes forget lanes that cannot start a job any more when these
 // come first in them: such a lane would hide a job of the scope that stands before its own.
-func (l *line) first(startable func(*Lane) bool) (first place, any bool) {
+func (l *line) first() (first place, any bool) {
+	if l.closed {
+		l.closed = false
+		for _, scope := range l.scopes {
+			l.forget(scope)
+		}
+		l.scopes = slices.DeleteFunc(l.scopes, (*group).empty)
+		heap.Init(&l.scopes)
+	}
 	if any = len(l.lanes) > 0; any {
 		first = l.lanes[0]
 	}
-	for _, scope := range l.scopes {
-		for !scope.empty() && !startable(scope.first().lane) {
-			scope.drop()
-		}
-		if scope.empty() {
-			continue
-		}
-		if own := scope.place(); !any || own.key.Compare(first.key) < 0 {
+	if len(l.scopes) > 0 {
+		if own := l.scopes[0].place(); !any || own.key.Compare(first.key) < 0 {
 			first, any = own, true
 		}
 	}
 	return first, any
 }
 
+// forget drops the first lanes of a scope that cannot start a job any more.
+func (l *line) forget(scope *group) {
+	for !scope.empty() && !l.startable(scope.first().lane) {
+		scope.drop()
+	}
+}
+
+// taken notes that the first lane has started a job. What closes other lanes, a limit, the
+// room of a kind or a minimum that is reached, is of this lane as well: while it is open, so
+// are all that were.
+func (l *line) taken(first place) {
+	l.closed = l.closed || !l.startable(first.lane)
+}
+
 // drop removes the first place.
 func (l *line) drop(first place) {
-	if first.group != nil {
-		first.group.drop()
+	if first.group == nil {
+		heap.Pop(&l.lanes)
 		return
 	}
-	heap.Pop(&l.lanes)
+	first.group.drop()
+	l.fixFirstScope()
 }
 
 // change puts the first lane where its next job belongs.
 func (l *line) change(first, next place) {
-	if first.group != nil {
-		first.group.change(next)
+	if first.group == nil {
+		l.lanes[0] = next
+		heap.Fix(&l.lanes, 0)
 		return
 	}
-	l.lanes[0] = next
-	heap.Fix(&l.lanes, 0)
+	first.group.change(next)
+	l.fixFirstScope()
+}
+
+// fixFirstScope puts the first scope where its next job belongs.
+func (l *line) fixFirstScope() {
+	l.forget(l.scopes[0])
+	if l.scopes[0].empty() {
+		heap.Pop(&l.scopes)
+		return
+	}
+	heap.Fix(&l.scopes, 0)
 }
 
 // each is the places of all lanes one by one.
@@ -82,5 +112,22 @@ func (p *places) Push(x any) { *p = append(*p, x.(place)) }
 func (p *places) Pop() any {
 	last := (*p)[len(*p)-1]
 	*p = (*p)[:len(*p)-1]
+	return last
+}
+
+// scopes is a heap of fair scopes by their next job.
+type scopes []*group
+
+func (s scopes) Len() int           { return len(s) }
+func (s scopes) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
+func (s scopes) Less(i, j int) bool { return s[i].key().Compare(s[j].key()) < 0 }
+
+// Push is part of heap.Interface.
+func (s *scopes) Push(x any) { *s = append(*s, x.(*group)) }
+
+// Pop is part of heap.Interface.
+func (s *scopes) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
 	return last
 }
