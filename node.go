@@ -31,7 +31,11 @@ type Node struct {
 	Draining bool           // it was asked to start nothing more
 	NoToken  bool           // it joined without a token, as programs older than AsNode do
 	Dead     bool           // its lease has run out or it has left; its jobs are taken back
+	LeftAt   time.Time      // when it left; zero: it lives, or died
 }
+
+// Died reports whether the node's lease ran out: it is dead and did not leave.
+func (n *Node) Died() bool { return n.Dead && n.LeftAt.IsZero() }
 
 // Serves reports whether the node may run jobs of a kind in a queue.
 func (n *Node) Serves(queue, kind string) bool {

@@ -8,7 +8,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// deadNews is for how long the death of a node, which may have been meant, is news.
+// deadNews is for how long the death of a node is news.
 const deadNews = 10 * time.Minute
 
 // deadNodes are nodes that are silent, for long or for too long already.
@@ -17,11 +17,13 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 		one := concern{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
 		lease := node.GetLeaseUntil().AsTime().Sub(node.GetLastBeat().AsTime())
 		switch {
+		case node.GetLeftAt() != nil: // as it was meant to
+			continue
 		case node.GetDead() && v.Now.Sub(node.GetLeaseUntil().AsTime()) > deadNews:
 			continue // it is listed among the nodes until it is forgotten
 		case node.GetDead():
-			one.State, one.Text = "dead", v.T("Node %s has left or died.", nodeTitle(node))
-			one.Remedy = v.T("Its jobs were taken back and run where a node knows their kind. If that was not meant, see its log.")
+			one.State, one.Text = "dead", v.T("Node %s has died.", nodeTitle(node))
+			one.Remedy = v.T("Its jobs were taken back and run where a node knows their kind. See its log.")
 		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
 			one.State, one.Text = "paused", v.T("Node %s is silent for longer than it should be.", nodeTitle(node))
 			one.Remedy = v.T("It may be overloaded, paused or cut off from the database. After its lease its jobs are taken back.")

@@ -32,6 +32,8 @@ const maxRows = 500
 
 func nodeState(node *fairleadv1.Node) string {
 	switch {
+	case node.GetLeftAt() != nil:
+		return "left"
 	case node.GetDead():
 		return "dead"
 	case node.GetDraining():

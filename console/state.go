@@ -16,7 +16,7 @@ var tones = map[string]string{
 	// What jobs wait for.
 	"at_cap": "ready", "over_rate": "running", "no_node": "bad", "no_slot": "waiting", "at_gate": "off", "in_line": "later", "not_due": "later", "suspect": "bad", "unrecorded": "none",
 	// Others.
-	"enabled": "good", "disabled": "off", "paused": "held", "dead": "bad", "draining": "held", "alive": "good",
+	"enabled": "good", "disabled": "off", "paused": "held", "dead": "bad", "left": "off", "draining": "held", "alive": "good",
 	"warn": "held", "error": "bad", "open": "bad", "half_open": "held", "queued": "held",
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -13,13 +12,12 @@ import (
 // reaps uses it.
 type deaths struct {
 	life     *life
-	seen     map[fairlead.NodeID]time.Time // ends of the leases of nodes, as of when they were last listed alive
-	named    map[fairlead.NodeID]bool      // dead nodes of which the log says so
-	declared int                           // dead since the last list, by this node
+	named    map[fairlead.NodeID]bool // dead nodes of which the log says so
+	declared int                      // dead since the last list, by this node
 }
 
 func newDeaths(l *life) *deaths {
-	return &deaths{life: l, seen: map[fairlead.NodeID]time.Time{}, named: map[fairlead.NodeID]bool{}}
+	return &deaths{life: l, named: map[fairlead.NodeID]bool{}}
 }
 
 // next is how long it takes until another node is dead if it does not beat before;
@@ -63,7 +61,7 @@ func (d *deaths) name(ctx context.Context, nodes []fairlead.Node) error {
 		if err != nil {
 			return err
 		}
-		fallen := slices.DeleteFunc(slices.Clone(nodes), func(n fairlead.Node) bool { return !d.fell(&n) })
+		fallen := slices.DeleteFunc(slices.Clone(nodes), func(n fairlead.Node) bool { return !n.Died() || d.named[n.ID] })
 		slices.SortFunc(fallen, func(a, b fairlead.Node) int { return b.Until.Compare(a.Until) })
 		for _, n := range fallen[:min(len(fallen), d.declared)] {
 			d.named[n.ID] = true
@@ -75,22 +73,9 @@ func (d *deaths) name(ctx context.Context, nodes []fairlead.Node) error {
 	named := d.named
 	d.named = map[fairlead.NodeID]bool{} // without those that are forgotten
 	for _, n := range nodes {
-		if !n.Dead {
-			d.seen[n.ID] = n.Until
-		}
 		if named[n.ID] {
 			d.named[n.ID] = true
 		}
 	}
-	maps.DeleteFunc(d.seen, func(id fairlead.NodeID, _ time.Time) bool {
-		return !slices.ContainsFunc(nodes, func(n fairlead.Node) bool { return n.ID == id })
-	})
 	return nil
-}
-
-// fell reports whether a node died and was not named yet. A node that leaves ends its lease
-// early: it is not as long as after a beat, nor as it was seen before.
-func (d *deaths) fell(n *fairlead.Node) bool {
-	until, seen := d.seen[n.ID]
-	return n.Dead && !d.named[n.ID] && (seen && n.Until.Equal(until) || !seen && n.Until.Sub(n.LastBeat) >= d.life.options.Lease)
 }

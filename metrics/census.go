@@ -46,7 +46,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 var (
 	storeUp    = describe("fairlead_store_up", "1 if the database answered.")
 	liveNodes  = describe("fairlead_live_nodes", "Nodes with a lease.")
-	deadNodes  = describe("fairlead_dead_nodes", "Nodes that were declared dead or have left; they are forgotten after an hour.")
+	deadNodes  = describe("fairlead_dead_nodes", "Nodes whose lease ran out; they are forgotten after an hour.")
 	liveJobs   = describe("fairlead_jobs", "Jobs that have not ended; state is scheduled, parked, ready, running or waiting.", "state")
 	readyJobs  = describe("fairlead_ready_jobs", "Jobs that are due and wait for a slot.", "queue")
 	oldestWait = describe("fairlead_oldest_wait_seconds", "How long ago the first acceptable start of all ready jobs was.", "queue")
@@ -95,13 +95,16 @@ func (c *census) take() (found []prometheus.Metric) {
 		c.log.Warn("metrics of the store are left out: the store does not answer", "error", err)
 		return found
 	}
-	dead := 0
+	live, dead := 0, 0
 	for _, node := range nodes {
-		if node.Dead {
+		switch {
+		case node.Died():
 			dead++
+		case !node.Dead:
+			live++
 		}
 	}
-	gauge(liveNodes, float64(len(nodes)-dead))
+	gauge(liveNodes, float64(live))
 	gauge(deadNodes, float64(dead))
 	report, err := c.store.Usage(ctx)
 	if err != nil {

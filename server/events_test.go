@@ -103,8 +103,11 @@ func TestWhoWatchesHearsEachChangeOnce(t *testing.T) {
 	e.hears("the job has failed", "failure", "stats")
 	e.hears("nothing since then")
 	e.must(e.store.Leave(ctx, node))
-	e.hears("a node has left", "node dead")
-	e.hears("it is still dead")
+	e.hears("a node has left", "node left")
+	e.hears("it is still gone")
+	_, err = e.store.Join(ctx, fairlead.Node{Name: "victim", Kinds: []string{"k"}}, time.Microsecond)
+	e.must(err)
+	e.hears("a node has died", "node dead")
 
 	e.waits = true
 	_, err = e.store.Join(ctx, fairlead.Node{Name: "painter", Kinds: []string{"wall.paint"}}, time.Hour)

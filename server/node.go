@@ -79,7 +79,7 @@ func nodeTo(n fairlead.Node) *fairleadv1.Node {
 		Id: int64(n.ID), Name: n.Name, Address: n.Address, Version: n.Version, Slots: int32(n.Slots), IdleSlots: int32(n.Idle),
 		Queued: int32(n.Queued), QueueCapacity: int32(n.Capacity), Kinds: n.Kinds, Queues: n.Queues,
 		MaxSweeps: int32(n.MaxSweeps),
-		JoinedAt:  message.Time(n.JoinedAt), LastBeat: message.Time(n.LastBeat), LeaseUntil: message.Time(n.Until), Draining: n.Draining, Dead: n.Dead, Remote: n.Remote,
+		JoinedAt:  message.Time(n.JoinedAt), LastBeat: message.Time(n.LastBeat), LeaseUntil: message.Time(n.Until), Draining: n.Draining, Dead: n.Dead, LeftAt: message.Time(n.LeftAt), Remote: n.Remote,
 	}
 }
 

@@ -102,8 +102,10 @@ func (w *watcher) lookAtNodes(ctx context.Context) error {
 		before, known := w.nodes[node.ID]
 		change := ""
 		switch {
-		case node.Dead && !before.Dead:
+		case node.Died() && !before.Dead:
 			change = "dead"
+		case node.Dead && !before.Dead:
+			change = "left"
 		case node.Draining && !before.Draining && !node.Dead:
 			change = "draining"
 		case !known:

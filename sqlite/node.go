@@ -32,7 +32,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 			return fairlead.NodeID(id), err
 		}
 		// The file was restored, and another node of this process has the id.
-		if _, err := inTxFirst(ctx, s, "join", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, id, token) }); err != nil {
+		if _, err := inTxFirst(ctx, s, "join", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, t.now, id, token) }); err != nil {
 			return 0, err
 		}
 		token = sqlstore.NewNodeToken(ctx)
@@ -83,7 +83,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	if err != nil {
 		return nil //nolint:nilerr // it has left already
 	}
-	if _, err := inTxFirst(ctx, s, "leave", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, int64(node), token) }); err != nil {
+	if _, err := inTxFirst(ctx, s, "leave", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, t.now, int64(node), token) }); err != nil {
 		return err
 	}
 	s.nodes.Drop(node)

@@ -162,8 +162,24 @@ func testLeave(c *chapter) {
 		f.ok(f.store.Leave(f.ctx(), id))
 		node, _ := f.node(id)
 		f.equal("Dead", node.Dead, true)
+		f.equal("Until", node.Until, f.now())
 		_, err := f.store.Beat(f.ctx(), driver.Beat{Node: id, Lease: lease})
 		f.wantErr(err, fairlead.ErrLeaseLost)
+	})
+	c.test("a node that leaves has left, and one that was declared dead before has died", func(f *fixture) {
+		left, died, alive := f.join(), f.joinFor(time.Second), f.join()
+		f.Advance(time.Minute)
+		f.reap()
+		at := f.now()
+		f.ok(f.store.Leave(f.ctx(), left))
+		f.ok(f.store.Leave(f.ctx(), died))
+		f.Advance(time.Second)
+		f.ok(f.store.Leave(f.ctx(), left)) // once more
+		for id, want := range map[fairlead.NodeID]time.Time{left: at, died: {}, alive: {}} {
+			node, _ := f.node(id)
+			f.equal("LeftAt", node.LeftAt, want)
+			f.equal("Died", node.Died(), id == died)
+		}
 	})
 	c.test("what the node still holds after Leave can be reaped", func(f *fixture) {
 		job := f.running()

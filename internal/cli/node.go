@@ -44,6 +44,8 @@ func sweepsOf(n *fairleadv1.Node) string {
 
 func nodeState(n *fairleadv1.Node) screen.Cell {
 	switch {
+	case n.GetLeftAt() != nil:
+		return screen.Cell{Text: "left"}
 	case n.GetDead():
 		return screen.Cell{Text: "dead", Tone: screen.Bad}
 	case n.GetDraining():

@@ -29,7 +29,7 @@
 //	jobkey   (tenant, job_key) → id                        held keys
 //	admitted (gate, id)                                 jobs that have a place at a gate
 //	gate_news gate                                      gates that may have a job to admit
-//	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead
+//	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead, left_at
 //	pause    (scope, name)
 //	tenant   name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at
 //	quota    id, scope, name, cap, least, rate, burst, per_key, start_order, used, tokens, refilled_at   limits, those of tenants too

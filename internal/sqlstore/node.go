@@ -34,11 +34,11 @@ func NodeInfo(node *fairlead.Node) ([]byte, error) {
 }
 
 // ScanNode reads id, name, info, idle, queued, joined_at, last_beat,
-// lease_until, draining, dead and whether it has no token.
+// lease_until, draining, dead, whether it has no token, and left_at.
 func ScanNode(row Scanner) (n fairlead.Node, err error) {
 	var text []byte
-	var joined, beat, until int64
-	if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Draining, &n.Dead, &n.NoToken); err != nil {
+	var joined, beat, until, left int64
+	if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Draining, &n.Dead, &n.NoToken, &left); err != nil {
 		return n, err
 	}
 	var info nodeInfo
@@ -47,6 +47,6 @@ func ScanNode(row Scanner) (n fairlead.Node, err error) {
 	}
 	n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
 	n.MaxSweeps, n.Remote, n.Defaults = info.Sweeps, info.Remote, info.Defaults
-	n.JoinedAt, n.LastBeat, n.Until = Time(joined), Time(beat), Time(until)
+	n.JoinedAt, n.LastBeat, n.Until, n.LeftAt = Time(joined), Time(beat), Time(until), Time(left)
 	return n, nil
 }

@@ -24,6 +24,7 @@ func busy() Snapshot {
 			{Id: 1, Name: "alpha", Slots: 32, IdleSlots: 30, LastBeat: timestamppb.New(noon.Add(-2 * time.Second))},
 			{Id: 2, Name: "beta", Dead: true},
 			{Id: 3, Name: "gamma", Draining: true},
+			{Id: 4, Name: "delta", Dead: true, LeftAt: timestamppb.New(noon)},
 		},
 		Failures: []*fairleadv1.Job{{Id: 9, Kind: "mail", Error: "no\x1b[2J route", FinishedAt: timestamppb.New(noon.Add(-time.Minute))}},
 	}
@@ -86,7 +87,7 @@ func TestEverythingFitsOnAnyScreen(t *testing.T) {
 
 func TestItShowsHowTheClusterIs(t *testing.T) {
 	m := newModel(false)
-	wants(t, m, "ready 1234k", "starts/s     42.5", "oldest wait 1m30s", "Queues (30)", "queue-01", "paused", "3/6 █████░░░░░", "4/4 ██████████", "1 ··········", "1 alpha", "2s", "dead", "draining", "mail: no")
+	wants(t, m, "ready 1234k", "starts/s     42.5", "oldest wait 1m30s", "Queues (30)", "queue-01", "paused", "3/6 █████░░░░░", "4/4 ██████████", "1 ··········", "1 alpha", "2s", "dead", "draining", "left", "mail: no")
 	if strings.Contains(view(m), "\x1b") {
 		t.Error("there are control characters without colours")
 	}

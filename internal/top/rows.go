@@ -78,6 +78,8 @@ func tenantRow(u *fairleadv1.Usage) row {
 func nodeRow(n *fairleadv1.Node, now time.Time) row {
 	r := row{name: fmt.Sprintf("%d %s", n.GetId(), n.GetName()), columns: []string{short(int64(n.GetIdleSlots())), short(int64(n.GetSlots())), span(now.Sub(n.GetLastBeat().AsTime()))}}
 	switch {
+	case n.GetLeftAt() != nil:
+		r.columns[2] = "left"
 	case n.GetDead():
 		r.tone, r.columns[2] = screen.Bad, "dead"
 	case n.GetDraining():

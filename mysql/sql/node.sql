@@ -40,11 +40,12 @@ where n.id = ? and c.name = 'wish' and s.id = 1;
 select token, last_beat from {{node}} where id = ?;
 
 -- name: leave
--- Ends the lease of a node.
+-- Ends the lease of a node. If it was dead before, it did not leave. Assignments see those
+-- before them.
 -- Inputs: node, token.
 -- Output: none.
 -- Locks: the node.
-update {{node}} set dead = 1, lease_until = least(lease_until, {{now}}) where id = ? and token = ?;
+update {{node}} set left_at = if(dead = 1, left_at, {{now}}), dead = 1, lease_until = least(lease_until, {{now}}) where id = ? and token = ?;
 
 -- name: drain
 -- Asks a live node to start no more jobs, or to continue.
@@ -88,6 +89,6 @@ order by id;
 -- Inputs: none.
 -- Output: all columns; of the token whether there is none.
 -- Locks: none.
-select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead = 1 or lease_until <= {{now}}, token = ''
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead = 1 or lease_until <= {{now}}, token = '', left_at
 from {{node}}
 order by id;

@@ -8,9 +8,9 @@ select run, fence, node, started_at, finished_at, reason, error from {{attempt}}
 -- name: nodes
 -- Lists all nodes.
 -- Output: id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead,
---   whether it has no token.
+--   whether it has no token, when it left.
 -- Locks: none.
-select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead or lease_until <= (select {{now}}), token = '' from {{node}} order by id;
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead or lease_until <= (select {{now}}), token = '', left_at from {{node}} order by id;
 
 -- name: pauses
 -- Lists what is paused.

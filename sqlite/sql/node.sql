@@ -28,9 +28,9 @@ update {{node}} set draining = ? where id = ? and dead = 0 and lease_until > ?;
 select id, fence from {{running}} where node = ? and wish is not null order by id;
 
 -- name: leave
--- Ends the lease of a node.
--- Inputs: now, node, token.  Output: none.  Locks: the writer's.
-update {{node}} set dead = 1, lease_until = min(lease_until, ?) where id = ? and token = ?;
+-- Ends the lease of a node. If it was dead before, it did not leave.
+-- Inputs: now, now, node, token.  Output: none.  Locks: the writer's.
+update {{node}} set dead = 1, left_at = case when dead = 1 then left_at else ? end, lease_until = min(lease_until, ?) where id = ? and token = ?;
 
 -- name: held
 -- Lists the jobs that are leased to a node; none if its row belongs to another node.

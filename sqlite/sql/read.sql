@@ -11,7 +11,7 @@ select run, fence, node, started_at, finished_at, reason, error from {{attempt}}
 -- Inputs: now.  Output: the columns; dead is true once the lease has ended; instead of
 --   the token, whether there is none.
 -- Locks: none.
-select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead = 1 or lease_until <= ?, token = '' from {{node}} order by id;
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead = 1 or lease_until <= ?, token = '', left_at from {{node}} order by id;
 
 -- name: data_version
 -- Changes when another connection has committed to the database.

@@ -715,7 +715,7 @@ type Node struct {
 	LastBeat *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=last_beat,json=lastBeat,proto3" json:"last_beat,omitempty"`
 	// When its lease ends unless it is confirmed.
 	LeaseUntil *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=lease_until,json=leaseUntil,proto3" json:"lease_until,omitempty"`
-	// Its lease has run out: its jobs are taken back.
+	// Its lease has run out, or it has left: its jobs are taken back.
 	Dead bool `protobuf:"varint,14,opt,name=dead,proto3" json:"dead,omitempty"`
 	// It was asked to start nothing more.
 	Draining bool `protobuf:"varint,15,opt,name=draining,proto3" json:"draining,omitempty"`
@@ -723,7 +723,9 @@ type Node struct {
 	Sweeps    *int32 `protobuf:"varint,16,opt,name=sweeps,proto3,oneof" json:"sweeps,omitempty"`
 	MaxSweeps int32  `protobuf:"varint,17,opt,name=max_sweeps,json=maxSweeps,proto3" json:"max_sweeps,omitempty"`
 	// It is a remote worker.
-	Remote        bool `protobuf:"varint,20,opt,name=remote,proto3" json:"remote,omitempty"`
+	Remote bool `protobuf:"varint,20,opt,name=remote,proto3" json:"remote,omitempty"`
+	// When it left of its own accord; none: it lives, or died.
+	LeftAt        *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=left_at,json=leftAt,proto3" json:"left_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -882,6 +884,13 @@ func (x *Node) GetRemote() bool {
 		return x.Remote
 	}
 	return false
+}
+
+func (x *Node) GetLeftAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LeftAt
+	}
+	return nil
 }
 
 type ListNodesResponse struct {
@@ -1765,7 +1774,7 @@ type Event struct {
 	At   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
 	// Of type stats.
 	Stats *Stats `protobuf:"bytes,3,opt,name=stats,proto3" json:"stats,omitempty"`
-	// Of type node: joined, draining, dead or forgotten. Of type batch: its state.
+	// Of type node: joined, draining, left, dead or forgotten. Of type batch: its state.
 	Change string `protobuf:"bytes,4,opt,name=change,proto3" json:"change,omitempty"`
 	Node   *Node  `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
 	// Of type failure.
@@ -2056,7 +2065,7 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x10DrainNodeRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x12\n" +
 	"\x04undo\x18\x02 \x01(\bR\x04undo\"\x13\n" +
-	"\x11DrainNodeResponse\"\xbe\x04\n" +
+	"\x11DrainNodeResponse\"\xf3\x04\n" +
 	"\x04Node\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2079,7 +2088,8 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x06sweeps\x18\x10 \x01(\x05H\x00R\x06sweeps\x88\x01\x01\x12\x1d\n" +
 	"\n" +
 	"max_sweeps\x18\x11 \x01(\x05R\tmaxSweeps\x12\x16\n" +
-	"\x06remote\x18\x14 \x01(\bR\x06remoteB\t\n" +
+	"\x06remote\x18\x14 \x01(\bR\x06remote\x123\n" +
+	"\aleft_at\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x06leftAtB\t\n" +
 	"\a_sweeps\"<\n" +
 	"\x11ListNodesResponse\x12'\n" +
 	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.NodeR\x05items\"\xfd\x01\n" +
@@ -2267,59 +2277,60 @@ var file_fairlead_v1_cluster_proto_depIdxs = []int32{
 	35, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
 	35, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
 	35, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
-	14, // 6: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
-	16, // 7: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
-	20, // 8: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
-	24, // 9: fairlead.v1.EraseResponse.kinds:type_name -> fairlead.v1.ErasedKind
-	25, // 10: fairlead.v1.EraseResponse.left:type_name -> fairlead.v1.LeftJob
-	26, // 11: fairlead.v1.EraseResponse.remains:type_name -> fairlead.v1.Remainder
-	36, // 12: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	36, // 13: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	35, // 14: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
-	28, // 15: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
-	14, // 16: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
-	37, // 17: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	38, // 18: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
-	35, // 19: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
-	35, // 20: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
-	32, // 21: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
-	2,  // 22: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 23: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 24: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	8,  // 25: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
-	6,  // 26: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
-	6,  // 27: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
-	5,  // 28: fairlead.v1.KindService.SetKind:input_type -> fairlead.v1.SetKindRequest
-	11, // 29: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	12, // 30: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	17, // 31: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	16, // 32: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	19, // 33: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	27, // 34: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	29, // 35: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	31, // 36: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
-	22, // 37: fairlead.v1.SystemService.Erase:input_type -> fairlead.v1.EraseRequest
-	4,  // 38: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 39: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 40: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	10, // 41: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
-	7,  // 42: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
-	7,  // 43: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
-	9,  // 44: fairlead.v1.KindService.SetKind:output_type -> fairlead.v1.Kind
-	15, // 45: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	13, // 46: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	18, // 47: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	16, // 48: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	21, // 49: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	28, // 50: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	30, // 51: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	33, // 52: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
-	23, // 53: fairlead.v1.SystemService.Erase:output_type -> fairlead.v1.EraseResponse
-	38, // [38:54] is the sub-list for method output_type
-	22, // [22:38] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	35, // 6: fairlead.v1.Node.left_at:type_name -> google.protobuf.Timestamp
+	14, // 7: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
+	16, // 8: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
+	20, // 9: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
+	24, // 10: fairlead.v1.EraseResponse.kinds:type_name -> fairlead.v1.ErasedKind
+	25, // 11: fairlead.v1.EraseResponse.left:type_name -> fairlead.v1.LeftJob
+	26, // 12: fairlead.v1.EraseResponse.remains:type_name -> fairlead.v1.Remainder
+	36, // 13: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	36, // 14: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	35, // 15: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	28, // 16: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
+	14, // 17: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
+	37, // 18: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	38, // 19: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
+	35, // 20: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
+	35, // 21: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
+	32, // 22: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
+	2,  // 23: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 24: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 25: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	8,  // 26: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
+	6,  // 27: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
+	6,  // 28: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
+	5,  // 29: fairlead.v1.KindService.SetKind:input_type -> fairlead.v1.SetKindRequest
+	11, // 30: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	12, // 31: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	17, // 32: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	16, // 33: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	19, // 34: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	27, // 35: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	29, // 36: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	31, // 37: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
+	22, // 38: fairlead.v1.SystemService.Erase:input_type -> fairlead.v1.EraseRequest
+	4,  // 39: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 40: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 41: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	10, // 42: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
+	7,  // 43: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
+	7,  // 44: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
+	9,  // 45: fairlead.v1.KindService.SetKind:output_type -> fairlead.v1.Kind
+	15, // 46: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	13, // 47: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	18, // 48: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	16, // 49: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	21, // 50: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	28, // 51: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	30, // 52: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	33, // 53: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
+	23, // 54: fairlead.v1.SystemService.Erase:output_type -> fairlead.v1.EraseResponse
+	39, // [39:55] is the sub-list for method output_type
+	23, // [23:39] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
