@@ -19,6 +19,7 @@ found by their names. A document has any of these lists:
   calendars: [{name: feast, dates: ["12-25"]}]
   schedules: [{name: nightly, cron: "0 3 * * *", job: {kind: report}}]
   sweeps: [{name: mail-all, kind: mail, to: 5000000}]
+  alerts: [{name: pager, url: "https://pager.example/hook", on: [failed, backlog], backlog: 300s}]
 
 or is one schedule, as "fairlead schedule export" writes it. What a document does not say has its default,
 but for what operators switch: whether a schedule is enabled and a tenant paused stays as it is. Of a sweep
@@ -26,11 +27,11 @@ that there is already only what is said changes. What the file does not have is 
 
 What would change is shown first. It is asked back on a terminal, and needs --yes without one; --dry-run only
 shows it. --what-if asks the server which jobs would start next and which instants would move, and changes nothing
-either; it leaves out sweeps.`
+either; it leaves out sweeps and alerts.`
 
 // applyCommand takes files of anything that has settings.
 func (s *session) applyCommand() *cobra.Command {
-	cmd := s.filesCommand("apply", "Make tenants, limits, calendars, schedules and sweeps be as a file says")
+	cmd := s.filesCommand("apply", "Make tenants, limits, calendars, schedules, sweeps and alerts be as a file says")
 	cmd.Example = "  fairlead apply -f cluster.yaml --dry-run\n  fairlead apply -f cluster.yaml --yes"
 	return s.prints(s.connects(cmd))
 }
@@ -133,8 +134,12 @@ func (c *call) fileChanges(ctx context.Context, wanted *manifest) (*fileChanges,
 	if err != nil {
 		return nil, err
 	}
+	alerts, err := c.alertChanges(ctx, wanted.alerts)
+	if err != nil {
+		return nil, err
+	}
 	all := &fileChanges{missing: missing}
-	for _, some := range [][]change{tenants, limits, calendars, schedules, sweeps} {
+	for _, some := range [][]change{tenants, limits, calendars, schedules, sweeps, alerts} {
 		all.changes = append(all.changes, some...)
 	}
 	return all, nil

@@ -11,7 +11,6 @@ import (
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/screen"
-	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
 // A file of schedules carries the calendars along that they name, in documents of
@@ -20,7 +19,6 @@ import (
 // calendarsDocument is the document of the calendars that schedules name; nil:
 // they name none.
 func (c *call) calendarsDocument(ctx context.Context, schedules []*fairleadv1.Schedule) ([]byte, error) {
-	var named []json.RawMessage
 	if !slices.ContainsFunc(schedules, func(s *fairleadv1.Schedule) bool { return s.GetCalendar() != "" }) {
 		return nil, nil
 	}
@@ -28,18 +26,21 @@ func (c *call) calendarsDocument(ctx context.Context, schedules []*fairleadv1.Sc
 	if err != nil {
 		return nil, err
 	}
-	for _, calendar := range all.GetItems() {
-		if !slices.ContainsFunc(schedules, func(s *fairleadv1.Schedule) bool { return s.GetCalendar() == calendar.GetName() }) {
-			continue
-		}
-		calendar.Version = 0
-		body, err := wire.Marshal(calendar)
-		if err != nil {
-			return nil, err
-		}
-		named = append(named, body)
+	named := slices.DeleteFunc(all.GetItems(), func(calendar *fairleadv1.Calendar) bool {
+		return !slices.ContainsFunc(schedules, func(s *fairleadv1.Schedule) bool { return s.GetCalendar() == calendar.GetName() })
+	})
+	entries, err := asEntries(named, calendarAsFile)
+	if err != nil {
+		return nil, err
 	}
-	return json.Marshal(map[string][]json.RawMessage{"calendars": named})
+	return json.Marshal(map[string][]json.RawMessage{"calendars": entries})
+}
+
+// calendarAsFile is a calendar without what the server sets.
+func calendarAsFile(calendar *fairleadv1.Calendar) *fairleadv1.Calendar {
+	out := proto.CloneOf(calendar)
+	out.Version = 0
+	return out
 }
 
 // calendarChange is a calendar that is to become as a file says.
@@ -101,8 +102,7 @@ func (c *call) calendarChanges(ctx context.Context, file *manifest) (changes []c
 	}
 	known := byName(there.GetItems())
 	for _, wanted := range file.calendars {
-		wanted.Version = 0
-		change := &calendarChange{current: known[wanted.GetName()], wanted: wanted}
+		change := &calendarChange{current: known[wanted.GetName()], wanted: calendarAsFile(wanted)}
 		if change.current == nil || calendarLines(change.current) != calendarLines(wanted) {
 			changes = append(changes, change)
 		}

@@ -53,14 +53,20 @@ func sweepAsFile(sweep *fairleadv1.Sweep) *fairleadv1.Sweep {
 	return out
 }
 
+// allSweeps are the sweeps that there are.
+func (c *call) allSweeps(ctx context.Context) ([]*fairleadv1.Sweep, error) {
+	all, _, err := pages(0, func(size int32, token string) (*fairleadv1.ListSweepsResponse, error) {
+		return c.sweeps.ListSweeps(ctx, &fairleadv1.ListSweepsRequest{PageSize: size, PageToken: token})
+	})
+	return all, err
+}
+
 // sweepChanges compares the sweeps of a file with those that there are.
 func (c *call) sweepChanges(ctx context.Context, wanted []*fairleadv1.Sweep) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	there, _, err := pages(0, func(size int32, token string) (*fairleadv1.ListSweepsResponse, error) {
-		return c.sweeps.ListSweeps(ctx, &fairleadv1.ListSweepsRequest{PageSize: size, PageToken: token})
-	})
+	there, err := c.allSweeps(ctx)
 	if err != nil {
 		return nil, err
 	}

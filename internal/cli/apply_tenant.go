@@ -65,15 +65,21 @@ func tenantAsFile(tenant *fairleadv1.Tenant) *fairleadv1.Tenant {
 	return out
 }
 
+// allTenants are the tenants that are declared.
+func (c *call) allTenants(ctx context.Context) ([]*fairleadv1.Tenant, error) {
+	all, _, err := pages(0, func(size int32, token string) (*fairleadv1.ListTenantsResponse, error) {
+		return c.tenants.ListTenants(ctx, &fairleadv1.ListTenantsRequest{PageSize: size, PageToken: token})
+	})
+	return all, err
+}
+
 // tenantChanges compares the tenants of a file with those that there are. Parents come
 // before their children.
 func (c *call) tenantChanges(ctx context.Context, wanted []*wantedTenant) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	there, _, err := pages(0, func(size int32, token string) (*fairleadv1.ListTenantsResponse, error) {
-		return c.tenants.ListTenants(ctx, &fairleadv1.ListTenantsRequest{PageSize: size, PageToken: token})
-	})
+	there, err := c.allTenants(ctx)
 	if err != nil {
 		return nil, err
 	}

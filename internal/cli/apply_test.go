@@ -21,6 +21,7 @@ tenants:
   - {name: shop, max_running: 10, labels: {team: web}}
 limits: [{scope: "queue:mail", max_running: 3}]
 sweeps: [{name: all, kind: count, to: 100, rate: 2}]
+alerts: [{name: pager, url: "http://127.0.0.1:1/hook", headers: {X-Team: web}}]
 ---
 calendars: [{name: feast, dates: ["12-25"]}]
 schedules: [{name: nightly, cron: "0 3 L-3W * *", calendar: feast, job: {kind: noop, tenant: shop}}]
@@ -29,17 +30,18 @@ schedules: [{name: nightly, cron: "0 3 L-3W * *", calendar: feast, job: {kind: n
 		"+ tenant shop\n    max_running: (none) -> 10\n    labels: (none) -> team=web\n+ tenant web\n    parent: (none) -> shop\n    rate: (none) -> 5\n    burst: (none) -> 1\n",
 		"+ limit queue:mail\n    max_running: (none) -> 3\n+ calendar feast\n",
 		"+ nightly\n    cron: (none) -> 0 0 3 L-3W * *\n",
-		"+ sweep all\n    kind: (none) -> count\n    to: (none) -> 100\n    rate: (none) -> 2\n6 of 6 entries differ\n",
+		"+ sweep all\n    kind: (none) -> count\n    to: (none) -> 100\n    rate: (none) -> 2\n",
+		"+ alert pager\n    url: (none) -> http://127.0.0.1:1/hook\n    headers: (none) -> X-Team=web\n7 of 7 entries differ\n",
 	}, "apply", "-f", file, "--dry-run")
 	r.fails(ExitNotFound, "shop", "tenant", "get", "shop")
 	r.fails(ExitUsage, "--yes", "apply", "-f", file)
-	r.says([]string{"6 of 6 entries changed"}, "apply", "-f", file, "--yes")
-	r.says([]string{"0 of 6 entries differ"}, "apply", "-f", file, "--yes")
+	r.says([]string{"7 of 7 entries changed"}, "apply", "-f", file, "--yes")
+	r.says([]string{"0 of 7 entries differ"}, "apply", "-f", file, "--yes")
 
 	r.typed(ExitOK, "tenant", "pause", "shop")
-	write("tenants: [{name: shop, max_running: 12}]\nlimits: [{scope: 'queue:mail'}]\nsweeps: [{name: all, rate: 4}]\n")
+	write("tenants: [{name: shop, max_running: 12}]\nlimits: [{scope: 'queue:mail'}]\nsweeps: [{name: all, rate: 4}]\nalerts: [{name: pager, url: 'http://127.0.0.1:1/hook', quiet: 300s}]\n")
 	r.says([]string{
-		"~ tenant shop\n    max_running: 10 -> 12\n    labels: team=web -> (none)\n~ limit queue:mail\n    max_running: 3 -> (none)\n~ sweep all\n    rate: 2 -> 4\n3 of 3 entries changed\n",
+		"~ tenant shop\n    max_running: 10 -> 12\n    labels: team=web -> (none)\n~ limit queue:mail\n    max_running: 3 -> (none)\n~ sweep all\n    rate: 2 -> 4\n~ alert pager\n    quiet: 1m0s -> 5m0s\n    headers: X-Team=web -> (none)\n4 of 4 entries changed\n",
 	}, "apply", "-f", file, "--yes")
 	if got := r.document("tenant", "get", "shop"); got["paused"] != true || got["max_running"] != 12.0 {
 		t.Errorf("applied, the tenant is %v", got)
@@ -63,6 +65,39 @@ schedules: [{name: nightly, cron: "0 3 L-3W * *", calendar: feast, job: {kind: n
 			continue
 		}
 		r.fails(ExitUsage, want, "apply", "-f", file, "--dry-run")
+	}
+}
+
+func TestWhatIsExportedIsAppliedElsewhere(t *testing.T) {
+	here, there := newRig(t), newRig(t)
+	exported := func(from *rig, format string) string {
+		t.Helper()
+		file, _ := from.typed(ExitOK, "export", "-o", format)
+		return file
+	}
+	if file := exported(here, "yaml"); file != "" {
+		t.Errorf("nothing is exported as %q", file)
+	}
+	here.typed(ExitOK, "tenant", "create", "shop", "--max-running", "10", "--rate", "3")
+	here.typed(ExitOK, "tenant", "create", "web", "--parent", "shop")
+	here.typed(ExitOK, "tenant", "pause", "web")
+	here.typed(ExitOK, "limit", "set", "queue:mail", "--rate", "50")
+	here.typed(ExitOK, "calendar", "create", "feast", "--date", "12-25")
+	here.typed(ExitOK, "schedule", "create", "nightly", "noop", "--cron", "0 3 * * *", "--calendar", "feast")
+	here.typed(ExitOK, "schedule", "disable", "nightly")
+	here.typed(ExitOK, "sweep", "create", "all", "--kind", "count", "--to", "100")
+	here.typed(ExitOK, "alert", "set", "pager", "--url", "http://127.0.0.1:1/hook", "--body", "{{args.event}}")
+	for _, format := range []string{"yaml", "json"} {
+		file := filepath.Join(t.TempDir(), "cluster."+format)
+		if err := os.WriteFile(file, []byte(exported(here, format)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		here.says([]string{"0 of 7 entries differ"}, "apply", "-f", file, "--dry-run")
+		there.typed(ExitOK, "apply", "-f", file, "--yes")
+		there.says([]string{"0 of 7 entries differ"}, "apply", "-f", file, "--dry-run")
+	}
+	if was, is := exported(here, "yaml"), exported(there, "yaml"); was != is {
+		t.Errorf("%s\nwas exported, and is there\n%s", was, is)
 	}
 }
 

@@ -24,10 +24,11 @@ type manifest struct {
 	calendars []*fairleadv1.Calendar
 	schedules []*fairleadv1.Schedule
 	sweeps    []*fairleadv1.Sweep
+	alerts    []*fairleadv1.AlertRule
 }
 
 func (m *manifest) entries() int {
-	return len(m.tenants) + len(m.limits) + len(m.calendars) + len(m.schedules) + len(m.sweeps)
+	return len(m.tenants) + len(m.limits) + len(m.calendars) + len(m.schedules) + len(m.sweeps) + len(m.alerts)
 }
 
 // manifestLists are the lists that a document may have, each with what reads an entry.
@@ -48,6 +49,9 @@ var manifestLists = map[string]func(m *manifest, entry json.RawMessage) error{
 	},
 	"sweeps": func(m *manifest, entry json.RawMessage) error {
 		return readEntry(entry, &fairleadv1.Sweep{}, &m.sweeps)
+	},
+	"alerts": func(m *manifest, entry json.RawMessage) error {
+		return readEntry(entry, &fairleadv1.AlertRule{}, &m.alerts)
 	},
 }
 
@@ -127,6 +131,7 @@ func (m *manifest) check() error {
 		checkNames("calendar", "name", m.calendars, (*fairleadv1.Calendar).GetName),
 		checkNames("schedule", "name", m.schedules, (*fairleadv1.Schedule).GetName),
 		checkNames("sweep", "name", m.sweeps, (*fairleadv1.Sweep).GetName),
+		checkNames("alert", "name", m.alerts, (*fairleadv1.AlertRule).GetName),
 	)
 }
 

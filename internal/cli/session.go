@@ -31,7 +31,7 @@ func Commands(options Options) []*cobra.Command {
 	s := &session{options: options}
 	return []*cobra.Command{
 		s.jobCommand(), s.scheduleCommand(), s.calendarCommand(), s.batchCommand(), s.bulkCommand(), s.sweepCommand(), s.tenantCommand(), s.queueCommand(), s.kindCommand(), s.nodeCommand(), s.limitCommand(), s.alertCommand(), s.holdCommand(),
-		s.taskCommand(), s.applyCommand(), s.tokenCommand(), s.whoamiCommand(), s.readyCommand(), s.auditCommand(), s.statsCommand(), s.verifyCommand(), s.eraseCommand(), s.topCommand(), s.contextCommand(),
+		s.taskCommand(), s.applyCommand(), s.exportCommand(), s.tokenCommand(), s.whoamiCommand(), s.readyCommand(), s.auditCommand(), s.statsCommand(), s.verifyCommand(), s.eraseCommand(), s.topCommand(), s.contextCommand(),
 	}
 }
 
