@@ -77,7 +77,6 @@ type Place struct {
 type Sight struct {
 	Now   time.Time
 	Seen  []Seen // each cause once
-	Rows  int    // that it read
 	Waits bool   // there are jobs that wait: ready ones, or parked ones
 	Next  Place  // where the round goes on
 	Whole bool   // the round is over: all that wait were looked at

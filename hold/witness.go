@@ -14,11 +14,14 @@ const (
 	// lostLooks is for how many looks a cause is not seen before its hold is over: a lane
 	// at its cap or rate is open for moments, again and again.
 	lostLooks = 3
-	// restPerRow is how much longer the next look waits for each row that this one read, so
-	// that the share of the database's time that looks take is bounded.
-	restPerRow = 100 * time.Microsecond
-	// mostRest bounds that.
-	mostRest = 30 * time.Second
+	// restsPerLook is how many times as long as a look took the witness rests after it, so
+	// that looks take a small share of one connection's time. What a look reads is bounded,
+	// but not what the database steps over to find it.
+	restsPerLook = 20
+	// mostRest bounds that: a look that took long once must not end the record for long.
+	mostRest = time.Minute
+	// mostLook is how long a look may take. One that takes longer fails.
+	mostLook = 10 * time.Second
 	// mostVersionStep bounds by how much a version grows. It grows by chance: a database
 	// may lose a look, and the next one must not reach a version that a witness knows.
 	mostVersionStep = 1 << 20
@@ -37,7 +40,7 @@ type Witness struct {
 
 	version int64     // of the look that it stored last; zero: another is the witness
 	idle    bool      // nothing waited then
-	rest    time.Time // it does not look before
+	rest    time.Time // it does not look before, by its own clock
 	pruned  time.Time // by its own clock
 	record  *record
 }
@@ -50,17 +53,17 @@ func NewWitness(store Source, every, keep time.Duration) *Witness {
 // Look looks, unless another node does or it is too early. An error leaves what is stored
 // as it was, or as the look found it: the next look begins from there.
 func (w *Witness) Look(ctx context.Context) error {
+	if time.Now().Before(w.rest) {
+		return nil
+	}
 	standing, err := w.store.HoldLook(ctx)
 	if err != nil {
 		return err
 	}
-	switch mine := w.version != 0 && standing.Version == w.version; {
-	case mine && standing.Now.Before(w.rest) && !standing.ahead():
-		return nil
-	case mine:
-	case standing.Now.Before(standing.Due) && !standing.ahead():
-		return nil
-	default:
+	if mine := w.version != 0 && standing.Version == w.version; !mine {
+		if standing.Now.Before(standing.Due) && !standing.ahead() {
+			return nil
+		}
 		if err := w.takeOver(ctx, standing); err != nil {
 			return err
 		}
@@ -86,7 +89,7 @@ func (w *Witness) takeOver(ctx context.Context, standing Standing) error {
 // look looks once and stores what has changed. It returns false if another node has become
 // the witness.
 func (w *Witness) look(ctx context.Context, standing Standing) (bool, error) {
-	sight, err := w.store.HeldBack(ctx, w.record.place)
+	sight, took, err := w.see(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -98,26 +101,39 @@ func (w *Witness) look(ctx context.Context, standing Standing) (bool, error) {
 		}
 		w.record.miss(&found, standing.At, nodes)
 	}
-	w.record.compare(&found, sight, lostLooks*w.every)
-	pause := max(w.every, min(time.Duration(sight.Rows)*restPerRow, mostRest))
+	pause := max(w.every, restAfter(took))
+	w.record.compare(&found, sight, lostLooks*pause)
 	idle := !sight.Waits && w.record.empty()
-	if idle {
-		pause = max(pause, idleLooks*w.every)
-	}
-	found.Due = pause + lateLooks*w.every
-	if idle && w.idle && sight.Now.Before(standing.At.Add(idleLooks*w.every)) {
+	if idle && w.idle && pause == w.every && sight.Now.Before(standing.At.Add(idleLooks*w.every)) {
 		return true, nil // the last look said that it stands for this one
+	}
+	found.Due = took + pause + lateLooks*max(w.every, took)
+	if idle {
+		found.Due = max(found.Due, (idleLooks+lateLooks)*w.every)
 	}
 	kept, err := w.store.KeepHolds(ctx, found)
 	if err != nil || !kept {
 		return false, err
 	}
-	w.version, w.idle, w.rest = found.Next, idle, time.Time{}
-	if pause > w.every && !idle {
-		w.rest = sight.Now.Add(pause)
-	}
+	w.version, w.idle = found.Next, idle
 	return true, nil
 }
+
+// see looks, and rests after it if it took long, whatever came of it.
+func (w *Witness) see(ctx context.Context) (Sight, time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, mostLook)
+	defer cancel()
+	begun := time.Now()
+	sight, err := w.store.HeldBack(ctx, w.record.place)
+	took := time.Since(begun)
+	if rest := restAfter(took); rest > w.every {
+		w.rest = time.Now().Add(rest)
+	}
+	return sight, took, err
+}
+
+// restAfter is how long a witness rests after a look that took so long.
+func restAfter(took time.Duration) time.Duration { return min(restsPerLook*took, mostRest) }
 
 // prune removes old holds from time to time.
 func (w *Witness) prune(ctx context.Context) error {

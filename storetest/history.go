@@ -9,18 +9,19 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// told is a history as lines: the run, the seconds since a time and the causes.
+// told is a history as lines: the run, the looks since a time and the causes.
 func (f *fixture) told(job *fairlead.Job, since time.Time) (lines []string) {
 	f.Helper()
 	history, err := f.store.History(f.ctx(), job.ID)
 	f.ok(err)
 	f.equal("the job", history.ID, job.ID)
+	looks := func(at time.Time) float64 { return at.Sub(since).Seconds() / between.Seconds() }
 	for _, s := range history.Stretches {
 		until := "now"
 		if !s.Until.IsZero() {
-			until = fmt.Sprint(s.Until.Sub(since).Seconds())
+			until = fmt.Sprint(looks(s.Until))
 		}
-		line := fmt.Sprintf("run %d, %v to %s:", s.Run, s.From.Sub(since).Seconds(), until)
+		line := fmt.Sprintf("run %d, %v to %s:", s.Run, looks(s.From), until)
 		for _, o := range s.Causes {
 			line += " " + string(o.Code)
 			if o.Text == "" {
@@ -116,11 +117,11 @@ func testHistory(c *chapter) {
 		f.equal("how many holds there are", len(f.holds(hold.Filter{})), 1)
 	})
 	c.test("while no node is alive that is what jobs wait for, and what was not seen is not claimed to be known", func(f *fixture) {
-		w, node := f.witness(), f.joinFor(30*time.Second)
+		w, node := f.witness(), f.joinFor(30*between)
 		f.watch(w, 1, 3)
 		begin, job := f.now(), f.enqueue(plain())
 		f.watch(w, 2, 3)
-		f.Advance(10 * time.Minute)
+		f.Advance(600 * between)
 		want := []string{"run 1, 0 to 2: no_slot", "run 1, 2 to 29: unrecorded", "run 1, 29 to %v: no_node"}
 		f.equal("its history before the next look", f.told(job, begin), []string{want[0], want[1], fmt.Sprintf(want[2], "now")})
 		f.reap()
@@ -135,12 +136,12 @@ func testHistory(c *chapter) {
 	c.test("what was before the first look is not known", func(f *fixture) {
 		node := f.joinIdle()
 		begin, job := f.now(), f.enqueue(plain())
-		f.equal("its history without a look", f.told(job, begin.Add(-time.Second)), []string(nil))
-		f.Advance(time.Minute)
+		f.equal("its history without a look", f.told(job, begin.Add(-between)), []string(nil))
+		f.Advance(9 * between)
 		f.equal("its history without a look", f.told(job, begin), []string{"run 1, 0 to now: unrecorded"})
 		f.watch(f.witness(), 1, 3, node)
-		f.Advance(time.Second)
-		f.equal("its history", f.told(job, begin), []string{"run 1, 0 to 61: unrecorded", "run 1, 61 to now: in_line"})
+		f.Advance(between)
+		f.equal("its history", f.told(job, begin), []string{"run 1, 0 to 10: unrecorded", "run 1, 10 to now: in_line"})
 	})
 	c.test("a retried job waits again", func(f *fixture) {
 		w, node := f.witness(), f.joinIdle()
@@ -149,7 +150,7 @@ func testHistory(c *chapter) {
 		f.watch(w, 1, 3, node)
 		claimed := f.claimThe(job, node)
 		f.watch(w, 2, 3, node)
-		f.settle(again(claimed, time.Second))
+		f.settle(again(claimed, between))
 		f.watch(w, 2, 3, node)
 		f.promote()
 		f.pause(kindPause(kind))

@@ -11,13 +11,14 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// between is the time between two looks.
-const between = time.Second
+// between is the time between two looks: as long as a witness ever rests, so that how fast
+// the machine is changes nothing.
+const between = time.Minute
 
 // witness makes one that keeps what it sees for a week.
 func (f *fixture) witness() *hold.Witness { return hold.NewWitness(f.store, between, 7*24*time.Hour) }
 
-// watch lets a witness look so many times, with a second before each. Nodes keep their
+// watch lets a witness look so many times, with that time before each. Nodes keep their
 // leases, and say that they have so many free slots.
 func (f *fixture) watch(w *hold.Witness, looks, idle int, nodes ...fairlead.NodeID) {
 	f.Helper()

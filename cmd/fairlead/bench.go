@@ -16,6 +16,7 @@ type benchOptions struct {
 	spec              bench.Spec
 	slots, claimBatch int
 	processes         int
+	holds             string
 	output            string
 }
 
@@ -40,6 +41,7 @@ func newBenchCommand() *cobra.Command {
 	f.IntVar(&o.slots, "slots", 0, fmt.Sprintf("jobs that the node runs at once (0: %d; latency the default of serve)", bench.LoadSlots))
 	f.IntVar(&o.claimBatch, "claim-batch", 0, fmt.Sprintf("jobs per claim, at most (0: %d)", bench.LoadClaimBatch))
 	f.IntVar(&o.processes, "processes", 1, "2: latency with the worker in another process")
+	holdRetentionFlagVar(f, &o.holds)
 	f.StringVarP(&o.output, "output", "o", "table", "table or json")
 	for _, w := range []struct{ name, short string }{
 		{bench.Enqueue, "Store jobs of kind noop in the default queue, for nodes to run"},
@@ -108,7 +110,11 @@ func runBench(cmd *cobra.Command, o benchOptions) error {
 
 // scheduler is what the workload runs on.
 func (o benchOptions) scheduler(store driver.Store) (bench.Scheduler, error) {
-	own := &bench.Fairlead{Store: store, Kind: bench.KindOwn, Queue: bench.OwnQueue(), Slots: o.slots, ClaimBatch: o.claimBatch}
+	holds, err := parseHoldRetention(o.holds)
+	if err != nil {
+		return nil, err
+	}
+	own := &bench.Fairlead{Store: store, Kind: bench.KindOwn, Queue: bench.OwnQueue(), Slots: o.slots, ClaimBatch: o.claimBatch, HoldRetention: holds}
 	switch {
 	case o.spec.Workload == bench.Enqueue:
 		own.Kind, own.Queue = bench.KindNoop, fairlead.DefaultQueue

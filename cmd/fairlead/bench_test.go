@@ -36,6 +36,22 @@ func TestBenchPrintsAResultThatProgramsCanRead(t *testing.T) {
 	}
 }
 
+func TestBenchMeasuresANodeThatRecordsNoHolds(t *testing.T) {
+	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
+	typed(t, exitOK, "bench", "sustained", "--db", db, "--seconds", "0.5", "--hold-retention", "off")
+	store, err := openStore(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if standing, err := store.HoldLook(t.Context()); err != nil || standing.Version != 0 {
+		t.Errorf("it looked: %+v, %v", standing, err)
+	}
+	if _, errs := typed(t, exitUsage, "bench", "sustained", "--db", db, "--hold-retention", "none"); !strings.Contains(errs, "or off") {
+		t.Errorf("got %s", errs)
+	}
+}
+
 func TestBenchBatchPrintsAResultThatProgramsCanRead(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"bench", "batch", "--db", "sqlite://" + filepath.Join(t.TempDir(), "bench.db"), "--jobs", "1000", "-o", "json"}

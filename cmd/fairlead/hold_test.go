@@ -1,83 +1,245 @@
 package main
 
 import (
-	"fmt"
-	"path/filepath"
-	"strings"
+	"context"
+	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/server"
 )
 
-// The one node is killed while a job waits. The next one knows what the job waited for
-// before, that no node was there, and claims to know nothing of the time in between.
-func TestTheHistoryOfAJobOutlivesTheNodeThatRecordedIt(t *testing.T) {
-	const lease = 2 * time.Second
-	file := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
-	args := []string{"--db", file, "--poll", "50ms", "--beat", "200ms", "--lease", lease.String()}
-	first := startProcess(t, args...)
-	first.send(t, "POST", "/api/v1/queues/default/pause", "")
-	store, err := sqlite.Open(t.Context(), file)
+// holdWorld is a database with a job that waits, a node that runs its kind, and witnesses in
+// processes of their own, which know no such kind.
+type holdWorld struct {
+	*testing.T
+	store  server.Store
+	client *fairlead.Client
+	args   []string
+	job    *fairlead.Job
+	script []scriptedCause
+}
+
+// scriptedCause is what the job waits for from some time on.
+type scriptedCause struct {
+	code fairlead.ObstacleCode
+	// It begins after the last look before it was brought about, and not after it was seen.
+	earliest, latest time.Time
+}
+
+const holdLease = 2 * time.Second
+
+func newHoldWorld(t *testing.T, db string) *holdWorld {
+	w := &holdWorld{T: t, args: []string{"--db", db, "--poll", "50ms", "--beat", "200ms", "--lease", holdLease.String()}}
+	store, err := openStore(t.Context(), db)
+	w.ok(err)
+	t.Cleanup(func() { _ = store.Close() })
+	w.store, w.client = store, fairlead.NewClient(store)
+	return w
+}
+
+func (w *holdWorld) ok(err error) {
+	w.Helper()
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	defer store.Close()
-	until := func(what string, holds func() bool) {
-		t.Helper()
-		for begun := time.Now(); !holds(); <-time.After(20 * time.Millisecond) {
-			if time.Since(begun) > patience.Limit {
-				t.Fatalf("waited in vain until %s", what)
-			}
+}
+
+func (w *holdWorld) until(what string, holds func() bool) {
+	w.Helper()
+	for begun := time.Now(); !holds(); <-time.After(20 * time.Millisecond) {
+		if time.Since(begun) > patience.Limit {
+			w.Fatalf("waited in vain until %s; the job waits for %+v", what, w.history())
 		}
 	}
-	until("a node has looked", func() bool { return first.send(t, "GET", "/api/v1/holds", "")["since"] != nil })
-	made := first.send(t, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"}]}`)
-	var job int64
-	if _, err := fmt.Sscan(fmt.Sprint(made["ids"].([]any)[0]), &job); err != nil {
-		t.Fatal(err)
+}
+
+func (w *holdWorld) standing() hold.Standing {
+	w.Helper()
+	standing, err := w.store.HoldLook(w.Context())
+	w.ok(err)
+	return standing
+}
+
+func (w *holdWorld) history() []hold.Stretch {
+	w.Helper()
+	if w.job == nil {
+		return nil
 	}
-	told := func() (codes string, stretches []hold.Stretch) {
-		t.Helper()
-		history, err := store.History(t.Context(), job)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range history.Stretches {
-			if code := s.Causes[0].Code; code != fairlead.InLine { // a moment between two looks
-				codes, stretches = codes+string(code)+" ", append(stretches, s)
-			}
-		}
-		return strings.TrimSpace(codes), stretches
-	}
-	lastly := func(code string) func() bool {
-		return func() bool {
-			codes, _ := told()
-			return strings.HasSuffix(codes, code)
-		}
-	}
-	until("it is paused", lastly("paused"))
-	killed := time.Now()
-	first.kill()
-	until("no node is there", lastly("no_node"))
-	second := startProcess(t, args...)
-	until("it is paused again", lastly("paused"))
-	second.send(t, "POST", "/api/v1/queues/default/resume", "")
-	until("it has run", func() bool {
-		return second.send(t, "GET", fmt.Sprintf("/api/v1/jobs/%d", job), "")["state"] == "succeeded"
+	history, err := w.store.History(w.Context(), w.job.ID)
+	w.ok(err)
+	return history.Stretches
+}
+
+// brings does something and waits until the job waits for a cause, and then for it alone.
+func (w *holdWorld) brings(code fairlead.ObstacleCode, do func()) {
+	w.Helper()
+	step := scriptedCause{code: code, earliest: w.standing().At}
+	do()
+	w.until("it is "+string(code), func() bool {
+		stretches := w.history()
+		return len(stretches) > 0 && waitsFor(stretches[len(stretches)-1], code)
 	})
-	codes, stretches := told()
-	if want := "paused unrecorded no_node unrecorded paused"; codes != want {
-		t.Fatalf("it waited for %s, want %s", codes, want)
+	step.latest = w.standing().Now
+	w.until("it is "+string(code)+" alone", func() bool {
+		stretches := w.history()
+		return len(stretches[len(stretches)-1].Causes) == 1
+	})
+	w.script = append(w.script, step)
+}
+
+func waitsFor(s hold.Stretch, code fairlead.ObstacleCode) bool {
+	return slices.ContainsFunc(s.Causes, func(o fairlead.Obstacle) bool { return o.Code == code })
+}
+
+// node runs jobs of kind k, one at a time, and of kind long until it stops. It is no witness.
+func (w *holdWorld) node(k func(job *fairlead.Job)) (stop func()) {
+	ctx, cancel := context.WithCancel(w.Context())
+	mux := fairlead.NewMux()
+	mux.Handle("k", fairlead.HandlerOptions{MaxRunning: 1}, fairlead.HandlerFunc(func(_ context.Context, job *fairlead.Job) error {
+		k(job)
+		return nil
+	}))
+	mux.Handle("long", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error {
+		<-ctx.Done()
+		return nil
+	}))
+	ended := make(chan error, 1)
+	go func() {
+		ended <- engine.Run(ctx, w.store, mux, engine.Options{
+			Slots: 4, Poll: 50 * time.Millisecond, Beat: 200 * time.Millisecond, Lease: holdLease, HoldRetention: -1,
+			Logger: slog.New(slog.DiscardHandler),
+		})
+	}()
+	return func() {
+		cancel()
+		w.ok(<-ended)
 	}
-	nodes, err := store.Nodes(t.Context())
-	if err != nil {
-		t.Fatal(err)
+}
+
+func (w *holdWorld) enqueue(job *fairlead.Job) *fairlead.Job {
+	w.Helper()
+	w.ok(w.client.Enqueue(w.Context(), job))
+	return job
+}
+
+func (w *holdWorld) limit(limit fairlead.Limit) {
+	w.Helper()
+	w.ok(w.client.SetLimit(w.Context(), limit))
+}
+
+func (w *holdWorld) awaitState(job *fairlead.Job, want fairlead.State) {
+	w.Helper()
+	w.until("a job is "+string(want), func() bool {
+		got, err := w.client.Get(w.Context(), job.ID)
+		w.ok(err)
+		return got.State == want
+	})
+}
+
+// wantScript expects that the job waited for the scripted causes, one after the other,
+// without a hole, from when it was made until it started.
+func (w *holdWorld) wantScript() {
+	w.Helper()
+	stretches := w.history()
+	job, err := w.client.Get(w.Context(), w.job.ID)
+	w.ok(err)
+	if !stretches[0].From.Equal(job.CreatedAt) || !stretches[len(stretches)-1].Until.Equal(job.StartedAt) {
+		w.Errorf("it was made at %v and started at %v; it waited %+v", job.CreatedAt, job.StartedAt, stretches)
 	}
-	if !stretches[2].From.Equal(nodes[0].Until) || !stretches[2].Until.Equal(nodes[1].JoinedAt) || stretches[1].From.After(killed) || stretches[2].From.After(killed.Add(lease)) {
-		t.Errorf("nodes %+v; killed at %v; it waited %+v", nodes, killed, stretches)
+	for i, s := range stretches[1:] {
+		if !s.From.Equal(stretches[i].Until) {
+			w.Errorf("between %v and %v nothing is said", stretches[i].Until, s.From)
+		}
+	}
+	at := 0
+	for i, step := range w.script {
+		for at < len(stretches) && !waitsFor(stretches[at], step.code) {
+			at++
+		}
+		if at == len(stretches) {
+			w.Fatalf("it did not wait for cause %d, %s: %+v", i, step.code, stretches)
+		}
+		if from := stretches[at].From; from.Before(step.earliest) || from.After(step.latest) {
+			w.Errorf("%s began at %v, want from %v to %v", step.code, from, step.earliest, step.latest)
+		}
+		for i > 0 && waitsFor(stretches[at], w.script[i-1].code) { // a look saw both
+			if at++; at == len(stretches) {
+				w.Fatalf("cause %s did not end: %+v", w.script[i-1].code, stretches)
+			}
+		}
+	}
+	w.wantGap(stretches)
+}
+
+// wantGap expects that it is known of the time without a witness when no node was there, and
+// nothing else.
+func (w *holdWorld) wantGap(stretches []hold.Stretch) {
+	w.Helper()
+	nodes, err := w.store.Nodes(w.Context())
+	w.ok(err)
+	slices.SortFunc(nodes, func(a, b fairlead.Node) int { return a.JoinedAt.Compare(b.JoinedAt) })
+	lost, came := nodes[0].Until, nodes[2].JoinedAt // of the first witness and of the second
+	if left := nodes[1].Until; left.After(lost) {
+		lost = left
+	}
+	gap := slices.IndexFunc(stretches, func(s hold.Stretch) bool { return waitsFor(s, hold.Unrecorded) })
+	if gap < 0 || gap+2 >= len(stretches) {
+		w.Fatalf("it says nothing of the time without a witness: %+v", stretches)
+	}
+	if none := stretches[gap+1]; !waitsFor(none, fairlead.NoNode) || !none.From.Equal(lost) || !none.Until.Equal(came) || !waitsFor(stretches[gap+2], hold.Unrecorded) {
+		w.Errorf("the first witness was lost at %v, the second came at %v: %+v", lost, came, stretches)
+	}
+}
+
+// A job waits for one cause after the other while the only witness is killed. The next one
+// knows what was before, that no node was there, and claims to know nothing of the rest.
+func TestTheHistoryOfAJobIsWhatHappenedThoughItsWitnessWasKilled(t *testing.T) {
+	for name, database := range demoStores {
+		t.Run(name, func(t *testing.T) {
+			w := newHoldWorld(t, database(t))
+			ctx := t.Context()
+			first := startProcess(t, w.args...)
+			w.until("a node has looked", func() bool { return w.standing().Version != 0 })
+			stop := w.node(func(*fairlead.Job) {})
+			w.awaitState(w.enqueue(&fairlead.Job{Kind: "long"}), fairlead.Running)
+
+			w.ok(w.client.PauseKind(ctx, "k"))
+			w.brings(fairlead.IsPaused, func() { w.job = w.enqueue(&fairlead.Job{Kind: "k"}) })
+			w.brings(fairlead.AtCap, func() {
+				w.limit(fairlead.Limit{Scope: fairlead.LimitQueue, Name: fairlead.DefaultQueue, MaxRunning: 1})
+				w.ok(w.client.ResumeKind(ctx, "k"))
+			})
+			w.brings(fairlead.OverRate, func() {
+				w.limit(fairlead.Limit{Scope: fairlead.LimitGlobal, Rate: 0.001, Burst: 1})
+				w.awaitState(w.enqueue(&fairlead.Job{Kind: "k", Queue: "other"}), fairlead.Succeeded) // it takes the one start that is saved up
+				w.limit(fairlead.Limit{Scope: fairlead.LimitQueue, Name: fairlead.DefaultQueue})
+			})
+			w.brings(fairlead.NoNode, func() {
+				first.kill()
+				stop()
+				w.limit(fairlead.Limit{Scope: fairlead.LimitGlobal})
+			})
+
+			earlier := w.enqueue(&fairlead.Job{Kind: "k", Priority: fairlead.High})
+			release := make(chan struct{})
+			startProcess(t, w.args...)
+			w.brings(fairlead.InLine, func() {
+				stop = w.node(func(job *fairlead.Job) {
+					if job.ID == earlier.ID {
+						<-release
+					}
+				})
+			})
+			close(release)
+			w.awaitState(w.job, fairlead.Succeeded)
+			stop()
+			w.wantScript()
+		})
 	}
 }

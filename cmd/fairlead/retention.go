@@ -29,7 +29,11 @@ type retentionOptions struct {
 func (o *retentionOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.outcomes, retentionFlag, nil, "OUTCOME=TIME: how long finished jobs are kept, as 12h, 30d or forever (repeatable; default succeeded=24h failed=7d cancelled=24h skipped=24h)")
 	f.StringArrayVar(&o.kinds, kindRetentionFlag, nil, "KIND=OUTCOME:TIME...: the same for jobs of a kind, on all nodes (repeatable)")
-	f.StringVar(&o.holds, holdRetentionFlag, "7d", "how long it is kept what kept jobs waiting, as 12h, 30d or forever; off: this node does not record it")
+	holdRetentionFlagVar(f, &o.holds)
+}
+
+func holdRetentionFlagVar(f *pflag.FlagSet, holds *string) {
+	f.StringVar(holds, holdRetentionFlag, "7d", "how long it is kept what kept jobs waiting, as 12h, 30d or forever; off: this node does not record it")
 }
 
 // set puts what was given into the options of a node.
@@ -63,16 +67,21 @@ func (o *retentionOptions) set(node *engine.Options) error {
 		}
 		node.KindRetention[kind] = own
 	}
-	if o.holds == "off" {
-		node.HoldRetention = -1
-		return nil
+	var err error
+	node.HoldRetention, err = parseHoldRetention(o.holds)
+	return err
+}
+
+// parseHoldRetention reads what was given for a node's HoldRetention.
+func parseHoldRetention(text string) (time.Duration, error) {
+	if text == "off" {
+		return -1, nil
 	}
-	age, err := parseRetention(o.holds)
+	age, err := parseRetention(text)
 	if err != nil {
-		return usagef("--%s %w, or off", holdRetentionFlag, err)
+		return 0, usagef("--%s %w, or off", holdRetentionFlag, err)
 	}
-	node.HoldRetention = age
-	return nil
+	return age, nil
 }
 
 // setRetention sets how long jobs of one outcome are kept.

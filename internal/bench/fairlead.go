@@ -35,9 +35,10 @@ type Fairlead struct {
 	Kind  string
 	Queue string
 
-	// Slots and ClaimBatch of the engine; zero means the engine's default.
-	Slots      int
-	ClaimBatch int
+	// Slots, ClaimBatch and HoldRetention of the engine; zero means the engine's default.
+	Slots         int
+	ClaimBatch    int
+	HoldRetention time.Duration
 }
 
 // UnderLoad sets what is not set for workloads with many jobs.
@@ -64,13 +65,14 @@ func (f *Fairlead) Work(ctx context.Context, events Events) error {
 		return nil
 	})
 	return engine.Run(ctx, f.Store, mux, engine.Options{
-		Name:       "bench",
-		Slots:      f.Slots,
-		ClaimBatch: f.ClaimBatch,
-		Queues:     []engine.Queue{{Name: f.Queue}},
-		Retention:  keepAll(),
-		Logger:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Observer:   &endings{ended: events.Ended},
+		Name:          "bench",
+		Slots:         f.Slots,
+		ClaimBatch:    f.ClaimBatch,
+		Queues:        []engine.Queue{{Name: f.Queue}},
+		Retention:     keepAll(),
+		HoldRetention: f.HoldRetention,
+		Logger:        slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Observer:      &endings{ended: events.Ended},
 	})
 }
 

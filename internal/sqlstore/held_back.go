@@ -43,7 +43,6 @@ func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight,
 	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
 		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
 	}
-	sight.Rows = len(lanes) + len(gates) + len(facts.Limits) + len(facts.Nodes)
 	sight.Seen = causes(facts, lanes, gates)
 	return sight, nil
 }
