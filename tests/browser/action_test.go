@@ -50,13 +50,34 @@ func (t *tab) press(selector string) {
 // confirm sends the open form, and waits for the page that says what was done.
 func (t *tab) confirm() {
 	t.Helper()
+	sent := t.sending()
 	value[bool](t, `window.before = true`)
 	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	t.await(`window.before === undefined && document.getElementById("notice") !== null && Number(document.getElementById("live").dataset.updates) > 0`)
+	done.add(sent)
+}
+
+// save sends a form that is a page of its own, and waits for the page that says what was
+// done.
+func (t *tab) save() {
+	t.Helper()
+	sent := t.sending()
+	t.follow("#do")
+	t.await(`document.getElementById("notice") !== null`)
+	done.add(sent)
+}
+
+// shows sends the open form, and waits until it shows what came of it.
+func (t *tab) shows(expression string) {
+	t.Helper()
+	sent := t.sending()
+	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
+	t.await(expression)
+	done.add(sent)
 }
 
 func TestActionsOnAJob(t *testing.T) {
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
 			tab, client := acting(t, lang, job)
@@ -82,11 +103,25 @@ func TestActionsOnAJob(t *testing.T) {
 				tab.quiet(step.act)
 			}
 			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/priority"]`, path))
-			value[bool](tab, `(() => { document.querySelector("#dialog [name=priority]").value = "12"; return true; })()`)
+			tab.fill("priority", "12")
 			tab.confirm()
 			if now, err := client.Get(t.Context(), job.ID); err != nil || now.Priority != 12 {
 				t.Errorf("the priority is %v, %v", now, err)
 			}
+			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/move"]`, path))
+			tab.fill("queue", "letters")
+			tab.confirm()
+			if now, err := client.Get(t.Context(), job.ID); err != nil || now.Queue != "letters" {
+				t.Errorf("the queue is that of %v, %v", now, err)
+			}
+			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/copy"]`, path))
+			tab.fill("args", `{"tea": 2}`)
+			tab.confirm()
+			tab.await(`location.pathname === ` + quoted(fmt.Sprint("/jobs/", job.ID+1)))
+			if copied, err := client.Get(t.Context(), job.ID+1); err != nil || copied.Queue != "letters" || !strings.Contains(string(copied.Args), "tea") {
+				t.Errorf("the copy is %v, %v", copied, err)
+			}
+			tab.visit(path)
 			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/delete"]`, path))
 			tab.do(chromedp.Click(chromedp.CSS("#dialog [data-close]")))
 			tab.await(`!document.getElementById("dialog").open`)
