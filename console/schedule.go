@@ -181,9 +181,9 @@ func (v *visit) runRow(run *fairleadv1.Run, job *fairleadv1.Job) *runRow {
 	row.Started = began
 	switch ended := moment(job.GetFinishedAt()); {
 	case !ended.IsZero():
-		row.Took = shortDuration(ended.Sub(began))
+		row.Took = v.Dur(ended.Sub(began))
 	case job.GetState() == "running" || job.GetState() == "waiting":
-		row.Took = v.T("%s so far", shortDuration(max(0, v.Now.Sub(began)).Truncate(time.Second)))
+		row.Took = v.T("%s so far", v.Dur(max(0, v.Now.Sub(began)).Truncate(time.Second)))
 	}
 	return row
 }

@@ -72,6 +72,12 @@ func used(t *testing.T) map[string]string {
 			texts[line.Title] = "navigation.go"
 		}
 	}
+	for _, unit := range []string{"ms", "s", "m", "h", "d"} {
+		texts[unit] = "duration.go"
+	}
+	for _, rule := range timingRules {
+		texts[rule.english] = "timing.go"
+	}
 	for state := range tones {
 		texts[strings.ReplaceAll(state, "_", " ")] = "state.go"
 	}
