@@ -122,13 +122,7 @@ func TestScreenshots(t *testing.T) {
 	url := demo(t)
 	ripen(t, url)
 	paths := every(open(t, url, wide))
-	for _, as := range []look{
-		{width: 1440, height: 900, lang: "en"}, {width: 1440, height: 900, lang: "zh", dark: true}, {width: 375, height: 800, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true},
-	} {
-		tone := ""
-		if as.dark {
-			tone = "-dark"
-		}
+	for _, as := range looks {
 		tab := open(t, url, as)
 		for _, path := range paths {
 			tab.visit(path)
@@ -138,7 +132,7 @@ func TestScreenshots(t *testing.T) {
 			if name == "" {
 				name = "overview"
 			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d%s.png", name, as.width, tone)), picture, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%s.png", name, as)), picture, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
