@@ -200,17 +200,17 @@ var skipReasons = map[string]string{
 func (v *visit) policies(s *fairleadv1.Schedule) []fact {
 	bound := v.T("no bound")
 	if s.GetMaxConcurrency() > 0 {
-		bound = v.Num(s.GetMaxConcurrency()) + "; " + v.T(policyWords["more:"+s.GetConcurrencyPolicy()])
+		bound = v.T("%s; %s", v.Num(s.GetMaxConcurrency()), v.T(policyWords["more:"+s.GetConcurrencyPolicy()]))
 		if s.GetConcurrencyPolicy() == "queue" {
-			bound += ", " + v.T("at most %s of them", v.Num(s.GetQueueDepth()))
+			bound += v.T(", at most %s of them", v.Num(s.GetQueueDepth()))
 		}
 	}
 	missed := v.T(policyWords["missed:"+s.GetCatchUpMode()])
 	if s.GetCatchUpMode() == "full" {
-		missed += ", " + v.T("at most %s of them", v.Num(s.GetCatchUpLimit()))
+		missed += v.T(", at most %s of them", v.Num(s.GetCatchUpLimit()))
 	}
 	if s.GetCatchUpMode() != "none" {
-		missed += ", " + v.T("up to %s old", v.Dur(s.GetCatchUpWindow()))
+		missed += v.T(", up to %s old", v.Dur(s.GetCatchUpWindow()))
 	}
 	return []fact{
 		{v.T("While an earlier run is active"), v.T(policyWords["overlap:"+s.GetOverlapAction()])},

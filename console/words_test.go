@@ -117,6 +117,19 @@ func TestTranslationsHaveThePlacesOfTheirTexts(t *testing.T) {
 	}
 }
 
+func TestEachThingHasOneWordInChinese(t *testing.T) {
+	words, err := readWords("zh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := regexp.MustCompile(`种类|租客|(?:^|[^无])限制`) // 类型 is a kind, 租户 a tenant, 限额 a limit
+	for english, chinese := range words {
+		if other := others.FindString(chinese); other != "" {
+			t.Errorf("%q has %q in %q", english, other, chinese)
+		}
+	}
+}
+
 func TestNoTranslationIsLeftOver(t *testing.T) {
 	sources := everything(t)
 	for _, lang := range languages[1:] {

@@ -155,6 +155,9 @@ func TestEveryFormIsSoundOverItsPage(t *testing.T) {
 	paths := every(open(t, url, wide))
 	forms := func(tab *tab, path string) []string {
 		tab.visit(path)
+		if at := value[string](tab, `location.pathname + location.search`); at != path {
+			t.Errorf("%s is %s", path, at)
+		}
 		return value[[]string](tab, `[...document.querySelectorAll("main a[data-dialog]")].map(a => a.getAttribute("href"))`)
 	}
 	for _, as := range looks {
