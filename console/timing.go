@@ -26,13 +26,7 @@ func (v *visit) TimingWords(english string) timingWords {
 }
 
 // timingRules are the phrases of timings that have a translation, the outer ones first.
-// What a group catches is a phrase of the kind that parts names: "p" a phrase, "l" a list,
-// "d" a length of time, "t" a text that stays as it is.
-var timingRules = []struct {
-	pattern *regexp.Regexp
-	parts   string
-	english string // what is looked up
-}{
+var timingRules = []phrase{
 	{regexp.MustCompile(`^(.+) \(([A-Za-z0-9_+/-]+)\)$`), "pt", "%s (%s)"},
 	{regexp.MustCompile(`^(at .+) every day$`), "p", "%s every day"},
 	{regexp.MustCompile(`^(.+) on ((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day.*)$`), "pl", "%s on %s"},
@@ -52,33 +46,18 @@ var timingRules = []struct {
 }
 
 func (v *visit) timingPhrase(english string) (text string, known bool) {
-	for _, rule := range timingRules {
-		found := rule.pattern.FindStringSubmatch(english)
-		if found == nil {
-			continue
+	return v.rephrase(timingRules, english, func(kind rune, part string) (text string, known bool) {
+		switch kind {
+		case 'p':
+			return v.timingPhrase(part)
+		case 'l':
+			return v.timingList(part)
+		case 'd':
+			length, err := time.ParseDuration(part)
+			return v.Dur(length), err == nil
 		}
-		values := make([]any, len(rule.parts))
-		for i, part := range rule.parts {
-			if values[i], known = v.timingPart(part, found[i+1]); !known {
-				return "", false
-			}
-		}
-		return v.T(rule.english, values...), true
-	}
-	return "", false
-}
-
-func (v *visit) timingPart(kind rune, english string) (text string, known bool) {
-	switch kind {
-	case 'p':
-		return v.timingPhrase(english)
-	case 'l':
-		return v.timingList(english)
-	case 'd':
-		length, err := time.ParseDuration(english)
-		return v.Dur(length), err == nil
-	}
-	return english, true
+		return part, true
+	})
 }
 
 var (

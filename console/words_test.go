@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,8 +76,8 @@ func used(t *testing.T) map[string]string {
 	for _, unit := range []string{"ms", "s", "m", "h", "d"} {
 		texts[unit] = "duration.go"
 	}
-	for _, rule := range timingRules {
-		texts[rule.english] = "timing.go"
+	for _, p := range slices.Concat(timingRules, refusals) {
+		texts[p.english] = "timing.go or refusal.go"
 	}
 	for state := range tones {
 		texts[strings.ReplaceAll(state, "_", " ")] = "state.go"
