@@ -34,7 +34,7 @@ func every(t *tab) (paths []string) {
 	for i := 0; i < len(paths); i++ {
 		t.visit(paths[i])
 		kinds := map[string]bool{}
-		for _, href := range value[[]string](t, fmt.Sprintf(links, `[data-row]:first-child a[href], main .tabs a[href], main .actions a[href]`)) {
+		for _, href := range value[[]string](t, fmt.Sprintf(links, `[data-row]:first-child a[href], main .tabs a[href], main .actions a[href], main .like a[href]`)) {
 			parts := strings.Split(strings.Split(strings.TrimPrefix(href, prefixOf(t)), "?")[0], "/")
 			kind := parts[1] + fmt.Sprint(len(parts)) + parts[len(parts)-1]
 			if len(parts) > 2 {
