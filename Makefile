@@ -164,10 +164,10 @@ test-browser: bin/testrun
 	cd tests/browser && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 .PHONY: screenshots
-screenshots: ## Take pictures of every page of the console, at 1440 and 375 px, light and dark, into screenshots/
+screenshots: ## Take pictures of every page and dialog of the console, at 1440 and 375 px, light and dark, into screenshots/
 	@$(NEED_CHROMIUM)
 	@mkdir -p screenshots
-	cd tests/browser && FAIRLEAD_SCREENSHOTS=$(CURDIR)/screenshots go test -count=1 -timeout $(TIMEOUT) -run '^TestScreenshots$$' .
+	cd tests/browser && FAIRLEAD_SCREENSHOTS=$(CURDIR)/screenshots go test -count=1 -timeout $(TIMEOUT) -run '^(TestScreenshots|TestEveryFormIsSoundOverItsPage)$$' .
 	@ls screenshots
 
 # What of a store has goroutines meet.

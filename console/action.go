@@ -48,6 +48,18 @@ type actForm struct {
 	Data     any
 }
 
+// barred is what the form of an action shows if the action may not be done yet.
+type barred interface {
+	// Barred reports whether something has to be done first, which the form says.
+	Barred() bool
+}
+
+// Barred reports whether there is no button that does it, because the API would refuse.
+func (f *actForm) Barred() bool {
+	data, is := f.Data.(barred)
+	return is && data.Barred()
+}
+
 // form answers with the form of an action.
 func (c *Console) form(w http.ResponseWriter, r *http.Request, a *action) {
 	who, err := c.identify(r)

@@ -105,6 +105,25 @@ func TestAConflictSaysWhatChangedMeanwhile(t *testing.T) {
 	r.shows(string(body), `id="problem"`, "It was scheduled when you opened this.", ">cancelled<")
 }
 
+// TestTheSecondWhoChangesAJobIsTold has two forms open, of which one is sent before the
+// other.
+func TestTheSecondWhoChangesAJobIsTold(t *testing.T) {
+	for _, test := range []struct{ form, field, first, second string }{{"/priority", "priority", "5", "7"}, {"/move", "queue", "letters", "parcels"}} {
+		t.Run(test.field, func(t *testing.T) {
+			r := newRig(t, false, nil)
+			path := "/jobs/" + text(later(r).ID) + test.form
+			one, other := filled(r.page(http.StatusOK, path)), filled(r.page(http.StatusOK, path))
+			one.Set(test.field, test.first)
+			r.send(http.StatusSeeOther, path, one)
+			other.Set(test.field, test.second)
+			refused := r.send(http.StatusConflict, path, other)
+			r.shows(refused, "This was changed since you opened the form", "Changed meanwhile: it is now "+test.first+".", `name="`+test.field+`" value="`+test.second+`"`)
+			r.send(http.StatusSeeOther, path, filled(refused))
+			r.shows(r.page(http.StatusOK, path), `name="`+test.field+`" value="`+test.second+`"`)
+		})
+	}
+}
+
 func TestWhatWasTypedStaysInAFormThatIsRefused(t *testing.T) {
 	r := newRig(t, false, nil)
 	path := "/jobs/" + text(later(r).ID)

@@ -31,7 +31,7 @@ func (p *parameters) err() error {
 	}
 	for name := range p.values {
 		if !p.form && !slices.Contains(p.asked, name) {
-			return refuse(name, fmt.Sprintf("is not a parameter of this page; it has %s", strings.Join(p.asked, ", ")))
+			return refuse(name, p.v.T("is not a parameter of this page; it has %s", strings.Join(p.asked, ", ")))
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (p *parameters) number(name string) int64 {
 	}
 	n, err := strconv.ParseInt(given, 10, 64)
 	if err != nil || n <= 0 {
-		p.refuse(name, "must be a number above 0")
+		p.refuse(name, p.v.T("must be a number above 0"))
 		return 0
 	}
 	return n
@@ -88,7 +88,7 @@ func (p *parameters) integer(name string) int32 {
 	}
 	n, err := strconv.ParseInt(given, 10, 32)
 	if err != nil {
-		p.refuse(name, "must be a whole number")
+		p.refuse(name, p.v.T("must be a whole number"))
 	}
 	return int32(n)
 }
@@ -101,7 +101,7 @@ func (p *parameters) decimal(name string) float64 {
 	}
 	n, err := strconv.ParseFloat(given, 64)
 	if err != nil {
-		p.refuse(name, "must be a number")
+		p.refuse(name, p.v.T("must be a number"))
 	}
 	return n
 }
@@ -113,7 +113,7 @@ func (p *parameters) choice(name string, values ...string) string {
 	case given == "":
 		return values[0]
 	case !slices.Contains(values, given):
-		p.refuse(name, "must be one of "+strings.TrimPrefix(strings.Join(values, ", "), ", ")) // an empty default is not given
+		p.refuse(name, p.v.T("must be one of %s", strings.TrimPrefix(strings.Join(values, ", "), ", "))) // an empty default is not given
 	}
 	return given
 }
@@ -134,7 +134,7 @@ func (p *parameters) time(name string) *timestamppb.Timestamp {
 		}
 	}
 	if err != nil {
-		p.refuse(name, "must be a time as 2026-01-31T12:00:00Z")
+		p.refuse(name, p.v.T("must be a time as 2026-01-31T12:00:00Z"))
 		return nil
 	}
 	return timestamppb.New(at)

@@ -49,7 +49,7 @@ func (v *visit) RateText(usage *fairleadv1.Usage) string {
 	if usage.GetRate() == 0 {
 		return v.T("%s/s, no limit", v.Rate(usage.GetStarted()))
 	}
-	return fmt.Sprintf("%s / %s/s", v.Rate(usage.GetStarted()), v.Rate(usage.GetRate()))
+	return v.T("%s / %s/s", v.Rate(usage.GetStarted()), v.Rate(usage.GetRate()))
 }
 
 // Progress is a share that is done.

@@ -11,7 +11,7 @@ import (
 var calendarActions = []action{
 	{name: "calendar-form", path: "/new/calendar", Title: "New calendar", Button: "Save", Nav: "calendars", method: "CreateCalendar", load: loadCalendarForm, do: createCalendar},
 	{name: "calendar-form", path: "/calendars/{name}/edit", Title: "Edit the calendar", Button: "Save", Nav: "calendars", method: "UpdateCalendar", load: loadCalendarForm, do: updateCalendar, whatIf: calendarWhatIf},
-	{name: "calendar-delete", path: "/calendars/{name}/delete", Title: "Delete the calendar", Nav: "calendars", method: "DeleteCalendar", Grave: true, load: loadCalendarForm, do: deleteCalendar},
+	{name: "calendar-delete", path: "/calendars/{name}/delete", Title: "Delete the calendar", Nav: "calendars", method: "DeleteCalendar", Grave: true, load: loadCalendarRemoval, do: deleteCalendar},
 }
 
 // calendarForm is a calendar that is edited, or a new one, and what comes of it as it was
@@ -111,8 +111,33 @@ func (v *visit) storedCalendar(calendar *fairleadv1.Calendar) done {
 	return done{Notice: v.T("Calendar %s was stored.", calendar.GetName()), To: "/calendars/" + url.PathEscape(calendar.GetName())}
 }
 
+// calendarRemoval is a calendar that is to be deleted.
+type calendarRemoval struct{ *calendarForm }
+
+// Barred reports whether a schedule names the calendar: the API keeps it then.
+func (r calendarRemoval) Barred() bool { return len(r.Effect.Moves) > 0 }
+
+func loadCalendarRemoval(v *visit) (any, error) {
+	form, err := loadCalendarForm(v)
+	if err != nil {
+		return nil, err
+	}
+	return calendarRemoval{form.(*calendarForm)}, nil
+}
+
+// deleteCalendar removes the calendar as the form showed it: the API has no version for
+// that.
 func deleteCalendar(v *visit) (done, error) {
 	name := v.Value("name")
+	calendar, err := v.editedCalendar()
+	if err != nil {
+		return done{}, err
+	}
+	f := v.fields()
+	v.unchanged(f, map[string]any{"version": calendar.GetVersion()})
+	if err := f.err(); err != nil {
+		return done{}, err
+	}
 	if _, err := v.calendars.DeleteCalendar(v.ctx, &fairleadv1.GetCalendarRequest{Name: name}); err != nil {
 		return done{}, err
 	}

@@ -21,7 +21,9 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 	path := "/calendars/feast%2Fdays"
 	r.shows(r.page(200, path+"?year=2027"), "2027-12-25\n12-25 of every year", "2027-05-01\nthis day", "2027-12-31\n2027-12-27 to 2028-01-02", `href="`+path+`/edit?next=`)
 	r.schedule(`{"name":"nightly","daily":"03:00","calendar":"feast/days","job":{"kind":"noop"}}`)
-	r.shows(r.page(200, path+"/delete"), "It can be deleted once no schedule names it", "nightly")
+	named := r.page(200, path+"/delete")
+	r.shows(named, "It can be deleted once no schedule names it", "nightly")
+	r.hides(named, `id="do"`)
 	r.shows(first(r.sends(409, path+"/delete", url.Values{})), `id="problem"`, "nightly")
 
 	form = filled(r.page(200, path+"/edit"))
@@ -46,6 +48,19 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 	r.asks("DELETE", "/api/v1/schedules/nightly", "")
 	r.shows(r.page(200, path+"/delete"), "1 calendar is removed")
 	r.sends(303, path+"/delete", url.Values{})
+	r.page(404, path)
+}
+
+func TestACalendarThatWasChangedMeanwhileIsNotDeleted(t *testing.T) {
+	r := newPlanner(t, false)
+	r.asks("POST", "/api/v1/calendars", `{"name":"feast"}`)
+	const path = "/calendars/feast"
+	removal, edit := filled(r.page(200, path+"/delete")), filled(r.page(200, path+"/edit"))
+	edit.Set("dates", "12-25")
+	r.sends(303, path+"/edit", edit)
+	page, _ := r.sends(409, path+"/delete", removal)
+	r.shows(page, "This was changed since you opened the form")
+	r.sends(303, path+"/delete", filled(page))
 	r.page(404, path)
 }
 

@@ -20,7 +20,8 @@ const (
 	holdLabels = 330.0
 )
 
-// holdSpans are the spans of time of the page; the first is the default.
+// holdSpans are the spans of time of the page; the first is the default. They are offered
+// by length.
 var holdSpans = []string{"24h", "1h", "6h", "7d"}
 
 // holdsPage is what held work back over a span of time.
@@ -68,8 +69,8 @@ func loadHolds(v *visit) (any, error) {
 		return nil, err
 	}
 	page := &holdsPage{To: v.Now, From: v.Now.Add(-spanOf(last))}
-	for _, span := range holdSpans {
-		page.Spans = append(page.Spans, runSpan{Text: span, Href: v.Here("last", span), Current: span == last})
+	for _, span := range slices.SortedFunc(slices.Values(holdSpans), func(a, b string) int { return cmp.Compare(spanOf(a), spanOf(b)) }) {
+		page.Spans = append(page.Spans, runSpan{Text: v.Dur(spanOf(span)), Href: v.Here("last", span), Current: span == last})
 	}
 	ask.From = timestamppb.New(page.From.Truncate(time.Minute))
 	var holds []*fairleadv1.Hold
@@ -167,7 +168,7 @@ func (v *visit) holdName(h *fairleadv1.Hold) string {
 
 // HeldTitle says when a cause held work back, and for how long.
 func (v *visit) HeldTitle(h heldBack, b heldBar) string {
-	return v.StateName(h.Code) + ": " + h.Name + "\n" + v.clock(b.From) + " – " + v.clock(b.To) + " (" + shortDuration(b.To.Sub(b.From)) + ")"
+	return v.StateName(h.Code) + ": " + h.Name + "\n" + v.clock(b.From) + " – " + v.clock(b.To) + " (" + v.Dur(b.To.Sub(b.From)) + ")"
 }
 
 // BarY is where the bars of a cause begin.

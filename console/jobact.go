@@ -84,10 +84,24 @@ func runJob(v *visit) (done, error) {
 	}, v.T("Job %s is due now.", "#"+v.Value("id")))
 }
 
+// unchangedJob refuses a form that shows something of a job that is not so any more.
+func (v *visit) unchangedJob(f *parameters, shown func(*fairleadv1.Job) map[string]any) error {
+	id, err := v.jobID()
+	if err != nil {
+		return err
+	}
+	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+	if err != nil {
+		return err
+	}
+	v.unchanged(f, shown(job))
+	return f.err()
+}
+
 func setJobPriority(v *visit) (done, error) {
 	f := v.fields()
 	priority := f.integer("priority")
-	if err := f.err(); err != nil {
+	if err := v.unchangedJob(f, func(job *fairleadv1.Job) map[string]any { return map[string]any{"priority": job.GetPriority()} }); err != nil {
 		return done{}, err
 	}
 	return v.onJob(func(id int64) error {
@@ -99,6 +113,9 @@ func setJobPriority(v *visit) (done, error) {
 func moveJob(v *visit) (done, error) {
 	f := v.fields()
 	queue := f.text("queue")
+	if err := v.unchangedJob(f, func(job *fairleadv1.Job) map[string]any { return map[string]any{"queue": job.GetQueue()} }); err != nil {
+		return done{}, err
+	}
 	return v.onJob(func(id int64) error {
 		_, err := v.jobs.MoveJob(v.ctx, &fairleadv1.MoveJobRequest{Id: id, Queue: queue})
 		return err

@@ -79,7 +79,7 @@ func (v *visit) jobFilter() (*jobFilter, error) {
 	f.text, f.like, f.downTo, f.atMost = p.text("text"), p.text("like"), p.number("down_to"), p.number("at_most")
 	for _, state := range f.State {
 		if !slices.Contains(jobStates, state) {
-			p.refuse("state", "must be one of "+strings.Join(jobStates, ", "))
+			p.refuse("state", v.T("must be one of %s", strings.Join(jobStates, ", ")))
 		}
 	}
 	if f.Batch > 0 && f.Schedule > 0 {

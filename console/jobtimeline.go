@@ -26,12 +26,12 @@ func (v *visit) StretchTitle(s stretch) string {
 			title += " (" + v.StateName(s.Reason) + ")"
 		}
 	}
-	return fmt.Sprintf("%s, %s\n%s – %s", title, shortDuration(s.length()), v.clock(s.From), v.clock(s.To))
+	return fmt.Sprintf("%s, %s\n%s – %s", title, v.Dur(s.length()), v.clock(s.From), v.clock(s.To))
 }
 
 // StretchText is what is written into a part of a timeline, if there is room.
 func (v *visit) StretchText(s stretch) string {
-	words := shortDuration(s.length())
+	words := v.Dur(s.length())
 	if s.Run > 0 && s.Width > 110 {
 		words = "#" + v.Num(s.Run) + " · " + words
 	}
@@ -92,7 +92,7 @@ func (v *visit) Phases(timeline []stretch) (all []string) {
 func (v *visit) summary(timeline []stretch) string {
 	var parts []string
 	for _, s := range timeline {
-		parts = append(parts, v.PhaseName(s.What)+" "+shortDuration(s.length()))
+		parts = append(parts, v.PhaseName(s.What)+" "+v.Dur(s.length()))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -145,7 +145,7 @@ func (v *visit) ways(r *runs) {
 	for _, name := range []string{"5m", "15m", "1h", "6h"} {
 		length, _ := time.ParseDuration(name) // they are ours
 		r.Spans = append(r.Spans, runSpan{
-			Text: v.T("Last %s", shortDuration(length)), Href: v.Here("last", name, "from", "", "to", ""), Current: r.Rolling == name,
+			Text: v.T("Last %s", v.Dur(length)), Href: v.Here("last", name, "from", "", "to", ""), Current: r.Rolling == name,
 		})
 	}
 }
@@ -231,7 +231,7 @@ func (v *visit) BarTitle(bar ganttBar) string {
 	if bar.Jobs > 1 {
 		return fmt.Sprintf("%s\n%s – %s", v.N(bar.Jobs, "%s job", "%s jobs"), v.clock(bar.Waits), v.clock(bar.Ends))
 	}
-	waited, took := shortDuration(bar.Starts.Sub(bar.Waits)), shortDuration(bar.Ends.Sub(bar.Starts))
+	waited, took := v.Dur(bar.Starts.Sub(bar.Waits)), v.Dur(bar.Ends.Sub(bar.Starts))
 	return fmt.Sprintf("%s #%d\n%s\n%s\n%s – %s", bar.Kind, bar.ID, v.StateName(bar.State), v.T("waited %s, ran %s", waited, took), v.clock(bar.Starts), v.clock(bar.Ends))
 }
 

@@ -181,9 +181,9 @@ func (v *visit) runRow(run *fairleadv1.Run, job *fairleadv1.Job) *runRow {
 	row.Started = began
 	switch ended := moment(job.GetFinishedAt()); {
 	case !ended.IsZero():
-		row.Took = shortDuration(ended.Sub(began))
+		row.Took = v.Dur(ended.Sub(began))
 	case job.GetState() == "running" || job.GetState() == "waiting":
-		row.Took = v.T("%s so far", shortDuration(max(0, v.Now.Sub(began)).Truncate(time.Second)))
+		row.Took = v.T("%s so far", v.Dur(max(0, v.Now.Sub(began)).Truncate(time.Second)))
 	}
 	return row
 }
@@ -200,17 +200,17 @@ var skipReasons = map[string]string{
 func (v *visit) policies(s *fairleadv1.Schedule) []fact {
 	bound := v.T("no bound")
 	if s.GetMaxConcurrency() > 0 {
-		bound = v.Num(s.GetMaxConcurrency()) + "; " + v.T(policyWords["more:"+s.GetConcurrencyPolicy()])
+		bound = v.T("%s; %s", v.Num(s.GetMaxConcurrency()), v.T(policyWords["more:"+s.GetConcurrencyPolicy()]))
 		if s.GetConcurrencyPolicy() == "queue" {
-			bound += ", " + v.T("at most %s of them", v.Num(s.GetQueueDepth()))
+			bound += v.T(", at most %s of them", v.Num(s.GetQueueDepth()))
 		}
 	}
 	missed := v.T(policyWords["missed:"+s.GetCatchUpMode()])
 	if s.GetCatchUpMode() == "full" {
-		missed += ", " + v.T("at most %s of them", v.Num(s.GetCatchUpLimit()))
+		missed += v.T(", at most %s of them", v.Num(s.GetCatchUpLimit()))
 	}
 	if s.GetCatchUpMode() != "none" {
-		missed += ", " + v.T("up to %s old", v.Dur(s.GetCatchUpWindow()))
+		missed += v.T(", up to %s old", v.Dur(s.GetCatchUpWindow()))
 	}
 	return []fact{
 		{v.T("While an earlier run is active"), v.T(policyWords["overlap:"+s.GetOverlapAction()])},

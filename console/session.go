@@ -100,15 +100,15 @@ func (v *visit) refusal(err error) (status int, text string) {
 	case connect.CodeUnauthenticated:
 		return http.StatusUnauthorized, v.T("The token is unknown, was revoked or has expired. Ask an admin for another.")
 	case connect.CodePermissionDenied:
-		return http.StatusForbidden, refused.Message()
+		return http.StatusForbidden, v.refusalWords(refused.Message())
 	case connect.CodeNotFound:
-		return http.StatusNotFound, refused.Message()
+		return http.StatusNotFound, v.refusalWords(refused.Message())
 	case connect.CodeInvalidArgument:
-		return http.StatusBadRequest, strings.TrimPrefix(refused.Message(), "invalid: ") // the status says it
+		return http.StatusBadRequest, v.refusalWords(strings.TrimPrefix(refused.Message(), "invalid: ")) // the status says it
 	case connect.CodeFailedPrecondition:
-		return http.StatusConflict, refused.Message()
+		return http.StatusConflict, v.refusalWords(refused.Message())
 	case connect.CodeResourceExhausted:
-		return http.StatusTooManyRequests, refused.Message()
+		return http.StatusTooManyRequests, v.refusalWords(refused.Message())
 	case connect.CodeUnavailable, connect.CodeDeadlineExceeded:
 		return http.StatusServiceUnavailable, v.T("The database does not answer. The page tries again soon.")
 	}

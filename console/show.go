@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -82,50 +83,15 @@ func (v *visit) Num(value any) string {
 	return sign + digits
 }
 
-// Rate writes a number per second: 0.25, 3.1, 120.
+// Rate writes a number per second: 0.25, 3, 3.1, 120.
 func (v *visit) Rate(rate float64) string {
 	switch {
-	case rate == 0:
-		return "0"
 	case rate < 1:
-		return strconv.FormatFloat(rate, 'f', 2, 64)
+		return strconv.FormatFloat(math.Round(100*rate)/100, 'f', -1, 64)
 	case rate < 100:
-		return strconv.FormatFloat(rate, 'f', 1, 64)
+		return strconv.FormatFloat(math.Round(10*rate)/10, 'f', -1, 64)
 	}
 	return v.Num(int64(rate + 0.5))
-}
-
-// Dur writes how long something takes: 340ms, 12s, 3m 5s, 2h 10m, 4d 3h.
-func (v *visit) Dur(value any) string { return shortDuration(span(value)) }
-
-func shortDuration(d time.Duration) string {
-	if d < 0 {
-		return "-" + shortDuration(-d)
-	}
-	pair := func(large int64, unit string, small int64, smaller string) string {
-		if small == 0 {
-			return fmt.Sprintf("%d%s", large, unit)
-		}
-		return fmt.Sprintf("%d%s %d%s", large, unit, small, smaller)
-	}
-	switch seconds := int64(d / time.Second); {
-	case d == 0:
-		return "0s"
-	case d < time.Millisecond:
-		return "<1ms"
-	case d < time.Second:
-		return fmt.Sprintf("%dms", d/time.Millisecond)
-	case d < 10*time.Second:
-		return strconv.FormatFloat(float64(d/(100*time.Millisecond))/10, 'f', -1, 64) + "s"
-	case seconds < 60:
-		return fmt.Sprintf("%ds", seconds)
-	case seconds < 3600:
-		return pair(seconds/60, "m", seconds%60, "s")
-	case seconds < 24*3600:
-		return pair(seconds/3600, "h", seconds%3600/60, "m")
-	default:
-		return pair(seconds/(24*3600), "d", seconds%(24*3600)/3600, "h")
-	}
 }
 
 // When writes a time in the viewer's zone, with UTC when one points at it. A zone that
@@ -148,9 +114,9 @@ func (v *visit) Ago(value any, zones ...string) template.HTML {
 	words := v.T("just now")
 	switch {
 	case distance >= time.Second:
-		words = v.T("%s ago", shortDuration(rounded(distance)))
+		words = v.T("%s ago", v.Dur(rounded(distance)))
 	case distance <= -time.Second:
-		words = v.T("in %s", shortDuration(rounded(-distance)))
+		words = v.T("in %s", v.Dur(rounded(-distance)))
 	}
 	return v.timeElement(at, words, zones)
 }

@@ -69,3 +69,12 @@ func (v *visit) N(n any, one, many string) string {
 	}
 	return v.T(many, v.Num(number))
 }
+
+// Gap is what stands between two sentences, or between a colon and what follows it:
+// nothing in a language whose marks are as wide as a word.
+func (v *visit) Gap() string {
+	if v.Lang == "zh" {
+		return ""
+	}
+	return " "
+}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,6 +73,12 @@ func used(t *testing.T) map[string]string {
 			texts[line.Title] = "navigation.go"
 		}
 	}
+	for _, unit := range []string{"ms", "s", "m", "h", "d"} {
+		texts[unit] = "duration.go"
+	}
+	for _, p := range slices.Concat(timingRules, refusals) {
+		texts[p.english] = "timing.go or refusal.go"
+	}
 	for state := range tones {
 		texts[strings.ReplaceAll(state, "_", " ")] = "state.go"
 	}
@@ -107,6 +114,19 @@ func TestTranslationsHaveThePlacesOfTheirTexts(t *testing.T) {
 			if want, got := len(places.FindAllString(text, -1)), len(places.FindAllString(other, -1)); want != got {
 				t.Errorf("%q has %d places, and %q in %s has %d", text, want, other, lang, got)
 			}
+		}
+	}
+}
+
+func TestEachThingHasOneWordInChinese(t *testing.T) {
+	words, err := readWords("zh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := regexp.MustCompile(`种类|租客|(?:^|[^无])限制`) // 类型 is a kind, 租户 a tenant, 限额 a limit
+	for english, chinese := range words {
+		if other := others.FindString(chinese); other != "" {
+			t.Errorf("%q has %q in %q", english, other, chinese)
 		}
 	}
 }

@@ -30,27 +30,30 @@
   function draw(element) {
     const figures = element.dataset.figures;
     const known = charts.get(element);
-    if (known && known.figures === figures && known.width === element.clientWidth) return;
+    if (known && known.figures === figures && known.width === element.clientWidth && known.height === element.clientHeight) return;
     const data = JSON.parse(figures);
     if (data[0].length === 1) { // a single moment has no length: it stands at the end of two minutes
       data[0].unshift(data[0][0] - 120);
       for (const column of data.slice(1)) column.unshift(null);
     }
-    if (known && known.width === element.clientWidth) {
+    if (known && known.width === element.clientWidth && known.height === element.clientHeight) {
       known.figures = figures;
       known.plot.setData(data);
       return;
     }
     if (known) known.plot.destroy();
     const names = JSON.parse(element.dataset.series);
+    const zone = document.documentElement.dataset.zone;
+    const clock = (at, finest) => new Intl.DateTimeFormat("en-GB", {timeZone: zone, hour: "2-digit", minute: "2-digit", second: finest < 60 ? "2-digit" : undefined}).format(at * 1000);
     const axis = {stroke: color("--text-dim"), grid: {stroke: color("--line"), width: 1}, ticks: {show: false}, font: "11px system-ui"};
     const plot = new uPlot({
       width: element.clientWidth, height: element.clientHeight || 180, cursor: {y: false}, legend: {show: false},
       scales: {x: {time: true, range: (_, low, high) => [Math.min(low, high - 120), high]}, y: {range: (_, low, high) => [0, Math.max(1, high * 1.15)]}},
-      axes: [axis, {...axis, size: 44}],
+      tzDate: at => uPlot.tzDate(new Date(at * 1000), zone),
+      axes: [{...axis, size: 28, space: 76, values: (_, moments, __, ___, step) => moments.map(at => clock(at, step))}, {...axis, size: 44}],
       series: [{}, ...names.map((name, i) => ({label: name, stroke: color("--chart-" + (i + 1)), width: 2, fill: i ? undefined : color("--chart-fill"), points: {show: false}}))],
     }, data, element);
-    charts.set(element, {plot, figures, width: element.clientWidth});
+    charts.set(element, {plot, figures, width: element.clientWidth, height: element.clientHeight});
   }
   function drawAll() {
     document.querySelectorAll("[data-chart]").forEach(draw);

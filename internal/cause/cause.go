@@ -35,21 +35,32 @@ var particulars = []struct {
 }
 
 // Of is what errors of the same cause have in common: the first line without its
-// numbers, ids, quoted texts, times and addresses.
+// numbers, ids, quoted texts, times and addresses. A cause is its own cause.
 func Of(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
 	line = strings.Join(strings.Fields(line), " ")
 	if utf8.RuneCountInString(line) > 4*normalisedLength { // what follows costs by length
 		line = string([]rune(line)[:4*normalisedLength])
 	}
+	// What stands for a particular may be a part of another one, as N is of N://x. Each
+	// round takes away a digit, a mark or a quoted character, so that there is a last one.
+	for before := ""; line != before; {
+		before = line
+		line = withoutParticulars(line)
+	}
+	if line == "" {
+		return noErrorText
+	}
+	return line
+}
+
+// withoutParticulars replaces what it finds of them in one round, and cuts what is left.
+func withoutParticulars(line string) string {
 	for _, p := range particulars {
 		line = p.pattern.ReplaceAllString(line, p.instead)
 	}
 	if runes := []rune(line); len(runes) > normalisedLength {
-		line = string(runes[:normalisedLength]) + "…"
-	}
-	if line == "" {
-		return noErrorText
+		return string(runes[:normalisedLength]) + "…"
 	}
 	return line
 }

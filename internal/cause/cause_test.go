@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func TestErrorsOfTheSameCauseAreNormalisedToTheSameText(t *testing.T) {
@@ -49,10 +51,29 @@ func TestANormalisedErrorIsShortAndValid(t *testing.T) {
 func TestACauseIsItsOwnCause(t *testing.T) {
 	for _, text := range []string{
 		"", "order 17 not found", `GET https://shop.example/orders/17?x=1: unknown "field" of 'x' at 10.0.0.7:80, 2026-01-31T12:00:00Z`,
-		"mail to ada@example.org: 0xc000012345 9f86d081884c7d65", strings.Repeat("word 17 ", 500),
+		"mail to ada@example.org: 0xc000012345 9f86d081884c7d65", strings.Repeat("word 17 ", 500), "17://x", "[::1]://x",
+		strings.Repeat("w ", 146) + "soo a:// is", // what is cut off is marked by a character that an address may have
 	} {
 		if once := Of(text); Of(once) != once {
 			t.Errorf("%q becomes %q, and that %q", text, once, Of(once))
 		}
 	}
+}
+
+// TestEveryCauseIsItsOwnCause is of texts that are made of what particulars are made of.
+func TestEveryCauseIsItsOwnCause(t *testing.T) {
+	piece := rapid.OneOf(
+		rapid.SampledFrom([]string{"://", "@", ":", ".", "-", " ", "17", "a", "fe"}),
+		rapid.SampledFrom([]string{
+			"\n", "\"", "'", "`", "\\", "[", "]", "(", "=", ",", "…", "é", "N", "URL", "ADDRESS", "0x1f", "10.0.0.7:80", "[::1]", "2026-01-31", "T12:00:00Z", "a@b.c",
+			"http://x", "123e4567-e89b-12d3-a456-426614174000", "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa", strings.Repeat("w", 250),
+		}),
+		rapid.StringN(0, 5, -1),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(piece, 0, 40).Draw(t, "pieces"), "")
+		if once := Of(text); Of(once) != once {
+			t.Fatalf("%q becomes %q, and that %q", text, once, Of(once))
+		}
+	})
 }

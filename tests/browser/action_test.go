@@ -44,19 +44,40 @@ func acting(t *testing.T, lang string, jobs ...*fairlead.Job) (*tab, *fairlead.C
 func (t *tab) press(selector string) {
 	t.Helper()
 	t.do(chromedp.Click(chromedp.CSS(selector)))
-	t.await(`document.getElementById("dialog").open && document.querySelector("#dialog #do") !== null`)
+	t.await(`document.getElementById("dialog").open && document.querySelector("#dialog .buttons") !== null`)
 }
 
 // confirm sends the open form, and waits for the page that says what was done.
 func (t *tab) confirm() {
 	t.Helper()
+	sent := t.sending()
 	value[bool](t, `window.before = true`)
 	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	t.await(`window.before === undefined && document.getElementById("notice") !== null && Number(document.getElementById("live").dataset.updates) > 0`)
+	done.add(sent)
+}
+
+// save sends a form that is a page of its own, and waits for the page that says what was
+// done.
+func (t *tab) save() {
+	t.Helper()
+	sent := t.sending()
+	t.follow("#do")
+	t.await(`document.getElementById("notice") !== null`)
+	done.add(sent)
+}
+
+// shows sends the open form, and waits until it shows what came of it.
+func (t *tab) shows(expression string) {
+	t.Helper()
+	sent := t.sending()
+	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
+	t.await(expression)
+	done.add(sent)
 }
 
 func TestActionsOnAJob(t *testing.T) {
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
 			tab, client := acting(t, lang, job)
@@ -82,11 +103,25 @@ func TestActionsOnAJob(t *testing.T) {
 				tab.quiet(step.act)
 			}
 			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/priority"]`, path))
-			value[bool](tab, `(() => { document.querySelector("#dialog [name=priority]").value = "12"; return true; })()`)
+			tab.fill("priority", "12")
 			tab.confirm()
 			if now, err := client.Get(t.Context(), job.ID); err != nil || now.Priority != 12 {
 				t.Errorf("the priority is %v, %v", now, err)
 			}
+			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/move"]`, path))
+			tab.fill("queue", "letters")
+			tab.confirm()
+			if now, err := client.Get(t.Context(), job.ID); err != nil || now.Queue != "letters" {
+				t.Errorf("the queue is that of %v, %v", now, err)
+			}
+			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/copy"]`, path))
+			tab.fill("args", `{"tea": 2}`)
+			tab.confirm()
+			tab.await(`location.pathname === ` + quoted(fmt.Sprint("/jobs/", job.ID+1)))
+			if copied, err := client.Get(t.Context(), job.ID+1); err != nil || copied.Queue != "letters" || !strings.Contains(string(copied.Args), "tea") {
+				t.Errorf("the copy is %v, %v", copied, err)
+			}
+			tab.visit(path)
 			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/delete"]`, path))
 			tab.do(chromedp.Click(chromedp.CSS("#dialog [data-close]")))
 			tab.await(`!document.getElementById("dialog").open`)
@@ -122,8 +157,9 @@ func TestEveryFormIsSoundOverItsPage(t *testing.T) {
 		tab.visit(path)
 		return value[[]string](tab, `[...document.querySelectorAll("main a[data-dialog]")].map(a => a.getAttribute("href"))`)
 	}
-	for _, as := range []look{{width: 1440, height: 900, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true}} {
-		t.Run(fmt.Sprintf("%s, %d px", as.lang, as.width), func(t *testing.T) {
+	var first map[string]bool // the forms of the first look
+	for i, as := range looks {
+		t.Run(as.String(), func(t *testing.T) {
 			tab := open(t, url, as)
 			seen := map[string]bool{}
 			for _, path := range paths {
@@ -146,7 +182,7 @@ func TestEveryFormIsSoundOverItsPage(t *testing.T) {
 					tab.quiet(form)
 					if dir != "" {
 						picture := send(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{}).Data
-						if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("form-%s-%s-%d.png", form, as.lang, as.width)), picture, 0o644); err != nil {
+						if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("form-%s-%s.png", form, as)), picture, 0o644); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -154,7 +190,12 @@ func TestEveryFormIsSoundOverItsPage(t *testing.T) {
 					tab.await(`!document.getElementById("dialog").open`)
 				}
 			}
-			t.Logf("%d forms: %v", len(seen), slices.Sorted(maps.Keys(seen)))
+			if i == 0 {
+				first = seen
+				t.Logf("%d forms: %v", len(seen), slices.Sorted(maps.Keys(seen)))
+			} else if !maps.Equal(seen, first) {
+				t.Errorf("the forms are %v, and were %v", slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(first)))
+			}
 		})
 	}
 }

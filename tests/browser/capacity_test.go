@@ -12,7 +12,7 @@ import (
 
 // TestActionsOnCapacity pauses, limits and declares in both languages.
 func TestActionsOnCapacity(t *testing.T) {
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			tab, client := acting(t, lang, &fairlead.Job{Kind: "noop", Queue: "mail", Tenant: "acme"})
 			paused := func(scope fairlead.PauseScope, name string, want bool) {
@@ -39,14 +39,6 @@ func TestActionsOnCapacity(t *testing.T) {
 				paused(what.scope, what.name, false)
 				tab.quiet(what.page)
 			}
-			if err := client.PauseKind(t.Context(), "noop"); err != nil { // no node: only a paused kind is listed
-				t.Fatal(err)
-			}
-			tab.visit("/queues")
-			tab.press(`main a[href^="/kinds/noop/resume"]`)
-			tab.confirm()
-			paused(fairlead.PauseKind, "noop", false)
-
 			tab.visit("/tenants")
 			tab.press(`main a[href^="/new/limit"]`)
 			tab.fill("of", "kind")
@@ -79,8 +71,7 @@ func TestActionsOnCapacity(t *testing.T) {
 			tab.visit("/tokens")
 			tab.press(`main a[href^="/new/token"]`)
 			tab.fill("name", "robot")
-			tab.do(chromedp.Click(chromedp.CSS("#dialog #do")))
-			tab.await(`(document.querySelector("#dialog #secret")?.textContent ?? "").length > 20`)
+			tab.shows(`(document.querySelector("#dialog #secret")?.textContent ?? "").length > 20`)
 			tab.visit("/tokens")
 			tab.press(`main a[href^="/tokens/1/delete"]`)
 			tab.confirm()
@@ -89,31 +80,58 @@ func TestActionsOnCapacity(t *testing.T) {
 	}
 }
 
-// TestAllJobsOfAListAreActedOn cancels what a filter chooses, and stops it before it begins:
-// no node carries it out.
+// TestAllJobsOfAListAreActedOn begins each bulk action on what a filter chooses, and stops
+// it before it does anything: no node carries it out.
 func TestAllJobsOfAListAreActedOn(t *testing.T) {
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			due := time.Now().Add(time.Hour)
 			tab, _ := acting(t, lang, &fairlead.Job{Kind: "noop", NotBefore: due}, &fairlead.Job{Kind: "noop", NotBefore: due}, &fairlead.Job{Kind: "other", NotBefore: due})
-			tab.visit("/jobs?state=scheduled&kind=noop")
-			tab.do(chromedp.Click(chromedp.CSS("#bulk-buttons summary")))
-			tab.press(`#bulk-buttons a[href^="/new/bulk/cancel"]`)
-			if matched := value[string](tab, `document.getElementById("bulk-matched").innerText`); matched != "2" {
-				t.Errorf("%s match", matched)
+			for _, bulk := range []struct{ action, matched string }{{"cancel", "2"}, {"run", "2"}, {"delete", "2"}, {"prioritize", "2"}, {"move", "2"}, {"retry", "0"}} {
+				tab.visit("/jobs?kind=noop")
+				tab.do(chromedp.Click(chromedp.CSS("#bulk-buttons summary")))
+				tab.press(`#bulk-buttons a[href^="/new/bulk/` + bulk.action + `"]`)
+				if matched := value[string](tab, `document.getElementById("bulk-matched").innerText`); matched != bulk.matched {
+					t.Errorf("%s: %s match", bulk.action, matched)
+				}
+				if bulk.action == "move" {
+					tab.fill("queue", "letters")
+				}
+				tab.confirm()
+				tab.await(`location.pathname.startsWith("/bulks/")`)
+				tab.press(`main a[href*="/stop"]`)
+				tab.confirm()
+				tab.quiet(bulk.action)
 			}
-			tab.confirm()
-			tab.await(`location.pathname.startsWith("/bulks/")`)
-			tab.press(`main a[href*="/stop"]`)
-			tab.confirm()
-			tab.quiet("bulk")
+		})
+	}
+}
+
+func TestAKindIsPausedAndGoesOn(t *testing.T) {
+	w := newWorks(t) // has a node: its kinds are listed
+	for _, lang := range languages {
+		t.Run(lang, func(t *testing.T) {
+			as := wide
+			as.lang = lang
+			tab := open(t, w.url, as)
+			tab.visit("/queues")
+			for _, step := range []string{"pause", "resume", "pause", "resume"} {
+				button := `#kinds a[href*="/` + step + `?"]`
+				tab.await(`document.querySelector(` + quoted(button) + `) !== null`)
+				tab.press(button)
+				tab.confirm()
+				if is := value[bool](tab, `document.querySelector("#kinds a[href*='/resume?']") !== null`); is != (step == "pause") {
+					t.Errorf("after %s the kind is paused: %v", step, is)
+				}
+			}
+			tab.quiet("kinds")
 		})
 	}
 }
 
 func TestANodeIsDrainedAndGoesOn(t *testing.T) {
 	url := serve(t, filepath.Join(t.TempDir(), "node.db"))
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			as := wide
 			as.lang = lang

@@ -64,6 +64,21 @@ type look struct {
 	cookies       map[string]string
 }
 
+// looks are those of which pictures are taken: both languages, in the light and in the
+// dark, on a large and on a small screen.
+var looks = []look{
+	{width: 1440, height: 900, lang: "en"}, {width: 1440, height: 900, lang: "zh", dark: true}, {width: 375, height: 800, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true},
+}
+
+// String is a look in the name of a picture: en-1440, zh-375-dark.
+func (l look) String() string {
+	name := fmt.Sprintf("%s-%d", l.lang, l.width)
+	if l.dark {
+		name += "-dark"
+	}
+	return name
+}
+
 var wide = look{width: 1440, height: 900, lang: "en"}
 
 // open opens a tab for the pages of a server. The test is skipped, loudly, where there is
@@ -175,8 +190,9 @@ func (t *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // visit opens a page and waits until its live part is connected.
 func (t *tab) visit(path string) {
 	t.Helper()
-	t.do(chromedp.Navigate(t.base+path), chromedp.WaitReady(chromedp.CSS("main")))
-	t.await(`!document.getElementById("live") || Number(document.getElementById("live").dataset.updates) > 0`)
+	value[bool](t, `window.left = true`) // the page before may be there for a while
+	t.do(chromedp.Navigate(t.base + path))
+	t.await(`window.left === undefined && document.querySelector("main") !== null && (!document.getElementById("live") || Number(document.getElementById("live").dataset.updates) > 0)`)
 }
 
 // await waits until an expression is true, also while one page follows another.

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,11 +28,18 @@ func frozenDemo(t *testing.T) (url string) {
 }
 
 // ripen waits until a demo has something on each screen: jobs that failed for good, a
-// batch that has failures, a sweep under way.
+// batch that has failures, a sweep under way, a bulk action.
 func ripen(t *testing.T, url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
+	bulk, err := http.Post(url+"/api/v1/bulks", "application/json", strings.NewReader(`{"action":"prioritize","filter":{"state":["scheduled"]},"priority":1,"reason":"to be seen"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bulk.Body.Close(); bulk.StatusCode != http.StatusOK && bulk.StatusCode != http.StatusCreated {
+		t.Fatalf("a bulk action is answered with %d", bulk.StatusCode)
+	}
 	for _, path := range []string{"/api/v1/jobs?state=failed&kind=demo.import&page_size=1", "/api/v1/jobs?state=failed&kind=demo.host.upgrade&page_size=1", "/api/v1/sweeps?state=running&page_size=1", "/api/v1/jobs?state=waiting&page_size=1"} {
 		for strings.Contains(fetch(t, url+path), `"items":[]`) || !strings.Contains(fetch(t, url+path), `"id"`) {
 			select {

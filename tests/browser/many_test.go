@@ -140,7 +140,7 @@ func (t *tab) upload(name, content string) {
 }
 
 func TestActionsOnBatchesAndSweeps(t *testing.T) {
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			w := newWorks(t)
 			as := wide
@@ -179,43 +179,4 @@ func TestActionsOnBatchesAndSweeps(t *testing.T) {
 			w.walkSweep(tab)
 		})
 	}
-}
-
-// walkSweep does all that can be done to a sweep.
-func (w *works) walkSweep(tab *tab) {
-	w.Helper()
-	s, err := w.sweeps.Put(w.Context(), sweep.Sweep{Name: "spring", Kind: "mail", To: 6, Rate: 0.0001})
-	if err != nil {
-		w.Fatal(err)
-	}
-	ended := func() sweep.Sweep {
-		w.Helper()
-		ctx, cancel := context.WithTimeout(w.Context(), patience.Limit)
-		defer cancel()
-		now, err := w.sweeps.Wait(ctx, s.ID)
-		if err != nil {
-			w.Fatal(err)
-		}
-		return now
-	}
-	tab.visit("/sweeps")
-	tab.pressed(fmt.Sprintf(`#sweep-%d .row-actions a[href*="/start"]`, s.ID))
-	tab.visit(fmt.Sprint("/sweeps/", s.ID))
-	tab.pressed(`#sweep-actions a[href*="/stop"]`)
-	ended()
-	tab.await(`document.querySelector("#sweep-actions a[href*='/start']") !== null`)
-	tab.press(`#sweep-actions a[href*="/set"]`)
-	tab.accessible("/sweeps/set")
-	tab.fill("rate", "0")
-	tab.confirm()
-	tab.pressed(`#sweep-actions a[href*="/start"]`)
-	if now := ended(); now.State != sweep.Finished || now.Progress.Abandoned != 1 {
-		w.Errorf("the sweep is %+v", now)
-	}
-	tab.await(`document.querySelector("#sweep-actions a[href*='/retry']") !== null`)
-	tab.pressed(`#sweep-actions a[href*="/retry"]`)
-	ended()
-	tab.await(`document.querySelector("#sweep-actions a[href*='/delete']") !== null`)
-	tab.pressed(`#sweep-actions a[href*="/delete"]`)
-	tab.await(`location.pathname === "/sweeps"`)
 }

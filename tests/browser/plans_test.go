@@ -53,7 +53,7 @@ func (t *tab) enters(name, text string) {
 }
 
 func TestActionsOnASchedule(t *testing.T) {
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			tab, client := planning(t, lang, schedule.Schedule{Name: "hourly", Cron: "0 * * * *", Job: fairlead.Job{Kind: "noop"}})
 			stored := func() schedule.Schedule {
@@ -103,7 +103,7 @@ func TestTheRequestOfAScheduleIsTested(t *testing.T) {
 	}))
 	t.Cleanup(target.Close)
 	args := []byte(`{"url":"` + target.URL + `/tea","headers":{"Authorization":"sesame"},"body":{"cups":2}}`)
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			tab, client := planning(t, lang, schedule.Schedule{Name: "tea", Daily: "16:00", Job: fairlead.Job{Kind: "http", Args: args}})
 			s, err := client.Get(t.Context(), "tea")
@@ -112,8 +112,7 @@ func TestTheRequestOfAScheduleIsTested(t *testing.T) {
 			}
 			tab.visit(fmt.Sprint("/schedules/", s.ID))
 			tab.press(`#schedule-actions a[href*="/test?"]`)
-			tab.do(chromedp.Click(chromedp.CSS("#dialog #do")))
-			tab.await(`document.querySelector("#dialog #tested.done") !== null && document.getElementById("test-response").innerText.includes("ready")`)
+			tab.shows(`document.querySelector("#dialog #tested.done") !== null && document.getElementById("test-response").innerText.includes("ready")`)
 			if value[bool](tab, `document.getElementById("dialog").innerText.includes("sesame")`) {
 				t.Error("the password is shown")
 			}
@@ -126,7 +125,7 @@ func TestTheRequestOfAScheduleIsTested(t *testing.T) {
 }
 
 func TestAScheduleIsMadeAndEdited(t *testing.T) {
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			tab, client := planning(t, lang)
 			tab.visit("/schedules")
@@ -147,12 +146,10 @@ func TestAScheduleIsMadeAndEdited(t *testing.T) {
 			tab.shot("schedule-form-" + lang)
 			tab.accessible("schedule-form")
 			tab.fits("schedule-form")
-			tab.follow("#do")
-			tab.await(`document.getElementById("notice") !== null`)
+			tab.save()
 			tab.follow(`main a[href*="/edit?"]`)
 			tab.enters("description", "of mails")
-			tab.follow("#do")
-			tab.await(`document.getElementById("notice") !== null`)
+			tab.save()
 			if s, err := client.Get(t.Context(), "nightly"); err != nil || s.Description != "of mails" || s.Zone != "Europe/Paris" || s.Job.Kind != "http" {
 				t.Errorf("stored is %+v, %v", s, err)
 			}
@@ -183,7 +180,7 @@ func (t *tab) shot(name string) {
 }
 
 func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
-	for _, lang := range []string{"en", "zh"} {
+	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			tab, client := planning(t, lang)
 			tab.visit("/calendars")
@@ -193,12 +190,11 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 			tab.await(`document.querySelectorAll("#calendar-effect [data-excluded]").length === 1`)
 			tab.enters("weekday_sunday", "true")
 			tab.await(`document.querySelectorAll("#calendar-effect [data-excluded]").length > 50`)
-			tab.follow("#do")
-			tab.await(`location.pathname === "/calendars/feast" && document.getElementById("notice") !== null`)
+			tab.save()
+			tab.await(`location.pathname === "/calendars/feast"`)
 			tab.follow(`#calendar-actions a[href*="/edit?"]`)
 			tab.enters("description", "of banks")
-			tab.follow("#do")
-			tab.await(`document.getElementById("notice") !== null`)
+			tab.save()
 			if calendars, err := client.Calendars(t.Context()); err != nil || len(calendars) != 1 || calendars[0].Description != "of banks" || len(calendars[0].Weekdays) != 1 {
 				t.Errorf("stored are %+v, %v", calendars, err)
 			}

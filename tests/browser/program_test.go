@@ -3,6 +3,7 @@ package browser
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,6 +33,9 @@ var program = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if code == 0 && allTestsRan() {
+		code = everyActionWasDone()
+	}
 	if browser, err := chromium(); err == nil {
 		stop(browser)
 	}
@@ -39,6 +43,29 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}
 	os.Exit(code)
+}
+
+// allTestsRan reports whether none was left out, be it by a flag or because there is no
+// browser.
+func allTestsRan() bool {
+	_, err := chromium()
+	return err == nil && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" && !testing.Short()
+}
+
+// everyActionWasDone returns 1 if there is something that a person can do by the console
+// and that no test has done in both languages.
+func everyActionWasDone() (code int) {
+	all, err := actions()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the actions of the console are not known:", err)
+		return 1
+	}
+	missing, err := done.missing(all)
+	if err != nil || len(missing) > 0 {
+		fmt.Fprintf(os.Stderr, "no test has done %q, %v\n", missing, err)
+		return 1
+	}
+	return 0
 }
 
 // serve starts the program with an embedded database, and returns its address. It ends

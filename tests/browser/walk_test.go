@@ -34,7 +34,7 @@ func every(t *tab) (paths []string) {
 	for i := 0; i < len(paths); i++ {
 		t.visit(paths[i])
 		kinds := map[string]bool{}
-		for _, href := range value[[]string](t, fmt.Sprintf(links, `[data-row]:first-child a[href], main .tabs a[href], main .actions a[href]`)) {
+		for _, href := range value[[]string](t, fmt.Sprintf(links, `[data-row]:first-child a[href], main .tabs a[href], main .actions a[href], main .like a[href]`)) {
 			parts := strings.Split(strings.Split(strings.TrimPrefix(href, prefixOf(t)), "?")[0], "/")
 			kind := parts[1] + fmt.Sprint(len(parts)) + parts[len(parts)-1]
 			if len(parts) > 2 {
@@ -122,13 +122,7 @@ func TestScreenshots(t *testing.T) {
 	url := demo(t)
 	ripen(t, url)
 	paths := every(open(t, url, wide))
-	for _, as := range []look{
-		{width: 1440, height: 900, lang: "en"}, {width: 1440, height: 900, lang: "zh", dark: true}, {width: 375, height: 800, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true},
-	} {
-		tone := ""
-		if as.dark {
-			tone = "-dark"
-		}
+	for _, as := range looks {
 		tab := open(t, url, as)
 		for _, path := range paths {
 			tab.visit(path)
@@ -138,7 +132,7 @@ func TestScreenshots(t *testing.T) {
 			if name == "" {
 				name = "overview"
 			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d%s.png", name, as.width, tone)), picture, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%s.png", name, as)), picture, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,85 @@
+package console
+
+import "regexp"
+
+// refusals are the refusals of the API that have a translation: what people who type into
+// forms meet. Others are said in English.
+var refusals = []phrase{
+	{regexp.MustCompile(`^cannot ([a-z ]+) job (\d+): it is (\w+)$`), "tts", "cannot %s job %s: it is %s"},
+	{regexp.MustCompile(`^cannot ([a-z ]+) batch (\d+): it is (\w+)$`), "tts", "cannot %s batch %s: it is %s"},
+	{regexp.MustCompile(`^cannot ([a-z ]+) sweep "(.*)": it is (\w+)$`), "tts", "cannot %s sweep %s: it is %s"},
+	{regexp.MustCompile(`^(?:a )?(?:schedule|sweep|calendar|tenant)(?: with the name)? "(.*)" exists already$`), "t", "%s exists already"},
+	{regexp.MustCompile(`^(?:add token: )?a token with the name "(.*)" or with the same secret exists already$`), "t", "a token with the name %s exists already"},
+	{regexp.MustCompile(`^(?:schedule|sweep|calendar|tenant) "(.*)" was changed by another caller$`), "t", "%s was changed by another caller"},
+	{regexp.MustCompile(`^calendar "(.*)" is named by schedule "(.*)"$`), "tt", "calendar %s is named by schedule %s"},
+	{regexp.MustCompile(`^tenant "(.*)" is the parent of "(.*)"$`), "tt", "tenant %s is the parent of %s"},
+	{regexp.MustCompile(`^bulk (\d+) has ended$`), "t", "bulk %s has ended"},
+	{regexp.MustCompile(`^job (\S+): not found$`), "t", "job %s: not found"},
+	{regexp.MustCompile(`^batch (\S+): not found$`), "t", "batch %s: not found"},
+	{regexp.MustCompile(`^sweep (\S+): not found$`), "t", "sweep %s: not found"},
+	{regexp.MustCompile(`^schedule (\S+): not found$`), "t", "schedule %s: not found"},
+	{regexp.MustCompile(`^calendar (\S+): not found$`), "t", "calendar %s: not found"},
+	{regexp.MustCompile(`^tenant (\S+): not found$`), "t", "tenant %s: not found"},
+	{regexp.MustCompile(`^([a-z_][a-z0-9_.\[\]]*): (.+)$`), "tp", "%s: %s"},
+	{regexp.MustCompile(`^is missing; it must be given$`), "", "is missing; it must be given"},
+	{regexp.MustCompile(`^is (\S+); it must be at least (\S+)$`), "tt", "is %s; it must be at least %s"},
+	{regexp.MustCompile(`^is (\S+); it must be at most (\S+)$`), "tt", "is %s; it must be at most %s"},
+	{regexp.MustCompile(`^is empty; give it a name$`), "", "is empty; give it a name"},
+	{regexp.MustCompile(`^is not valid JSON$`), "", "is not valid JSON"},
+	{regexp.MustCompile(`^is not valid UTF-8$`), "", "is not valid UTF-8"},
+	{regexp.MustCompile(`^has (\d+) bytes; at most (\d+) are kept`), "tt", "has %s bytes; at most %s are kept"},
+	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+)$`), "ttt", "is %s; it must be between %s and %s"},
+	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+), or zero for none$`), "ttt", "is %s; it must be between %s and %s, or zero for none"},
+	{regexp.MustCompile(`^is (\S+); it must be between 0 \(no (?:limit|bound)\) and (\S+) (?:starts|tasks|items) per second$`), "tt", "is %s; it must be between 0 (no limit) and %s per second"},
+	{regexp.MustCompile(`^is "(.*)"; it must be one of (.+)$`), "tt", "is %s; it must be one of %s"},
+	{regexp.MustCompile(`^is given without a rate; set the rate or leave it out$`), "", "is given without a rate; set the rate or leave it out"},
+	{regexp.MustCompile(`^is no address; give one that begins with http:// or https://$`), "", "is no address; give one that begins with http:// or https://"},
+	{regexp.MustCompile(`^is not after starts_at; swap them or leave one out$`), "", "is not after starts_at; swap them or leave one out"},
+	{regexp.MustCompile(`^"(.*)" is no time zone that is known here; give one such as Europe/Paris$`), "t", "%s is no time zone that is known here; give one such as Europe/Paris"},
+	{regexp.MustCompile(`^must be after from$`), "", "must be after from"},
+	{regexp.MustCompile(`^is still to come; only what has passed can be filled in$`), "", "is still to come; only what has passed can be filled in"},
+	{regexp.MustCompile(`^and to have no instant of the schedule between them$`), "", "and to have no instant of the schedule between them"},
+	{regexp.MustCompile(`^is the tenant itself; name another, or none$`), "", "is the tenant itself; name another, or none"},
+	{regexp.MustCompile(`^is (\d+), more than max_running \((\d+)\); lower it or raise the cap$`), "tt", "is %s, more than max_running (%s); lower it or raise the cap"},
+}
+
+// nextField is where the refusal of another field begins.
+var nextField = regexp.MustCompile(`; [a-z_][a-z0-9_.\[\]]*: `)
+
+// said is what the console itself has said of a field, in the viewer's language.
+var said = regexp.MustCompile(`^\p{Han}`)
+
+// refusalWords is a refusal in the viewer's language, field by field, where there are words
+// for it.
+func (v *visit) refusalWords(english string) string {
+	if v.Lang == languages[0] {
+		return english
+	}
+	words, from := "", 0
+	for _, at := range append(nextField.FindAllStringIndex(english, -1), []int{len(english), 0}) {
+		one := english[from:at[0]]
+		if text, known := v.refusalPhrase(one); known {
+			one = text
+		}
+		if from > 0 {
+			words += v.T("; ")
+		}
+		words, from = words+one, at[0]+len("; ")
+	}
+	return words
+}
+
+func (v *visit) refusalPhrase(english string) (text string, known bool) {
+	return v.rephrase(refusals, english, func(kind rune, part string) (string, bool) {
+		switch kind {
+		case 'p':
+			if said.MatchString(part) {
+				return part, true
+			}
+			return v.refusalPhrase(part)
+		case 's':
+			return v.StateName(part), true
+		}
+		return part, true
+	})
+}

@@ -1,0 +1,61 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"testing"
+)
+
+var problemPattern = regexp.MustCompile(`id="problem">([^<]*)<`)
+
+// TestRefusalsOfTheAPIAreSaidInTheLanguageOfTheViewer asks the API for them: one that says
+// something else some day is noticed here.
+func TestRefusalsOfTheAPIAreSaidInTheLanguageOfTheViewer(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := "/jobs/" + text(later(r).ID)
+	r.send(http.StatusSeeOther, job+"/cancel", url.Values{})
+	r.send(http.StatusSeeOther, "/new/tenant", url.Values{"name": {"acme"}})
+	r.send(http.StatusSeeOther, "/new/calendar", url.Values{"name": {"feast"}})
+	r.send(http.StatusOK, "/new/token", url.Values{"name": {"robot"}, "role": {"viewer"}})
+	for _, test := range []struct {
+		path   string
+		form   url.Values
+		status int
+		want   string
+	}{
+		{job + "/run", url.Values{}, http.StatusConflict, "作业 1 的状态是“已取消”，不能执行此操作（run）"},
+		{job + "/priority", url.Values{"priority": {"99999"}}, http.StatusBadRequest, "priority：是 99999，最多为 32000"},
+		{job + "/priority", url.Values{"priority": {"x"}}, http.StatusBadRequest, "priority：必须是整数"},
+		{"/new/tenant", url.Values{"name": {"acme"}}, http.StatusConflict, "名称 acme 已被使用"},
+		{"/new/tenant", url.Values{"name": {""}}, http.StatusBadRequest, "name：缺失，必须填写"},
+		{"/new/tenant", url.Values{"name": {"b"}, "burst": {"2"}, "start_url": {"tea"}}, http.StatusBadRequest, "burst：需要同时设置速率，否则请留空；start_url：不是地址，请填写以 http:// 或 https:// 开头的地址"},
+		{"/tenants/acme/edit", url.Values{"version": {"7"}}, http.StatusConflict, "acme 已被他人修改"},
+		{"/new/calendar", url.Values{"name": {"feast"}}, http.StatusConflict, "名称 feast 已被使用"},
+		{"/new/token", url.Values{"name": {"robot"}, "role": {"viewer"}}, http.StatusConflict, "名为 robot 的令牌已存在"},
+		{"/jobs/4711/run", url.Values{}, http.StatusNotFound, "找不到作业 4711"},
+	} {
+		body := r.send(test.status, test.path, test.form, "lang", "zh")
+		problem := problemPattern.FindStringSubmatch(body)
+		if problem == nil && test.status == http.StatusNotFound {
+			r.shows(body, test.want)
+			continue
+		}
+		if problem == nil || problem[1] != test.want {
+			t.Errorf("%s %v: %q, want %q", test.path, test.form, problem, test.want)
+		}
+	}
+}
+
+// TestARefusalWithoutATranslationIsSaidInEnglish keeps what is known beside it.
+func TestARefusalWithoutATranslationIsSaidInEnglish(t *testing.T) {
+	v := &visit{Lang: "zh"}
+	for english, want := range map[string]string{
+		"the moon is full": "the moon is full",
+		"name: is empty; give it a name; job.moon: is full; wait": "name：为空，请填写名称；job.moon: is full; wait",
+	} {
+		if got := v.refusalWords(english); got != want {
+			t.Errorf("%q is %q, want %q", english, got, want)
+		}
+	}
+}
