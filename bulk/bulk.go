@@ -22,7 +22,7 @@ type Bulk struct {
 	ID       int64 // that of the job that carries it out
 	Action   Action
 	Filter   fairlead.Filter // Limit and Below are not used
-	Cause    string          // only jobs whose error has this cause: the text of any of them; empty: all
+	Cause    string          // only jobs whose error has this cause: the text of any of them as it is shown, with "***" for what is confidential; empty: all
 	Reason   string          // why, for those who look later; of Cancel it is the reason of the jobs
 	Priority int             // of Prioritize
 	Queue    string          // of Move: where the jobs go
@@ -48,6 +48,9 @@ type Status struct {
 	Missed  int64 // jobs that it has left as they were
 
 	Cursor int64 // the ID below which it goes on; zero: it has not begun
+	// Newest is an ID above which a job that is dated after the bulk was made after it. One
+	// with a smaller ID may also have been made before the database's clock was set back.
+	Newest int64
 
 	CreatedAt  time.Time
 	StartedAt  time.Time // zero: it has not begun

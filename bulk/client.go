@@ -26,7 +26,19 @@ func (c *Client) Preview(ctx context.Context, b Bulk) (fairlead.Count, error) {
 
 // Start stores a bulk, which a node then carries out. Jobs that are made from now on are
 // not among those it is about. It fails with ErrInvalid.
-func (c *Client) Start(ctx context.Context, b Bulk) (Bulk, error) {
+func (c *Client) Start(ctx context.Context, b Bulk) (Bulk, error) { return c.start(ctx, nil, b) }
+
+// StartOnce is Start, unless it has succeeded with the same caller and key before: then it
+// returns that bulk as it is now. It fails with ErrInvalid, with ErrConflict if the key was
+// used for another request, and with ErrNotFound if that bulk is gone.
+func (c *Client) StartOnce(ctx context.Context, once fairlead.Once, b Bulk) (Bulk, error) {
+	if err := fairlead.NormalizeOnce(once); err != nil {
+		return Bulk{}, err
+	}
+	return c.start(ctx, &once, b)
+}
+
+func (c *Client) start(ctx context.Context, once *fairlead.Once, b Bulk) (Bulk, error) {
 	if err := Normalize(&b); err != nil {
 		return Bulk{}, err
 	}
@@ -39,25 +51,25 @@ func (c *Client) Start(ctx context.Context, b Bulk) (Bulk, error) {
 	if err := fairlead.NormalizeJobs([]*fairlead.Job{own}); err != nil {
 		return Bulk{}, err
 	}
-	return c.store.AddBulk(ctx, b, own)
+	return c.store.AddBulk(ctx, once, b, own)
 }
 
 // Get returns a bulk, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, id int64) (Bulk, error) { return get(ctx, c.store, id) }
 
 func get(ctx context.Context, store Store, id int64) (Bulk, error) {
-	found, err := store.Bulks(ctx, Filter{IDs: []int64{id}})
-	if err == nil && len(found) == 0 {
+	page, err := store.Bulks(ctx, Filter{IDs: []int64{id}})
+	if err == nil && len(page.Bulks) == 0 {
 		err = NoSuchBulk(id)
 	}
 	if err != nil {
 		return Bulk{}, err
 	}
-	return found[0], nil
+	return page.Bulks[0], nil
 }
 
-// List lists bulks, newest first.
-func (c *Client) List(ctx context.Context, filter Filter) ([]Bulk, error) {
+// List lists bulks, newest first. A page may have fewer bulks than there is room for.
+func (c *Client) List(ctx context.Context, filter Filter) (Page, error) {
 	return c.store.Bulks(ctx, filter)
 }
 
@@ -79,6 +91,10 @@ func (c *Client) Stop(ctx context.Context, id int64) (Bulk, error) {
 	}
 	return c.Get(ctx, id)
 }
+
+// Delete removes a bulk that has ended, with its misses. Its job stays until it is pruned. It
+// fails with ErrNotFound, and with ErrConflict if the bulk has not ended.
+func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.DeleteBulk(ctx, id) }
 
 // Wait waits until a bulk has ended. It fails with ErrNotFound, and with the error of the
 // context, together with the bulk as it was seen last.

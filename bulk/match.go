@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/cause"
+	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
 const (
@@ -16,9 +17,28 @@ const (
 	lookedAtOnce = 50
 )
 
-// about reports whether a job that the filter chooses is one that the bulk is about.
-func (b *Bulk) about(job *fairlead.Job) bool {
-	return b.Cause == "" || cause.Of(job.Error) == b.Cause
+// matcher decides which of the jobs that a filter chooses a bulk is about.
+type matcher struct {
+	cause        string
+	confidential fairlead.Confidential
+}
+
+// matcher reads what is confidential, if errors are to be compared.
+func (b *Bulk) matcher(ctx context.Context, store Source) (m matcher, err error) {
+	if m.cause = b.Cause; m.cause != "" {
+		m.confidential, err = store.Confidential(ctx)
+	}
+	return m, err
+}
+
+// about reports whether a bulk is about a job. Errors are compared as callers are shown them:
+// how many jobs match must not confirm what a caller guesses of a confidential field.
+func (m *matcher) about(job *fairlead.Job) bool {
+	if m.cause == "" {
+		return true
+	}
+	shown := mask.Show(m.confidential[job.Kind], mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo, Error: job.Error})
+	return cause.Of(shown.Error) == m.cause
 }
 
 // count counts the jobs that a bulk is about. A database cannot compare causes: jobs are
@@ -30,13 +50,17 @@ func (b *Bulk) count(ctx context.Context, store Source) (fairlead.Count, error) 
 	filter := b.Filter
 	filter.Limit = lookedAtOnce
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
+	match, err := b.matcher(ctx, store)
+	if err != nil {
+		return count, err
+	}
 	for range looks {
 		page, err := store.FindPage(ctx, filter)
 		if err != nil {
 			return count, err
 		}
 		for _, job := range page.Jobs {
-			if b.about(job) {
+			if match.about(job) {
 				count.States[job.State]++
 			}
 		}

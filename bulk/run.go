@@ -36,13 +36,19 @@ const (
 	longestPause = time.Minute
 )
 
+// Observer hears what bulks do on a node.
+type Observer interface {
+	// BulkStepped reports how many jobs a step acted upon, and how many it left as they were.
+	BulkStepped(done, missed int64)
+}
+
 // Register lets nodes with the mux carry out the bulks of a store.
-func Register(mux *fairlead.Mux, store Source) {
+func Register(mux *fairlead.Mux, store Source, observers ...Observer) {
 	options := fairlead.HandlerOptions{
 		MaxAttempts: maxAttempts, Retry: fairlead.Exponential(time.Second, longestPause), Timeout: check.MaxPause, MaxRunning: maxRunning,
 	}
 	mux.Handle(Kind, options, fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) error {
-		err := (&run{store: store, job: job}).all(ctx)
+		err := (&run{store: store, job: job, observers: observers}).all(ctx)
 		if errors.Is(err, fairlead.ErrUnavailable) && ctx.Err() == nil {
 			return fairlead.SnoozeFor(outagePause)
 		}
@@ -52,10 +58,12 @@ func Register(mux *fairlead.Mux, store Source) {
 
 // run is one attempt to carry a bulk out.
 type run struct {
-	store    Source
-	job      *fairlead.Job
-	reported time.Time
+	store     Source
+	job       *fairlead.Job
+	observers []Observer
+	reported  time.Time
 
+	match    matcher
 	page     []*fairlead.Job // found, and not acted upon yet
 	behind   int64           // the cursor behind them; zero: there are no more
 	pageSize int
@@ -73,17 +81,21 @@ func (r *run) all(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		before := b.Done + b.Missed
+		before := b
 		if b, err = r.store.StepBulk(ctx, step); err != nil {
 			return err
 		}
-		if b.Cursor != step.Next { // another run has made a step
+		if b.Cursor == step.Next {
+			for _, observer := range r.observers {
+				observer.BulkStepped(b.Done-before.Done, b.Missed-before.Missed)
+			}
+		} else { // another run has made a step
 			r.page = nil
 		}
 		if err := r.report(ctx, &b); err != nil {
 			return err
 		}
-		pause := time.NewTimer(b.rest(b.Done+b.Missed-before, time.Since(begun)))
+		pause := time.NewTimer(b.rest(b.Done+b.Missed-before.Done-before.Missed, time.Since(begun)))
 		select {
 		case <-pause.C:
 		case <-leaving:
@@ -112,9 +124,13 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 		step.Next = jobs[n-1].ID
 	}
 	for _, job := range jobs {
+		later := !job.CreatedAt.Before(b.CreatedAt)
 		switch {
-		case !job.CreatedAt.Before(b.CreatedAt): // its ID was reserved before
-		case job.ID == b.ID || !b.about(job):
+		case job.ID == b.ID || !r.match.about(job):
+		case later && job.ID > b.Newest: // it was made after the bulk
+		case later:
+			why := fmt.Sprintf("job %d is dated after the bulk: it was made after it, or the database's clock was set back", job.ID)
+			step.GiveUp = append(step.GiveUp, Miss{job.ID, why})
 		case job.Kind == Kind:
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, fmt.Sprintf("job %d carries out a bulk; stop that bulk instead", job.ID)})
 		default:
@@ -131,6 +147,9 @@ func (r *run) find(ctx context.Context, b *Bulk) error {
 	filter := b.Filter
 	filter.Below, filter.Limit = b.Cursor, max(r.pageSize, b.stepSize())
 	page, err := r.store.FindPage(ctx, filter)
+	if err == nil {
+		r.match, err = b.matcher(ctx, r.store)
+	}
 	if err != nil {
 		return err
 	}

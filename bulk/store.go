@@ -12,10 +12,15 @@ type Store interface {
 	// AddBulk stores a bulk and the job that carries it out, all or nothing. The bulk has been
 	// through Normalize, the job through NormalizeJobs; the bulk gets the ID of the job. Of its
 	// Status only Matched and More are kept. It returns the bulk as stored.
-	AddBulk(ctx context.Context, b Bulk, job *fairlead.Job) (Bulk, error)
+	// If AddBulk has succeeded with the same caller and key of once before, it stores nothing
+	// and returns that bulk as it is now, or ErrNotFound if that is gone; with ErrConflict it
+	// fails if that was another request. Keys are those of EnqueueOnce, and forgotten as they
+	// are. Without once each call stores a bulk.
+	AddBulk(ctx context.Context, once *fairlead.Once, b Bulk, job *fairlead.Job) (Bulk, error)
 	// Bulks lists bulks, newest first. One whose job was cancelled is stopped, one whose job
-	// has failed or is gone before the last step has failed.
-	Bulks(ctx context.Context, filter Filter) ([]Bulk, error)
+	// has failed or is gone before the last step has failed. It looks at a bounded number of
+	// bulks: a page may be short, or empty, and still have a next one.
+	Bulks(ctx context.Context, filter Filter) (Page, error)
 	// BulkMisses lists what a bulk has left as it was, in the order in which it met the jobs:
 	// by ID, largest first. It is empty for an unknown bulk.
 	BulkMisses(ctx context.Context, id int64, filter MissFilter) ([]Miss, error)
@@ -23,6 +28,9 @@ type Store interface {
 	// Asking twice is fine. It fails with ErrNotFound, and with ErrConflict if the bulk has
 	// ended.
 	StopBulk(ctx context.Context, id int64) error
+	// DeleteBulk removes a bulk that has ended, with its misses. It fails with ErrNotFound, and
+	// with ErrConflict if the bulk has not ended.
+	DeleteBulk(ctx context.Context, id int64) error
 	// StepBulk makes a step of a bulk, in one transaction, and returns the bulk as it is then.
 	// It acts upon those of the jobs that are in a state that the bulk's filter names and that
 	// the action allows, as the methods of Operator do. It adds one entry to the audit log for
@@ -42,8 +50,14 @@ type Filter struct {
 	IDs []int64
 	// Tenants chooses bulks that are about jobs of these tenants, and of no others.
 	Tenants []string
-	Below   int64 // only IDs smaller than this: the last ID of the page before
+	Below   int64 // only IDs smaller than this: Next of the page before
 	Limit   int   // zero means 100
+}
+
+// Page is a part of a list of bulks.
+type Page struct {
+	Bulks []Bulk
+	Next  int64 // Below of the next page; zero: there is none
 }
 
 // MissFilter chooses misses of a bulk.
@@ -76,6 +90,7 @@ type Source interface {
 	Store
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
 	TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error)
+	Confidential(ctx context.Context) (fairlead.Confidential, error)
 }
 
 // NoSuchBulk returns the ErrNotFound of a bulk's ID, with the same text in all stores.

@@ -45,6 +45,27 @@ func TestAllJobsOfAListAreActedOnInTheBackground(t *testing.T) {
 	r.shows(r.page(http.StatusOK, "/bulks"), to)
 }
 
+func TestAFormOfABulkActionThatIsSentTwiceCountsOnce(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.enqueue(&fairlead.Job{Kind: "mail", NotBefore: time.Now().Add(time.Hour)})
+	sent := func() url.Values {
+		form := r.page(http.StatusOK, "/new/bulk/delete?filter=kind%3Dmail")
+		once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindStringSubmatch(form)
+		if once == nil {
+			t.Fatalf("the form has no key: %s", form)
+		}
+		return url.Values{"filter": {"kind=mail"}, "once": {once[1]}}
+	}
+	start := func(form url.Values) string {
+		return r.ask(http.MethodPost, "/new/bulk/delete", form).Header.Get("Location")
+	}
+	form := sent()
+	first, second, other := start(form), start(form), start(sent())
+	if first == "" || second != first || other == first {
+		t.Errorf("a form that was sent twice leads to %q and %q, another to %q", first, second, other)
+	}
+}
+
 func TestABulkActionIsStopped(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.enqueue(&fairlead.Job{Kind: "mail", NotBefore: time.Now().Add(time.Hour)})

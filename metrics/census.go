@@ -8,7 +8,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 )
 
@@ -19,9 +18,6 @@ const (
 	censusShare = 20
 	// A scrape does not wait longer for the database.
 	censusPatience = 4 * time.Second
-
-	topTenants = 20
-	topQueues  = 200
 )
 
 // census shows what the store holds. A store that is away makes no scrape fail:
@@ -51,11 +47,13 @@ var (
 	readyJobs  = describe("fairlead_ready_jobs", "Jobs that are due and wait for a slot.", "queue")
 	oldestWait = describe("fairlead_oldest_wait_seconds", "How long ago the first acceptable start of all ready jobs was.", "queue")
 	tenantJobs = describe("fairlead_tenant_jobs", "Ready and running jobs of the tenants that have most; all others together are (other).", "tenant", "state")
+	openBulks  = describe("fairlead_open_bulks", "Bulks that have not ended, of the newest 100; state is pending or running.", "state")
+	lookAge    = describe("fairlead_hold_look_age_seconds", "How long ago a node last looked at what keeps jobs waiting; left out if none has.")
 )
 
 // Describe is part of prometheus.Collector.
 func (c *census) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{storeUp, liveNodes, deadNodes, liveJobs, readyJobs, oldestWait, tenantJobs} {
+	for _, desc := range []*prometheus.Desc{storeUp, liveNodes, deadNodes, liveJobs, readyJobs, oldestWait, tenantJobs, openBulks, lookAge} {
 		to <- desc
 	}
 }
@@ -83,47 +81,24 @@ func (c *census) current() []prometheus.Metric {
 }
 
 // take asks the store.
-func (c *census) take() (found []prometheus.Metric) {
+func (c *census) take() []prometheus.Metric {
 	ctx, cancel := context.WithTimeout(context.Background(), censusPatience)
 	defer cancel()
-	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		found = append(found, prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...))
-	}
+	var found findings
 	nodes, err := c.store.Nodes(ctx)
-	gauge(storeUp, truth(err == nil))
+	found.gauge(storeUp, truth(err == nil))
 	if err != nil {
 		c.log.Warn("metrics of the store are left out: the store does not answer", "error", err)
 		return found
 	}
-	live, dead := 0, 0
-	for _, node := range nodes {
-		switch {
-		case node.Died():
-			dead++
-		case !node.Dead:
-			live++
+	found.nodes(nodes)
+	for _, part := range []struct {
+		of   string
+		take func(context.Context, driver.Store) error
+	}{{"jobs", found.jobs}, {"bulks", found.bulks}, {"holds", found.holds}} {
+		if err := part.take(ctx, c.store); err != nil {
+			c.log.Warn("metrics of "+part.of+" are left out: they could not be counted", "error", err)
 		}
-	}
-	gauge(liveNodes, float64(live))
-	gauge(deadNodes, float64(dead))
-	report, err := c.store.Usage(ctx)
-	if err != nil {
-		c.log.Warn("metrics of jobs are left out: they could not be counted", "error", err)
-		return found
-	}
-	for state, n := range map[fairlead.State]int{
-		fairlead.Scheduled: report.All.Scheduled, fairlead.Parked: report.All.Parked, fairlead.Ready: report.All.Ready,
-		fairlead.Running: report.All.Running, fairlead.Waiting: report.All.Waiting,
-	} {
-		gauge(liveJobs, float64(n), string(state))
-	}
-	for _, queue := range largest(topQueues, report.Queues) {
-		gauge(readyJobs, float64(queue.Ready), queue.Name)
-		gauge(oldestWait, queue.OldestWait.Seconds(), queue.Name)
-	}
-	for _, tenant := range largest(topTenants, report.Tenants) {
-		gauge(tenantJobs, float64(tenant.Ready), tenant.Name, string(fairlead.Ready))
-		gauge(tenantJobs, float64(tenant.Running), tenant.Name, string(fairlead.Running))
 	}
 	return found
 }

@@ -26,7 +26,7 @@ type Options struct {
 	Logger  *slog.Logger // default slog.Default()
 }
 
-// Metrics is what one process shows. It is an engine.Observer.
+// Metrics is what one process shows. It is an engine.Observer and a bulk.Observer.
 type Metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger

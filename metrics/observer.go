@@ -6,12 +6,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-var _ engine.Observer = (*Metrics)(nil)
+var (
+	_ engine.Observer = (*Metrics)(nil)
+	_ bulk.Observer   = (*Metrics)(nil)
+)
 
 // observer counts what the node does.
 type observer struct {
@@ -27,7 +31,7 @@ type observer struct {
 	abandoned         prometheus.Counter
 	uncounted, stalls prometheus.Counter
 	unreaped          prometheus.Gauge
-	fires             *prometheus.CounterVec
+	fires, bulkJobs   *prometheus.CounterVec
 	lateness          prometheus.Histogram
 }
 
@@ -52,6 +56,7 @@ func newObserver() observer {
 			Name: "fairlead_fire_lateness_seconds", Help: "How long after its instant a schedule made its run.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 600},
 		}),
+		bulkJobs:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairlead_bulk_jobs_total", Help: "Jobs that bulks came to on this node; outcome is done or missed."}, []string{"outcome"}),
 		uncounted: counter("fairlead_batch_update_failures_total", "Looks at batches that failed; they are repeated."),
 		stalls:    counter("fairlead_stalls_total", "How often there was work and room for it, but for --blocking-count-limit polls nothing was claimed and nothing ended: claiming began anew."),
 		unreaped: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -62,7 +67,7 @@ func newObserver() observer {
 }
 
 func (o *observer) register(registry *prometheus.Registry) {
-	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned, o.fires, o.lateness, o.uncounted, o.stalls, o.unreaped)
+	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned, o.fires, o.lateness, o.uncounted, o.stalls, o.unreaped, o.bulkJobs)
 }
 
 // Claimed counts a claim.
@@ -97,6 +102,12 @@ func (o *observer) Flushed(settlements int, _ time.Duration, err error) {
 func (o *observer) Reaped(reaped driver.Reaped) {
 	o.lostNodes.Add(float64(reaped.Nodes))
 	o.reaped.Add(float64(reaped.Jobs + reaped.Poisoned + reaped.Cancelled))
+}
+
+// BulkStepped counts what a step of a bulk came to.
+func (o *observer) BulkStepped(done, missed int64) {
+	o.bulkJobs.WithLabelValues("done").Add(float64(done))
+	o.bulkJobs.WithLabelValues("missed").Add(float64(missed))
 }
 
 // LeaseLost counts that the node starts over.

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -36,6 +38,8 @@ var shown = []struct {
 		{"fairlead_tenant_jobs", ""},
 		{"fairlead_live_nodes", "fewer than you started"},
 		{"fairlead_dead_nodes", "see `fairlead_lost_nodes_total`"},
+		{"fairlead_open_bulks", "`pending` for minutes: no node carries out bulks"},
+		{"fairlead_hold_look_age_seconds", "above five minutes: no node looks, and waits are not explained"},
 	}},
 	{"Of a node", []alarm{
 		{"fairlead_node_up", "0 for longer than a lease"},
@@ -57,6 +61,7 @@ var shown = []struct {
 		{"fairlead_unreaped_jobs", "above 0; the log says so too"},
 		{"fairlead_fires_total", "skips that you do not expect"},
 		{"fairlead_fire_lateness_seconds", "p99 above a second"},
+		{"fairlead_bulk_jobs_total", "share of `missed`"},
 		{"fairlead_batch_update_failures_total", "increases: the database is at fault"},
 		{"fairlead_stalls_total", "increases"},
 		{"fairlead_abandoned_handlers_total", "increases: a handler is at fault"},
@@ -120,11 +125,15 @@ func gathered(t *testing.T) map[string]string {
 	if err := fairlead.NewClient(store).Enqueue(t.Context(), &fairlead.Job{Kind: "any"}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := store.KeepHolds(t.Context(), hold.Found{Next: 1, Now: time.Now(), Due: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
 	m := New(Options{Version: "any", Logger: slog.New(slog.DiscardHandler)})
 	m.Watch(idle{}, store)
 	m.statements.WithLabelValues("any")
 	m.failures.WithLabelValues("any", "any")
 	m.fires.WithLabelValues("any")
+	m.BulkStepped(0, 0)
 	m.durations.of("any", failed)
 	families, err := m.registry.Gather()
 	if err != nil {

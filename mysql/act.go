@@ -54,6 +54,9 @@ func (j *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 		return nil, err
 	}
 	m, refused := moves{now: now}, map[int64]error{}
+	if err := j.t.aim(ctx, jobs, &m, deed); err != nil {
+		return nil, err
+	}
 	for _, id := range slices.Sorted(slices.Values(ids)) {
 		if jobs[id] == nil {
 			refused[id] = driver.NoSuchJob(id)

@@ -46,10 +46,11 @@ type moves struct {
 
 	later, ready, parked, waiting, done tuples
 	attempts, memos                     tuples
-	freed                               []int64       // jobs that have ended: they give back their keys and places
-	vacated                             []place       // that other jobs give back
-	gates                               gateSet       // at which jobs are parked
-	slots                               map[int32]int // jobs that give back their slots, by set of quotas
+	freed                               []int64         // jobs that have ended: they give back their keys and places
+	vacated                             []place         // that other jobs give back
+	gates                               gateSet         // at which jobs are parked
+	slots                               map[int32]int   // jobs that give back their slots, by set of quotas
+	targets                             map[int64]int32 // lanes that jobs are moved to, by job
 	news                                wakes
 }
 

@@ -31,6 +31,9 @@ func (s *Store) operate(ctx context.Context, verb string, id int64, f func(ctx c
 // Operate implements what sqlstore needs to do something to one job.
 func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) error {
 	return d.Store.operate(sqlstore.MayWait(ctx), string(deed.Action), id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if err := t.aim(ctx, map[int64]*placed{id: p}, m, deed); err != nil {
+			return err
+		}
 		return t.act(ctx, p, m, deed)
 	})
 }
@@ -56,7 +59,7 @@ func (t *txn) act(ctx context.Context, p *placed, m *moves, deed *verdict.Deed) 
 	case verdict.ToPrioritize:
 		return t.prioritize(ctx, p, m, int64(-deed.Priority))
 	case verdict.ToMove:
-		return t.moveTo(ctx, p, m, deed.Queue)
+		return t.moveTo(ctx, p, m)
 	case verdict.ToDelete:
 		return t.deleteJob(ctx, p, m)
 	}
@@ -153,23 +156,46 @@ func (t *txn) prioritize(ctx context.Context, p *placed, m *moves, turn int64) e
 	return err
 }
 
-// moveTo puts a job into another queue, in the same state and order. A scheduled one is
-// due when it was.
-func (t *txn) moveTo(ctx context.Context, p *placed, m *moves, queue string) error {
-	names, err := t.laneKey(ctx, p.lane)
-	if err != nil || names.Queue == queue {
-		return err
+// aim finds the lanes that jobs, which are locked, are about to be moved to. It looks at all
+// of them together: a transaction that meets a lane which this process does not know, or which
+// was retired, begins again, and does so only a few times.
+func (t *txn) aim(ctx context.Context, jobs map[int64]*placed, m *moves, deed *verdict.Deed) error {
+	if deed.Action != verdict.ToMove {
+		return nil
 	}
-	probe := &fairlead.Job{Queue: queue, Tenant: names.Tenant, Kind: names.Kind}
-	guard, err := t.guardLanes([]*fairlead.Job{probe})
+	var moved []*fairlead.Job
+	for id, p := range jobs {
+		names, err := t.laneKey(ctx, p.lane)
+		if err != nil {
+			return err
+		}
+		if names.Queue != deed.Queue && deed.Permit(id, p.state) == nil {
+			moved = append(moved, &fairlead.Job{ID: id, Queue: deed.Queue, Tenant: names.Tenant, Kind: names.Kind})
+		}
+	}
+	guard, err := t.guardLanes(moved)
 	if err == nil {
 		_, err = t.clockAt(ctx, guard)
 	}
 	if err != nil {
 		return err
 	}
+	m.targets = make(map[int64]int32, len(moved))
+	for _, job := range moved {
+		m.targets[job.ID] = guard.of(job)
+	}
+	return nil
+}
+
+// moveTo puts a job into the lane that it is aimed at, in the same state and order. A
+// scheduled one is due when it was. One that is aimed at none is in the queue already.
+func (t *txn) moveTo(ctx context.Context, p *placed, m *moves) error {
+	target, aimed := m.targets[p.id]
+	if !aimed {
+		return nil
+	}
 	moved := *p
-	moved.lane = guard.of(probe)
+	moved.lane = target
 	if err := t.must(ctx, 1, t.sql.SetLane, moved.lane, p.id); err != nil {
 		return err
 	}

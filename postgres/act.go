@@ -85,7 +85,7 @@ func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 	op.inTx = func(ctx context.Context, f func(context.Context, runner) error) error { return f(ctx, op.in) }
 	rest, err := t.together(ctx, op, slices.Sorted(slices.Values(ids)), deed)
 	if err != nil {
-		return nil, err
+		return nil, op.allChanged(err)
 	}
 	refused := map[int64]error{}
 	for _, id := range rest {
@@ -95,7 +95,7 @@ func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 			refused[id] = err
 			t.queue = append(t.queue, call{sql: t.store.sql.ReturnToSavepoint})
 		case err != nil:
-			return nil, err
+			return nil, op.allChanged(err)
 		}
 		t.queue = append(t.queue, call{sql: t.store.sql.ReleaseSavepoint})
 	}

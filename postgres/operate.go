@@ -29,6 +29,7 @@ type operation struct {
 	store *Store
 	in    runner                                                                 // of one round trip
 	inTx  func(ctx context.Context, f func(context.Context, runner) error) error // of several
+	lanes []int32                                                                // that jobs are moved to
 	effects
 }
 
@@ -45,19 +46,21 @@ func (o *operation) do(ctx context.Context, id int64, deed *verdict.Deed) error 
 	case verdict.ToDelete:
 		return o.delete(ctx, id, deed)
 	}
-	trials, err := o.trials(ctx, []int64{id}, deed)
-	if err != nil {
-		return err
-	}
-	return o.attempt(ctx, trials[0], deed)
+	return o.attempt(ctx, id, deed)
 }
 
-// attempt tries until it is known what becomes of a job: one that was missed because it moved
-// meanwhile is looked for again.
-func (o *operation) attempt(ctx context.Context, t *trial, deed *verdict.Deed) error {
+// attempt tries until it is known what becomes of a job. One that was missed because it moved
+// meanwhile is looked for again, also its target: what stored the job may have been committed
+// since that was looked up.
+func (o *operation) attempt(ctx context.Context, id int64, deed *verdict.Deed) error {
 	for {
+		trials, err := o.trials(ctx, []int64{id}, deed)
+		if err != nil {
+			return err
+		}
+		t := trials[0]
 		if err := o.in.run(ctx, t.calls(o.store)...); err != nil {
-			return fmt.Errorf("job %d: %w", t.id, err)
+			return fmt.Errorf("job %d: %w", id, err)
 		}
 		if over, err := o.judge(t, deed); over {
 			return err

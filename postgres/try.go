@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
@@ -88,11 +89,22 @@ func (o *operation) targets(ctx context.Context, ids []int64, deed *verdict.Deed
 	if err != nil {
 		return nil, err
 	}
+	o.lanes = append(o.lanes, moved.lanes...)
 	targets := make(map[int64]sqlstore.Lane, len(moved.jobs))
 	for i, job := range moved.jobs {
 		targets[job.ID] = sqlstore.Lane{ID: moved.lanes[i], LaneKey: sqlstore.KeyOf(job)}
 	}
 	return targets, nil
+}
+
+// allChanged makes of the error of one lane that is not as this process knows it one of all
+// lanes that jobs are moved to: to look at one lane again costs a try, as to look at all does,
+// and there are few tries.
+func (o *operation) allChanged(err error) error {
+	if changed := sqlstore.ChangedLanes(nil); errors.As(decodeError(err), &changed) {
+		return append(changed, o.lanes...)
+	}
+	return err
 }
 
 // calls are the statements of a trial, for one round trip.

@@ -118,20 +118,23 @@ func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) ([]Fire, er
 // makes none. Like Backfill it waits for those who act upon the schedule, and fails as
 // Backfill would.
 func (c *Client) PreviewBackfill(ctx context.Context, id int64, b Backfill) (instants []time.Time, err error) {
+	var seen Schedule
+	var view View
 	_, err = c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) {
-		plan, err := s.backfill(v, b)
-		if err != nil {
-			return Plan{}, err
-		}
-		for _, fire := range plan.Fires {
-			instants = append(instants, fire.Due)
-		}
+		seen, view = s, v
 		return Plan{}, errOnlyAsked
 	})
-	if errors.Is(err, errOnlyAsked) {
-		err = nil
+	if !errors.Is(err, errOnlyAsked) {
+		return nil, err
 	}
-	return instants, err
+	plan, err := seen.backfill(view, b) // it may take long, so that no lock is held meanwhile
+	if err != nil {
+		return nil, err
+	}
+	for _, fire := range plan.Fires {
+		instants = append(instants, fire.Due)
+	}
+	return instants, nil
 }
 
 // Fires lists runs of schedules, newest first.

@@ -74,13 +74,11 @@ func (s *Bulks) ListBulks(ctx context.Context, in *fairleadv1.ListBulksRequest) 
 	if err != nil {
 		return nil, err
 	}
-	size := pageSize(in.GetPageSize())
-	bulks, err := s.client.List(ctx, bulk.Filter{Below: below, Limit: size + 1}) // one more shows whether there is a next page
+	page, err := s.client.List(ctx, bulk.Filter{Below: below, Limit: pageSize(in.GetPageSize())})
 	if err != nil {
 		return nil, err
 	}
-	bulks, next := page(bulks, size, func(b bulk.Bulk) int64 { return b.ID })
-	return &fairleadv1.ListBulksResponse{Items: items(bulks, bulkTo), NextPageToken: pageToken(next)}, nil
+	return &fairleadv1.ListBulksResponse{Items: items(page.Bulks, bulkTo), NextPageToken: pageToken(page.Next)}, nil
 }
 
 // ListBulkMisses lists what a bulk has left as it was.

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
@@ -84,9 +85,26 @@ func TestCallersWhoAreBoundHaveTheBulksOfTheirTenants(t *testing.T) {
 		a.send(404, "GET", path+"/misses", "", bound...)
 		a.send(404, "POST", path+"/stop", `{}`, bound...)
 	}
-	stored, err := bulk.NewClient(a.store).List(t.Context(), bulk.Filter{Tenants: []string{"acme"}})
-	if err != nil || len(stored) != 1 || stored[0].Actor == "" || stored[0].Role != access.RoleOperator || stored[0].From == "" {
+	page, err := bulk.NewClient(a.store).List(t.Context(), bulk.Filter{Tenants: []string{"acme"}})
+	if stored := page.Bulks; err != nil || len(stored) != 1 || stored[0].Actor == "" || stored[0].Role != access.RoleOperator || stored[0].From == "" {
 		t.Errorf("it acts in the name of %+v, %v", stored, err)
+	}
+}
+
+func TestABulkWhoseRequestIsRepeatedWithItsKeyIsStoredOnce(t *testing.T) {
+	a := newGuardedAPI(t)
+	operator := a.as(a.token(access.RoleOperator, ""))
+	keyed := append(slices.Clone(operator), "Idempotency-Key", "k")
+	const wanted = `{"action":"cancel","filter":{"kind":["mail"]}}`
+	a.send(200, "POST", bulks, `{"action":"cancel","filter":{"kind":["mail"]},"dry_run":true}`, keyed...)
+	first, _ := a.send(200, "POST", bulks, wanted, keyed...)
+	again, _ := a.send(200, "POST", bulks, wanted, keyed...)
+	if first["id"] == nil || again["id"] != first["id"] {
+		t.Errorf("it was stored as %v and as %v", first["id"], again["id"])
+	}
+	a.send(409, "POST", bulks, `{"action":"cancel","filter":{"kind":["fax"]}}`, keyed...)
+	if other, _ := a.send(200, "POST", bulks, wanted, operator...); other["id"] == first["id"] {
+		t.Errorf("without the key it is the same bulk, %v", other["id"])
 	}
 }
 

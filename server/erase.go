@@ -62,7 +62,7 @@ type eraser struct {
 // erasePhases are the steps of an erasure, by the letter that begins their page tokens. A
 // batch goes before its tasks: the batch does not need them then. Notices go last: a job
 // that still ran when the erasure began may have made one meanwhile.
-const erasePhases = "bjn"
+const erasePhases = "bjnu"
 
 // run goes on where a page token says, through the phases, until one of them has more to do
 // than fits into a call.
@@ -76,7 +76,7 @@ func (e *eraser) run(ctx context.Context, token string) error {
 		}
 	}
 	for ; phase < len(erasePhases); phase, below = phase+1, 0 {
-		erase := []func(context.Context, int64) (int64, error){e.batches, e.jobs, e.notices}[phase]
+		erase := []func(context.Context, int64) (int64, error){e.batches, e.jobs, e.notices, e.bulks}[phase]
 		next, err := erase(ctx, below)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/reserved"
 	"github.com/fairlead-io/fairlead/internal/testdb"
@@ -128,6 +130,53 @@ func TestErasingAKeyRemovesOnlyJobsWithIt(t *testing.T) {
 	w.erase(`"key":"ada"`)
 	if w.there(zetas) || !w.there(other) {
 		t.Errorf("with a key alone are left: %v, %v", w.there(zetas), w.there(other))
+	}
+}
+
+func TestErasingRemovesBulksThatHaveEnded(t *testing.T) {
+	w := newEraseWorld(t)
+	client := bulk.NewClient(w.store)
+	start := func(filter fairlead.Filter) int64 {
+		b, err := client.Start(t.Context(), bulk.Bulk{Action: bulk.Delete, Filter: filter, Cause: "no such person: ada", Reason: "ada asked for it"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.ID
+	}
+	ended := func(filter fairlead.Filter) int64 {
+		id := start(filter)
+		if err := w.store.Cancel(t.Context(), id, ""); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	own, live, other := ended(fairlead.Filter{Tenants: []string{"acme"}}), start(fairlead.Filter{Tenants: []string{"acme"}}), ended(fairlead.Filter{Tenants: []string{"acme", "zeta"}})
+	keyed := ended(fairlead.Filter{Key: "ada"})
+	left := func() (ids []int64) {
+		page, err := client.List(t.Context(), bulk.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range page.Bulks {
+			ids = append(ids, b.ID)
+		}
+		return ids
+	}
+	counted, _ := w.erase(`"tenant":"acme","dry_run":true`)
+	if want := []int64{keyed, other, live, own}; counted["bulks"] != "1" || !slices.Equal(left(), want) {
+		t.Errorf("a dry run counts %v bulks and leaves %v of %v", counted["bulks"], left(), want)
+	}
+	report, _ := w.erase(`"tenant":"acme"`)
+	if want := []int64{keyed, other, live}; report["bulks"] != "1" || !slices.Equal(left(), want) {
+		t.Errorf("%v bulks were removed and %v are left, not %v", report["bulks"], left(), want)
+	}
+	for _, want := range []string{"open bulks", "bulks of several tenants"} {
+		if remains := fmt.Sprint(report["remains"]); !strings.Contains(remains, want) {
+			t.Errorf("%q is not among what remains: %s", want, remains)
+		}
+	}
+	if w.erase(`"key":"ada"`); !slices.Equal(left(), []int64{other, live}) {
+		t.Errorf("after the key was erased %v are left", left())
 	}
 }
 

@@ -9,12 +9,19 @@ import (
 
 // bulk fails for a bulk that is about jobs of others too, as if it did not exist.
 func (s scoped) bulk(ctx context.Context, id int64) error {
-	return visible(ctx, "bulk", id, s.Bulks, bulk.Filter{IDs: []int64{id}})
+	shown := func(ctx context.Context, filter bulk.Filter) ([]bulk.Bulk, error) {
+		page, err := s.Bulks(ctx, filter)
+		return page.Bulks, err
+	}
+	return visible(ctx, "bulk", id, shown, bulk.Filter{IDs: []int64{id}})
 }
 
-// AddBulk stores a bulk that is about jobs of the caller's tenants. It acts in the caller's
-// name.
-func (s scoped) AddBulk(ctx context.Context, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
+// AddBulk stores a bulk that is about jobs of the caller's tenants; once, if the request has a
+// key. It acts in the caller's name.
+func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
+	if key, given := onceOf(ctx); given {
+		once = &key
+	}
 	who := callerOf(ctx)
 	for _, tenant := range b.Filter.Tenants {
 		if !who.identity.touches(tenant) {
@@ -23,13 +30,20 @@ func (s scoped) AddBulk(ctx context.Context, b bulk.Bulk, job *fairlead.Job) (bu
 	}
 	narrow(ctx, &b.Filter.Tenants)
 	b.Actor, b.Role, b.From = who.identity.Name, who.identity.Role, who.from
-	return s.store.AddBulk(ctx, b, job)
+	stored, err := s.store.AddBulk(ctx, once, b, job)
+	if err == nil && once != nil {
+		err = s.bulk(ctx, stored.ID) // the caller may be bound otherwise than when it was made
+	}
+	if err != nil {
+		return bulk.Bulk{}, err
+	}
+	return stored, nil
 }
 
 // Bulks lists the bulks that are about jobs of the caller's tenants alone.
-func (s scoped) Bulks(ctx context.Context, filter bulk.Filter) ([]bulk.Bulk, error) {
+func (s scoped) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error) {
 	if !narrow(ctx, &filter.Tenants) {
-		return nil, nil
+		return bulk.Page{}, nil
 	}
 	return s.store.Bulks(ctx, filter)
 }
@@ -48,6 +62,14 @@ func (s scoped) StopBulk(ctx context.Context, id int64) error {
 		return err
 	}
 	return s.store.StopBulk(ctx, id)
+}
+
+// DeleteBulk removes a bulk of the caller's.
+func (s scoped) DeleteBulk(ctx context.Context, id int64) error {
+	if err := s.bulk(ctx, id); err != nil {
+		return err
+	}
+	return s.store.DeleteBulk(ctx, id)
 }
 
 // StepBulk is for nodes.

@@ -75,6 +75,27 @@ func (c *carry) wantCounts(done, missed int64) {
 	c.equal("the number of misses", int64(len(c.misses(b.ID))), missed)
 }
 
+// bulkOf stores a bulk that is about jobs of some tenants.
+func (f *fixture) bulkOf(tenants ...string) int64 {
+	f.Helper()
+	b := cancelAll()
+	b.Filter.Tenants = tenants
+	return f.startBulk(b).ID
+}
+
+// wantBulks expects a page of bulks.
+func (f *fixture) wantBulks(filter bulk.Filter, want []int64, next int64) {
+	f.Helper()
+	page, err := f.store.Bulks(f.ctx(), filter)
+	f.ok(err)
+	var got []int64
+	for _, b := range page.Bulks {
+		got = append(got, b.ID)
+	}
+	f.equal("the bulks", got, want)
+	f.equal("where the next page begins", page.Next, next)
+}
+
 // theBulk reads a bulk.
 func (f *fixture) theBulk(id int64) bulk.Bulk {
 	f.Helper()
@@ -119,7 +140,7 @@ func testBulks(c *chapter) {
 			},
 		}
 		stored := f.startBulk(asked)
-		asked.ID, asked.Status = stored.ID, bulk.Status{State: bulk.Pending, CreatedAt: f.now()}
+		asked.ID, asked.Status = stored.ID, bulk.Status{State: bulk.Pending, CreatedAt: f.now(), Newest: stored.Newest}
 		f.equal("what was stored", stored, asked)
 		f.equal("what is read", f.theBulk(stored.ID), asked)
 		f.equal("its kind", f.get(&fairlead.Job{ID: stored.ID}).Kind, bulk.Kind)
@@ -134,31 +155,31 @@ func testBulks(c *chapter) {
 			want = append(want, f.startBulk(cancelAll()).ID)
 		}
 		slices.Reverse(want)
-		list := func(filter bulk.Filter) (got []int64) {
-			bulks, err := f.store.Bulks(f.ctx(), filter)
-			f.ok(err)
-			for _, b := range bulks {
-				got = append(got, b.ID)
-			}
-			return got
-		}
-		f.equal("all", list(bulk.Filter{}), want)
-		f.equal("the first page", list(bulk.Filter{Limit: 2}), want[:2])
-		f.equal("the second page", list(bulk.Filter{Limit: 2, Below: want[1]}), want[2:4])
-		f.equal("those that are named", list(bulk.Filter{IDs: []int64{want[3], want[1], unknown}}), []int64{want[1], want[3]})
+		f.wantBulks(bulk.Filter{}, want, 0)
+		f.wantBulks(bulk.Filter{Limit: 2}, want[:2], want[1])
+		f.wantBulks(bulk.Filter{Limit: 2, Below: want[1]}, want[2:4], want[3])
+		f.wantBulks(bulk.Filter{Limit: 2, Below: want[3]}, want[4:], 0)
+		f.wantBulks(bulk.Filter{Limit: 5}, want, 0)
+		f.wantBulks(bulk.Filter{IDs: []int64{want[3], want[1], unknown}}, []int64{want[1], want[3]}, 0)
 	})
 	c.test("a list by tenants has the bulks that are about their jobs alone", func(f *fixture) {
-		about := func(tenants ...string) int64 {
-			b := cancelAll()
-			b.Filter.Tenants = tenants
-			return f.startBulk(b).ID
+		f.bulkOf()
+		f.bulkOf("a", "x")
+		own, both := f.bulkOf("a"), f.bulkOf("b", "a")
+		f.wantBulks(bulk.Filter{Tenants: []string{"a", "b"}}, []int64{both, own}, 0)
+	})
+	c.test("a page of a list by tenants may be empty and have a next one", func(f *fixture) {
+		own, last := f.bulkOf("a"), int64(0)
+		for range 12 {
+			last = f.bulkOf("x")
 		}
-		about()
-		about("a", "x")
-		own, both := about("a"), about("b", "a")
-		bulks, err := f.store.Bulks(f.ctx(), bulk.Filter{Tenants: []string{"a", "b"}, Limit: 2})
+		page, err := f.store.Bulks(f.ctx(), bulk.Filter{Tenants: []string{"a"}, Limit: 1})
 		f.ok(err)
-		f.equal("the bulks", []int64{bulks[0].ID, bulks[1].ID}, []int64{both, own})
+		f.equal("how many bulks it has", len(page.Bulks), 0)
+		if page.Next <= own || page.Next >= last {
+			f.Fatalf("the next page begins below %d", page.Next)
+		}
+		f.wantBulks(bulk.Filter{Tenants: []string{"a"}, Below: page.Next, Limit: 1}, []int64{own}, 0)
 	})
 	c.test("stopping an unknown bulk gets ErrNotFound, one that has ended ErrConflict", func(f *fixture) {
 		f.wantErr(f.store.StopBulk(f.ctx(), unknown), fairlead.ErrNotFound)
@@ -203,10 +224,48 @@ func testBulks(c *chapter) {
 			removed, err = f.store.Prune(f.ctx(), keep, 1)
 			f.ok(err)
 		}
-		bulks, err := f.store.Bulks(f.ctx(), bulk.Filter{})
-		f.ok(err)
-		f.equal("how many are left", len(bulks), 2)
-		f.equal("those that are left", []int64{bulks[0].ID, bulks[1].ID}, []int64{live.ID, stopped.bulk.ID})
+		f.wantBulks(bulk.Filter{}, []int64{live.ID, stopped.bulk.ID}, 0)
 		f.equal("misses", f.misses(run.bulk.ID), []bulk.Miss{})
+	})
+	c.test("Prune removes bulks that ended with their jobs when these are gone, also if others are kept for ever", func(f *fixture) {
+		kept, cancelled, deleted := f.begun(cancelAll()), f.startBulk(cancelAll()), f.startBulk(cancelAll())
+		kept.step(0)
+		f.settle(to(fairlead.Succeed, kept.job))
+		f.ok(f.store.Cancel(f.ctx(), cancelled.ID, ""))
+		f.ok(f.store.Delete(f.ctx(), deleted.ID))
+		f.Advance(2 * time.Hour)
+		for removed := 1; removed > 0; {
+			var err error
+			removed, err = f.store.Prune(f.ctx(), driver.Retention{Cancelled: time.Hour}, 10)
+			f.ok(err)
+		}
+		f.wantBulks(bulk.Filter{}, []int64{kept.bulk.ID}, 0)
+	})
+	c.test("DeleteBulk removes a bulk that has ended, with its misses", func(f *fixture) {
+		run := f.begun(cancelAll())
+		f.wantErr(f.store.DeleteBulk(f.ctx(), run.bulk.ID), fairlead.ErrConflict)
+		step := run.stepOf(0)
+		step.GiveUp = []bulk.Miss{{Job: 9, Why: "not this one"}}
+		run.make(step)
+		f.ok(f.store.DeleteBulk(f.ctx(), run.bulk.ID))
+		f.wantBulks(bulk.Filter{}, nil, 0)
+		f.equal("misses", f.misses(run.bulk.ID), []bulk.Miss{})
+		f.wantErr(f.store.DeleteBulk(f.ctx(), run.bulk.ID), fairlead.ErrNotFound)
+	})
+	c.test("Newest is below the jobs that there are if none is dated after the bulk", func(f *fixture) {
+		job := f.enqueue(plain())
+		if b := f.startBulk(cancelAll()); b.Newest >= job.ID {
+			f.Fatalf("job %d is not above %d", job.ID, b.Newest)
+		}
+	})
+	c.test("Newest of a bulk that is made after the clock was set back is not below the jobs that there are", func(f *fixture) {
+		jobs := many(3)
+		f.enqueue(jobs...)
+		f.Advance(-time.Hour)
+		f.enqueue(plain())
+		if b := f.startBulk(cancelAll()); b.Newest < jobs[2].ID {
+			f.Fatalf("job %d is above %d", jobs[2].ID, b.Newest)
+		}
+		f.Advance(time.Hour)
 	})
 }

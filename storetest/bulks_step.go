@@ -55,6 +55,16 @@ func testBulkSteps(c *chapter) {
 			}
 		})
 	}
+	c.test("a step moves jobs of many tenants to a queue that none of them had", func(f *fixture) {
+		jobs := ofTenants(30, inQueue("old"))
+		f.enqueue(jobs...)
+		run := f.begun(bulk.Bulk{Action: bulk.Move, Queue: "unheard of"})
+		run.step(0, jobs...)
+		run.wantCounts(30, 0)
+		for _, job := range jobs {
+			f.equal("Queue", f.wantState(job, fairlead.Ready).Queue, "unheard of")
+		}
+	})
 	c.test("jobs whose state forbids it are misses with a reason, and the others are acted upon", func(f *fixture) {
 		good, ended, gone := f.enqueue(plain()), f.in(fairlead.Succeeded), f.enqueue(plain())
 		f.ok(f.store.Delete(f.ctx(), gone.ID))

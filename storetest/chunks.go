@@ -67,6 +67,7 @@ func chapters() []titled {
 		{"Drain", Administering, testDrain},
 		{"Tokens", Administering, testTokens},
 		{"Bulks", Administering, testBulks},
+		{"BulkOnce", Administering, testBulkOnce},
 		{"BulkSteps", Administering, testBulkSteps},
 		{"BulkRaces", Administering, testBulkRaces},
 		{"JobAlerts", Administering, testJobAlerts},

@@ -25,6 +25,7 @@ func RunTail(t *testing.T, behind *Behind) {
 	t.Helper()
 	tail := &tail{Behind: behind}
 	tail.testStored(t)
+	tail.testMoved(t)
 	tail.testClaimed(t)
 	tail.testNodes(t)
 	tail.testCounters(t)

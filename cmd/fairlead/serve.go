@@ -189,7 +189,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.calls.timeout, Logger: log})
 	courier.Register(kinds)
 	registerSweeps(kinds, timed, items.Options{Roots: o.sweepFiles, Client: guard.Client(), Databases: databases.Sources(), Logger: log}, calls)
-	bulk.Register(kinds, timed)
+	bulk.Register(kinds, timed, counts)
 	if err := registerCDC(kinds, o.cdc); err != nil {
 		return err
 	}

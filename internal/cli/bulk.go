@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -25,6 +26,7 @@ func (s *session) bulkStartCommand() *cobra.Command {
 	var ids []int64
 	var wait waiting
 	var yes bool
+	var once string
 	wanted := &fairleadv1.NewBulk{}
 	cmd := verb("start ACTION", "Do the same to all jobs that match: "+strings.Join(bulkActions, ", "), nil)
 	cmd.Long = cmd.Short + ".\n\nA node does it in the background, also if this program and the server end. " +
@@ -46,7 +48,11 @@ func (s *session) bulkStartCommand() *cobra.Command {
 				return err
 			}
 		}
-		bulk, err := c.bulks.CreateBulk(ctx, wanted)
+		keyed, request := connect.NewClientContext(ctx)
+		if once != "" {
+			request.RequestHeader().Set("Idempotency-Key", once)
+		}
+		bulk, err := c.bulks.CreateBulk(keyed, wanted)
 		switch {
 		case err != nil:
 			return err
@@ -66,6 +72,7 @@ func (s *session) bulkStartCommand() *cobra.Command {
 	f.StringVar(&wanted.Queue, "queue-to", "", "of the action move: the queue that the jobs get")
 	f.Float64Var(&wanted.Rate, "rate", 0, "jobs per second; 0: as fast as leaves room for others")
 	f.BoolVar(&wanted.DryRun, "dry-run", false, "only count")
+	f.StringVar(&once, "once", "", "a key: the command counts once in a day, however often it is repeated with the same key")
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	wait.flag(cmd)
 	complete(cmd, "queue-to", s.asked(queueNames))

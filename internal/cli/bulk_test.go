@@ -23,6 +23,18 @@ func TestABulkIsCountedStartedAndAwaited(t *testing.T) {
 	r.fails(ExitUsage, `ACTION "explode": use cancel`, "bulk", "start", "explode")
 }
 
+func TestABulkThatIsStartedTwiceWithTheSameKeyCountsOnce(t *testing.T) {
+	r := newRig(t)
+	r.id("job", "enqueue", "unheard")
+	start := func(key string) string {
+		return strings.Fields(r.says([]string{"is to prioritize 1 job"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--once", key))[1]
+	}
+	first, again, other := start("k"), start("k"), start("l")
+	if again != first || other == first {
+		t.Errorf("the bulks are %s and %s, and with another key %s", first, again, other)
+	}
+}
+
 func TestABulkThatWasStoppedIsAFailureOfItsCommand(t *testing.T) {
 	r := newRig(t)
 	for range 5 {

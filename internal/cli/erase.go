@@ -55,6 +55,7 @@ func (c *call) erase(ctx context.Context, request *fairleadv1.EraseRequest) (*fa
 		}
 		report.Jobs, report.Attempts = report.GetJobs()+part.GetJobs(), report.GetAttempts()+part.GetAttempts()
 		report.Batches, report.Notices = report.GetBatches()+part.GetBatches(), report.GetNotices()+part.GetNotices()
+		report.Bulks += part.GetBulks()
 		for _, kind := range part.GetKinds() {
 			if kinds[kind.GetKind()] == nil {
 				kinds[kind.GetKind()] = &fairleadv1.ErasedKind{Kind: kind.GetKind()}
@@ -98,6 +99,7 @@ func erased(on *screen.Screen, report *fairleadv1.EraseResponse, dryRun bool) *s
 	table.Add("attempts", report.GetAttempts(), done)
 	table.Add("batches", report.GetBatches(), done)
 	table.Add("notices", report.GetNotices(), done)
+	table.Add("bulks", report.GetBulks(), done)
 	for _, left := range report.GetLeft() {
 		table.Add(fmt.Sprintf("job %d", left.GetId()), left.GetState(), "stays: "+left.GetWhy())
 	}

@@ -2,13 +2,11 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/bulk"
-	"github.com/fairlead-io/fairlead/driver"
 )
 
 // bulkStore keeps bulks, and acts upon jobs for them.
@@ -17,6 +15,7 @@ type bulkStore struct {
 	acting Acting
 	sql    *BulkStatements
 	audit  *AuditStatements
+	once   *OnceStatements
 }
 
 // BulkStatements are those of a bulkStore.
@@ -28,164 +27,87 @@ type BulkStatements struct {
 	AddMisses   string `sql:"add_misses"`
 	BulkMisses  string `sql:"bulk_misses"`
 	StopBulk    string `sql:"stop_bulk"`
+	LatestIDs   string `sql:"latest_ids"`
 	OldBulks    string `sql:"old_bulks"`
+	LoneBulks   string `sql:"lone_bulks"`
 	DropMisses  string `sql:"drop_misses"`
 	DropBulk    string `sql:"drop_bulk"`
 }
 
 // AddBulk stores a bulk and the job that carries it out.
-func (s *bulkStore) AddBulk(ctx context.Context, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
-	body, err := encodeBulk(&b)
-	if err != nil {
-		return bulk.Bulk{}, fmt.Errorf("add bulk: %w", err)
-	}
-	given := *job
+func (s *bulkStore) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
 	var stored []bulk.Bulk
-	_, err = s.acting.Act(ctx, "add bulk", Subject{"bulk", 0}, true, func(ctx context.Context, tx JobTx) (err error) {
-		own := given // made anew each time this runs
+	var before []int64 // of the same request
+	add := func(ctx context.Context, tx JobTx) (err error) {
+		if b.Newest, err = s.newest(ctx, tx); err != nil {
+			return err
+		}
+		body, err := encodeBulk(&b)
+		if err != nil {
+			return err
+		}
+		own := *job // made anew each time this runs
 		if err := tx.Enqueue(ctx, []*fairlead.Job{&own}); err != nil {
 			return err
+		}
+		if once != nil {
+			var repeated bool
+			if before, repeated, err = s.once.NoteFirst(ctx, tx, *once, []int64{own.ID}); err == nil && repeated {
+				err = errRepeated
+			}
+			if err != nil {
+				return err
+			}
 		}
 		tx.Queue(s.sql.AddBulk, own.ID, b.Matched, b.More, JSON(body))
 		stored, err = list(ctx, tx, scanBulk, s.sql.Bulks, own.ID, own.ID, 1)
 		return err
-	})
-	if err != nil {
+	}
+	switch _, err := s.acting.Act(MayWait(ctx), "add bulk", Subject{"bulk", 0}, true, add); {
+	case errors.Is(err, errRepeated):
+		return s.one(ctx, "add bulk", before[0])
+	case err != nil:
 		return bulk.Bulk{}, err
 	}
 	return stored[0], nil
 }
 
-// Bulks lists bulks, newest first.
-func (s *bulkStore) Bulks(ctx context.Context, filter bulk.Filter) ([]bulk.Bulk, error) {
-	limit, last := pageSize(filter.Limit), int64(math.MaxInt64)
-	if filter.Below > 0 {
-		last = filter.Below - 1
-	}
-	if len(filter.IDs) > 0 {
-		return s.named(ctx, filter, last, limit)
-	}
-	var found []bulk.Bulk
-	for {
-		page, err := readList(ctx, s.db.Read, "list bulks", scanBulk, s.sql.Bulks, 0, last, limit)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range page {
-			if within(&b, filter.Tenants) && len(found) < limit {
-				found = append(found, b)
-			}
-		}
-		if len(page) < limit || len(found) == limit {
-			return found, nil
-		}
-		last = page[limit-1].ID - 1
-	}
-}
+// errRepeated undoes what a request has done that was answered before.
+var errRepeated = errors.New("the request was answered before")
 
-// named lists those of a filter that names ids.
-func (s *bulkStore) named(ctx context.Context, filter bulk.Filter, last int64, limit int) ([]bulk.Bulk, error) {
-	var found []bulk.Bulk
-	for _, id := range slices.Backward(slices.Compact(slices.Sorted(slices.Values(filter.IDs)))) {
-		if id > last || len(found) == limit {
-			continue
-		}
-		one, err := readList(ctx, s.db.Read, "list bulks", scanBulk, s.sql.Bulks, id, id, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(one) > 0 && within(&one[0], filter.Tenants) {
-			found = append(found, one[0])
-		}
-	}
-	return found, nil
-}
+// latestIDs is about how many of the latest ids are looked at when a bulk is made: those of
+// the blocks that processes may still take ids from.
+const latestIDs = 20_000
 
-// within reports whether a bulk is about jobs of some tenants alone; of all, if none are
-// named.
-func within(b *bulk.Bulk, tenants []string) bool {
-	if len(tenants) == 0 {
-		return true
+// newest returns bulk.Status.Newest of a bulk that is made now. If none of the jobs with the
+// latest ids is dated after now, those that will be are made after the bulk. Otherwise the clock
+// was set back, and that is sure of no job that has an id now.
+func (s *bulkStore) newest(ctx context.Context, db DB) (int64, error) {
+	looks, err := list(ctx, db, func(row Scanner) (look struct{ last, dated int64 }, err error) {
+		err = row.Scan(&look.last, &look.dated)
+		return look, err
+	}, s.sql.LatestIDs, latestIDs)
+	if err != nil || len(looks) == 0 {
+		return 0, err
 	}
-	foreign := func(tenant string) bool { return !slices.Contains(tenants, tenant) }
-	return len(b.Filter.Tenants) > 0 && !slices.ContainsFunc(b.Filter.Tenants, foreign)
-}
-
-func pageSize(limit int) int {
-	if limit <= 0 {
-		return fairlead.DefaultPage
+	if look := looks[0]; look.dated > 0 {
+		return look.last, nil
 	}
-	return limit
-}
-
-// BulkMisses lists what a bulk has left as it was.
-func (s *bulkStore) BulkMisses(ctx context.Context, id int64, filter bulk.MissFilter) ([]bulk.Miss, error) {
-	below := filter.Below
-	if below <= 0 {
-		below = math.MaxInt64
-	}
-	return readList(ctx, s.db.Read, "list misses", func(row Scanner) (miss bulk.Miss, err error) {
-		err = row.Scan(&miss.Job, &miss.Why)
-		return miss, err
-	}, s.sql.BulkMisses, id, below, pageSize(filter.Limit))
+	return max(0, looks[0].last-latestIDs), nil
 }
 
 // StopBulk asks a bulk to stop.
 func (s *bulkStore) StopBulk(ctx context.Context, id int64) error {
-	found, err := s.Bulks(ctx, bulk.Filter{IDs: []int64{id}})
+	b, err := s.one(ctx, "stop bulk", id)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
-		return fmt.Errorf("stop bulk: %w", bulk.NoSuchBulk(id))
-	}
 	hit := int64(0)
-	if !found[0].State.Final() {
+	if !b.State.Final() {
 		hit, err = exec(ctx, s.db, "stop bulk", s.sql.StopBulk, id)
 	}
 	if err == nil && hit == 0 {
 		err = fmt.Errorf("stop bulk: bulk %d has ended: %w", id, fairlead.ErrConflict)
 	}
 	return err
-}
-
-// PruneBulks removes bulks that ended longer ago than they are kept, at most limit of them and
-// of what they have left. A bulk that has failed is removed once its job is.
-func (s *bulkStore) PruneBulks(ctx context.Context, keep driver.Retention, limit int) (total int, err error) {
-	for _, kept := range []struct {
-		stopped bool
-		age     int64
-	}{{false, keep.Succeeded.Microseconds()}, {true, keep.Cancelled.Microseconds()}} {
-		if kept.age <= 0 || kept.age >= endless.Microseconds() {
-			continue
-		}
-		old, err := readList(ctx, s.db.Read, "prune bulks", scanNumber, s.sql.OldBulks, kept.stopped, kept.age, min(max(limit, 0), pruneChunk))
-		if err != nil {
-			return total, err
-		}
-		for _, id := range old {
-			removed, err := s.drop(ctx, id, limit-total)
-			total += removed
-			if err != nil || total >= limit {
-				return total, err
-			}
-		}
-	}
-	return total, nil
-}
-
-// drop removes a bulk, and before it what is known of the jobs that it has left.
-func (s *bulkStore) drop(ctx context.Context, id int64, limit int) (total int, err error) {
-	for total < limit {
-		chunk := min(limit-total, pruneChunk)
-		gone, err := exec(ctx, s.db, "prune bulks", s.sql.DropMisses, id, chunk)
-		if total += int(gone); err != nil {
-			return total, err
-		}
-		if int(gone) < chunk {
-			hit, err := exec(ctx, s.db, "prune bulks", s.sql.DropBulk, id)
-			return total + int(hit), err
-		}
-	}
-	return total, nil
 }

@@ -22,6 +22,7 @@ type bulkBody struct {
 	Actor    string         `json:"actor,omitempty"`
 	Role     access.Role    `json:"role,omitempty"`
 	From     string         `json:"from,omitempty"`
+	Newest   int64          `json:"newest,omitempty"`
 }
 
 // bulkFilterBody is a filter, with times in microseconds.
@@ -41,7 +42,7 @@ type bulkFilterBody struct {
 func encodeBulk(b *bulk.Bulk) ([]byte, error) {
 	f := &b.Filter
 	return json.Marshal(bulkBody{
-		Action: b.Action, Cause: b.Cause, Reason: b.Reason, Priority: b.Priority, Queue: b.Queue, Rate: b.Rate, Actor: b.Actor, Role: b.Role, From: b.From,
+		Action: b.Action, Cause: b.Cause, Reason: b.Reason, Priority: b.Priority, Queue: b.Queue, Rate: b.Rate, Actor: b.Actor, Role: b.Role, From: b.From, Newest: b.Newest,
 		Filter: bulkFilterBody{
 			f.IDs, f.States, f.Kinds, f.Queues, f.Tenants, f.Key, Micros(f.From), Micros(f.To), Micros(f.FinishedFrom), f.OnFail,
 		},
@@ -56,7 +57,7 @@ func decodeBulk(b *bulk.Bulk, text []byte) error {
 	}
 	f := body.Filter
 	b.Action, b.Cause, b.Reason, b.Priority, b.Queue, b.Rate = body.Action, body.Cause, body.Reason, body.Priority, body.Queue, body.Rate
-	b.Actor, b.Role, b.From = body.Actor, body.Role, body.From
+	b.Actor, b.Role, b.From, b.Newest = body.Actor, body.Role, body.From, body.Newest
 	b.Filter = fairlead.Filter{
 		IDs: f.IDs, States: f.States, Kinds: f.Kinds, Queues: f.Queues, Tenants: f.Tenants, Key: f.Key,
 		From: timeOrZero(f.From), To: timeOrZero(f.To), FinishedFrom: timeOrZero(f.FinishedFrom), OnFail: f.OnFail,

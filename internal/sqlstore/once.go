@@ -93,6 +93,17 @@ func (s *OnceStatements) Note(ctx context.Context, db DB, once fairlead.Once, id
 	return before, true, err
 }
 
+// NoteFirst is Note also where there is one writer: no other transaction comes in between there.
+func (s *OnceStatements) NoteFirst(ctx context.Context, db DB, once fairlead.Once, ids []int64) (before []int64, repeated bool, err error) {
+	if s.NotedRequest != "" {
+		return s.Note(ctx, db, once, ids)
+	}
+	if before, repeated, err = s.Find(ctx, db, once, len(ids)); err == nil && !repeated {
+		err = s.NoteAnswer(ctx, db, once, ids)
+	}
+	return before, repeated, err
+}
+
 // NoteAnswer notes a request with the jobs that it has stored.
 func (s *OnceStatements) NoteAnswer(ctx context.Context, db DB, once fairlead.Once, ids []int64) error {
 	_, err := db.Exec(ctx, s.NoteRequest, once.Caller, once.Key, once.Request[:], JSON(encodeIDs(ids)))

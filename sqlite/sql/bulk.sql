@@ -52,14 +52,26 @@ select job, why from {{bulk_miss}} where bulk = ?1 and job < ?2 order by job des
 -- Inputs: id.  Output: none; no row is hit if it is unknown or has ended.  Locks: the writer's.
 update {{bulk}} set stopping = 1 where id = ?1 and finished_at = 0;
 
+-- name: latest_ids
+-- Looks at the jobs with the latest ids, and says whether one of them is dated now or later.
+-- Inputs: how many ids.  Output: the last id, or 0, and how many of the jobs are dated so.  Locks: none.
+select coalesce(max(id), 0), count(case when created_at >= {{now}} then 1 end)
+from {{job}}
+where id > (select max(id) from {{job}}) - ?1;
+
 -- name: old_bulks
--- Finds bulks that have ended long ago, and those whose jobs are gone.
+-- Finds bulks that have ended long ago.
 -- Inputs: whether those that were stopped, age in microseconds, limit.  Output: id.  Locks: none.
-select b.id from {{bulk}} b
-where b.stopped = ?1
-  and (b.finished_at <> 0 and b.finished_at < {{now}} - ?2
-       or b.finished_at = 0 and not exists (select 1 from {{job}} j where j.id = b.id))
+select id from {{bulk}}
+where stopped = ?1 and finished_at <> 0 and finished_at < {{now}} - ?2
 limit 0 + ?3;
+
+-- name: lone_bulks
+-- Finds bulks that have not ended and whose jobs are gone.
+-- Inputs: limit.  Output: id.  Locks: none.
+select b.id from {{bulk}} b
+where b.finished_at = 0 and not exists (select 1 from {{job}} j where j.id = b.id)
+limit 0 + ?1;
 
 -- name: drop_misses
 -- Removes some of what is known of the jobs that a bulk has left as they were.

@@ -40,7 +40,8 @@ type NewBulk struct {
 	// Only count.
 	DryRun bool `protobuf:"varint,7,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// Only jobs whose error has the same cause as this one. Numbers, ids, quoted texts, times
-	// and addresses are not compared, and neither is what follows the first line.
+	// and addresses are not compared, and neither is what follows the first line. Errors are
+	// compared as they are shown, with "***" in the place of what is confidential.
 	Cause         string `protobuf:"bytes,8,opt,name=cause,proto3" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

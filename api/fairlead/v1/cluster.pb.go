@@ -1361,6 +1361,8 @@ type EraseResponse struct {
 	Remains []*Remainder `protobuf:"bytes,8,rep,name=remains,proto3" json:"remains,omitempty"`
 	// Empty when there is nothing more to do.
 	NextPageToken string `protobuf:"bytes,9,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Bulks that have ended and were about jobs of the tenant alone, or with the key.
+	Bulks         int64 `protobuf:"varint,10,opt,name=bulks,proto3" json:"bulks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1456,6 +1458,13 @@ func (x *EraseResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *EraseResponse) GetBulks() int64 {
+	if x != nil {
+		return x.Bulks
+	}
+	return 0
 }
 
 type ErasedKind struct {
@@ -2119,7 +2128,7 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x03key\x18\x02 \x01(\tB\v\x92\xb5\x18\x03 \xff\x01\xa8\xb5\x18\x01R\x03key\x12\x17\n" +
 	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\"\xbe\x02\n" +
+	"page_token\x18\x04 \x01(\tR\tpageToken\"\xd4\x02\n" +
 	"\rEraseResponse\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x12\n" +
 	"\x04jobs\x18\x02 \x01(\x03R\x04jobs\x12\x1a\n" +
@@ -2129,7 +2138,9 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x05kinds\x18\x06 \x03(\v2\x17.fairlead.v1.ErasedKindR\x05kinds\x12(\n" +
 	"\x04left\x18\a \x03(\v2\x14.fairlead.v1.LeftJobR\x04left\x120\n" +
 	"\aremains\x18\b \x03(\v2\x16.fairlead.v1.RemainderR\aremains\x12&\n" +
-	"\x0fnext_page_token\x18\t \x01(\tR\rnextPageToken\"4\n" +
+	"\x0fnext_page_token\x18\t \x01(\tR\rnextPageToken\x12\x14\n" +
+	"\x05bulks\x18\n" +
+	" \x01(\x03R\x05bulks\"4\n" +
 	"\n" +
 	"ErasedKind\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +

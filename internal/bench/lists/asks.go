@@ -166,7 +166,10 @@ func (s *stock) auditAsks() []ask {
 // misses are read by the key of the table, whatever there is.
 func (s *stock) bulkAsks() []ask {
 	return []ask{
-		listing("bulks: ", bulks.Filter{Limit: page}, s.store.Bulks),
+		listing("bulks: ", bulks.Filter{Limit: page}, func(ctx context.Context, filter bulks.Filter) ([]bulks.Bulk, error) {
+			found, err := s.store.Bulks(ctx, filter)
+			return found.Bulks, err
+		}),
 		listing("misses of a bulk: second page", bulks.MissFilter{Below: int64(s.jobs / 2), Limit: page}, func(ctx context.Context, filter bulks.MissFilter) ([]bulks.Miss, error) {
 			return s.store.BulkMisses(ctx, 1, filter)
 		}),

@@ -27,11 +27,12 @@ type BulkServiceClient interface {
 	// Stores a bulk, which a node then carries out. It is about the jobs that match when it
 	// begins, and about none that are made later. A dry run only counts them: it answers
 	// with matched and more, and without an id. Callers who are bound to tenants act upon
-	// jobs of their tenants.
+	// jobs of their tenants. A request with an Idempotency-Key counts once in a day: if it is
+	// repeated, the answer is the bulk that it has made, as that is by then.
 	CreateBulk(context.Context, *v1.NewBulk) (*v1.Bulk, error)
 	GetBulk(context.Context, *v1.GetBulkRequest) (*v1.Bulk, error)
 	// Lists bulks, newest first. Callers who are bound to tenants see those that are about
-	// jobs of their tenants alone.
+	// jobs of their tenants alone. A page may be short, or empty, and still have a next one.
 	ListBulks(context.Context, *v1.ListBulksRequest) (*v1.ListBulksResponse, error)
 	// Lists the jobs that a bulk has left as they were, and why, newest first.
 	ListBulkMisses(context.Context, *v1.ListBulkMissesRequest) (*v1.ListBulkMissesResponse, error)

@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// PruneBulks removes bulks that ended longer ago than they are kept, at most limit of them and
+// of what they have left. A bulk that ended with its job is removed once its job is, however
+// long others are kept.
+func (s *bulkStore) PruneBulks(ctx context.Context, keep driver.Retention, limit int) (int, error) {
+	total, err := s.dropAll(ctx, limit, s.sql.LoneBulks)
+	for _, kept := range []struct {
+		stopped bool
+		age     int64
+	}{{false, keep.Succeeded.Microseconds()}, {true, keep.Cancelled.Microseconds()}} {
+		if err != nil || kept.age <= 0 || kept.age >= endless.Microseconds() {
+			continue
+		}
+		var removed int
+		removed, err = s.dropAll(ctx, limit-total, s.sql.OldBulks, kept.stopped, kept.age)
+		total += removed
+	}
+	return total, err
+}
+
+// dropAll removes bulks that a statement finds, at most limit of them and of what they have left.
+func (s *bulkStore) dropAll(ctx context.Context, limit int, find string, args ...any) (total int, err error) {
+	old, err := readList(ctx, s.db.Read, "prune bulks", scanNumber, find, append(args, min(max(limit, 0), pruneChunk))...)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range old {
+		removed, err := s.drop(ctx, id, limit-total)
+		if total += removed; err != nil || total >= limit {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// drop removes a bulk, and before it what is known of the jobs that it has left.
+func (s *bulkStore) drop(ctx context.Context, id int64, limit int) (total int, err error) {
+	for total < limit {
+		chunk := min(limit-total, pruneChunk)
+		gone, err := exec(ctx, s.db, "prune bulks", s.sql.DropMisses, id, chunk)
+		if total += int(gone); err != nil {
+			return total, err
+		}
+		if int(gone) < chunk {
+			hit, err := exec(ctx, s.db, "prune bulks", s.sql.DropBulk, id)
+			return total + int(hit), err
+		}
+	}
+	return total, nil
+}
+
+// DeleteBulk removes a bulk that has ended.
+func (s *bulkStore) DeleteBulk(ctx context.Context, id int64) error {
+	b, err := s.one(ctx, "delete bulk", id)
+	if err == nil && !b.State.Final() {
+		err = fmt.Errorf("delete bulk: bulk %d has not ended; stop it first: %w", id, fairlead.ErrConflict)
+	}
+	if err == nil {
+		_, err = s.drop(ctx, id, math.MaxInt)
+	}
+	return err
+}
