@@ -41,10 +41,25 @@ func masker[Message proto.Message](mask func(fairlead.Confidential, Message)) fu
 }
 
 func maskJob(all fairlead.Confidential, job *fairleadv1.Job) {
-	shown := mask.Show(all[job.GetKind()], mask.Job{
+	shown := mask.Show(fieldsOf(all, job.GetKind()), mask.Job{
 		Args: job.GetArgs(), Output: job.GetOutput(), Progress: job.GetProgress(), Reported: job.GetReported(), Memo: job.GetMemo(), Error: job.GetError(),
 	})
 	job.Args, job.Output, job.Progress, job.Reported, job.Memo, job.Error = shown.Args, shown.Output, shown.Progress, shown.Reported, shown.Memo, shown.Error
+}
+
+// fieldsOf are the confidential fields of the jobs of a kind. A job that asks the gate of a sweep
+// has the args of the sweep, whose kind it does not say: what is confidential of one is so of all.
+func fieldsOf(all fairlead.Confidential, kind string) []string {
+	if kind != sweep.GateKind {
+		return all[kind]
+	}
+	var fields []string
+	for _, field := range kindsLike(all, sweep.KindOf(""), "") {
+		if inside, is := strings.CutPrefix(field+".", "args."); is {
+			fields = append(fields, strings.TrimSuffix("args.data."+inside, "."))
+		}
+	}
+	return fields
 }
 
 func maskNewJob(all fairlead.Confidential, job *fairleadv1.NewJob) {

@@ -89,3 +89,25 @@ func TestACallWhoseAddressIsConfidentialCanBeEdited(t *testing.T) {
 		t.Errorf("stored is %s: %v", found.Job.Args, err)
 	}
 }
+
+func TestWhatIsConfidentialOfASweepIsNotShownByChangingIt(t *testing.T) {
+	w := newConfidedAPI(t)
+	operator := w.as(w.token(access.RoleOperator, ""))
+	const path = "/api/v1/sweeps/call"
+	made, _ := w.send(200, "POST", "/api/v1/sweeps", `{"name":"call","kind":"count","to":9,"args":{"secret":"`+canary+`"},"gate":{"before_run":"https://gate.example.org/a"}}`, w.admin...)
+	for body, field := range map[string]string{
+		`{"kind":"other"}`: "kind",
+		`{"gate":{"before_run":"https://evil.example.org/"}}`: "gate.before_run",
+	} {
+		problem, _ := w.send(400, "PATCH", path, body, operator...)
+		if text := refusals(problem)[field]; !strings.Contains(text, "create another sweep") {
+			t.Errorf("%s is answered with %v", body, problem)
+		}
+	}
+	w.send(200, "PATCH", path, `{"gate":{"before_run":"https://gate.example.org/b"}}`, operator...)
+	w.send(200, "POST", path+"/start", `{}`, operator...)
+	jobs, _ := w.send(200, "GET", "/api/v1/jobs?kind=sweep.gate", "", operator...)
+	if text := fmt.Sprint(jobs); len(items(t, jobs)) != 1 || strings.Contains(text, canary) || !strings.Contains(text, "secret:***") {
+		t.Errorf("of the sweep %v the gate is asked by %v", made["id"], jobs)
+	}
+}
