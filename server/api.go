@@ -167,11 +167,11 @@ func newServices(store Store, options Options) *services {
 	masks := &masks{store: store}
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
-	schedules, calendars := NewSchedules(own), NewCalendars(own)
-	schedules.restore = own.restoreSchedule
+	schedules, calendars, alerts := NewSchedules(own), NewCalendars(own), NewAlerts(own)
+	schedules.restore, alerts.restore = own.restoreSchedule, own.restoreAlert
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, NewAlerts(own), NewHolds(own), NewBulks(own, stopping),
+		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
 		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), whatIfs(own, schedules, calendars), masks,
 	}
 }

@@ -43,7 +43,7 @@ func unmasked(ctx context.Context, confidential func(context.Context) (fairlead.
 		return nil
 	}
 	all, err := confidential(ctx)
-	if err == nil && mask.Shown(all[kind], "args", document) {
+	if err == nil && mask.Shown(fieldsOf(all, kind, document), "args", document) {
 		err = maskedField(field)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
@@ -81,12 +82,12 @@ func (s scoped) restore(ctx context.Context, field, kind string, document *json.
 	if err != nil {
 		return err
 	}
-	restored, whole := mask.Restore(all[kind], "args", *document, stored)
+	restored, whole := mask.Restore(fieldsOf(all, kind, *document), "args", *document, stored)
 	switch {
 	case !whole:
-		return maskedField(field)
+		return maskedField(cmp.Or(field, "headers"))
 	case kind == httpcall.Kind && !bytes.Equal(restored, *document) && !sameTarget(restored, stored):
-		return refuseField(field+".url", tasks.Elsewhere)
+		return refuseField(strings.TrimPrefix(field+".url", "."), tasks.Elsewhere)
 	}
 	*document = restored
 	return nil
@@ -95,7 +96,7 @@ func (s scoped) restore(ctx context.Context, field, kind string, document *json.
 // hides reports whether args of a kind have something that callers are not shown.
 func (s scoped) hides(ctx context.Context, kind string, args json.RawMessage) (bool, error) {
 	all, err := s.store.Confidential(ctx)
-	return err == nil && mask.Hides(all[kind], "args", args), err
+	return err == nil && mask.Hides(fieldsOf(all, kind, args), "args", args), err
 }
 
 // sameTarget reports whether two calls certainly go to the same target.
