@@ -29,12 +29,10 @@ func (p *parameters) err() error {
 	if p.wrong != nil {
 		return p.wrong
 	}
-	for name := range p.values {
-		if !p.form && !slices.Contains(p.asked, name) {
-			return refuse(name, fmt.Sprintf("is not a parameter of this page; it has %s", strings.Join(p.asked, ", ")))
-		}
+	if p.form {
+		return nil
 	}
-	return nil
+	return p.v.only(p.asked...)
 }
 
 // refuse is an error of a parameter.
@@ -74,7 +72,7 @@ func (p *parameters) number(name string) int64 {
 	}
 	n, err := strconv.ParseInt(given, 10, 64)
 	if err != nil || n <= 0 {
-		p.refuse(name, "must be a number above 0")
+		p.refuse(name, p.v.T("must be a number above 0"))
 		return 0
 	}
 	return n
@@ -88,7 +86,7 @@ func (p *parameters) integer(name string) int32 {
 	}
 	n, err := strconv.ParseInt(given, 10, 32)
 	if err != nil {
-		p.refuse(name, "must be a whole number")
+		p.refuse(name, p.v.T("must be a whole number"))
 	}
 	return int32(n)
 }
@@ -101,7 +99,7 @@ func (p *parameters) decimal(name string) float64 {
 	}
 	n, err := strconv.ParseFloat(given, 64)
 	if err != nil {
-		p.refuse(name, "must be a number")
+		p.refuse(name, p.v.T("must be a number"))
 	}
 	return n
 }
@@ -113,7 +111,7 @@ func (p *parameters) choice(name string, values ...string) string {
 	case given == "":
 		return values[0]
 	case !slices.Contains(values, given):
-		p.refuse(name, "must be one of "+strings.TrimPrefix(strings.Join(values, ", "), ", ")) // an empty default is not given
+		p.refuse(name, p.v.T("must be one of %s", strings.TrimPrefix(strings.Join(values, ", "), ", "))) // an empty default is not given
 	}
 	return given
 }
@@ -134,7 +132,7 @@ func (p *parameters) time(name string) *timestamppb.Timestamp {
 		}
 	}
 	if err != nil {
-		p.refuse(name, "must be a time as 2026-01-31T12:00:00Z")
+		p.refuse(name, p.v.T("must be a time as 2026-01-31T12:00:00Z"))
 		return nil
 	}
 	return timestamppb.New(at)

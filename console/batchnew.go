@@ -23,7 +23,7 @@ func (n *newBatch) Sound() bool { return n.Preview != nil }
 // loadNewBatch checks what was sent, and stores nothing.
 func loadNewBatch(v *visit) (any, error) {
 	form := &newBatch{}
-	if v.posted == nil {
+	if v.posted == nil || v.garbled {
 		return form, nil
 	}
 	query := v.batchQuery()
