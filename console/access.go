@@ -26,6 +26,9 @@ func loadAudit(v *visit) (any, error) {
 }
 
 func loadTokens(v *visit) (any, error) {
+	if err := v.only(); err != nil {
+		return nil, err
+	}
 	tokens, err := v.tokens.ListTokens(v.ctx, &fairleadv1.ListTokensRequest{})
 	if err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ type actForm struct {
 	Checked  string    // the mark of what was sent, if that was checked and is sound
 	Done     bool      // it was done: Data is what is to be shown of it
 	Foreseen *foreseen // what would happen; nil: that was not asked
+	Kept     []kept    // what was sent, if the form itself cannot be shown
 	Data     any
 }
 
@@ -92,13 +93,16 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 		err = errMayNot(v)
 	}
 	if err != nil {
-		c.refuse(w, v, err)
+		c.turnAway(w, v, a, err)
 		return
 	}
 	c.forget() // what an action decides by is what is now
 	if err := v.readForm(); err != nil {
 		c.notDone(w, v, a, err)
 		return
+	}
+	if v.posted.Get("once") != "" {
+		v.ctx = withOnce(v.ctx, v.mark())
 	}
 	if a.whatIf != nil && v.posted.Get("what_if") != "" {
 		c.foresee(w, v, a)
@@ -131,11 +135,18 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error) {
 	c.forget() // the form shows what is now
 	data, failed := a.load(v)
-	if connect.CodeOf(err) == connect.CodeUnauthenticated || failed != nil {
+	switch {
+	case unanswered(err) && failed != nil:
+		c.keep(w, v, a, v.T("The database does not answer, and it is not known whether this was done. What you typed is kept here: look first, then send it again."))
+		return
+	case connect.CodeOf(err) == connect.CodeUnauthenticated || failed != nil:
 		c.refuse(w, v, err)
 		return
 	}
 	status, text := v.refusal(err)
+	if unanswered(err) {
+		text = v.T("The database did not answer, and it is not known whether this was done. Look first, then send it again.")
+	}
 	if status == http.StatusInternalServerError {
 		c.options.Log.Error("console action failed", "path", v.Path, "error", err)
 	}

@@ -29,12 +29,10 @@ func (p *parameters) err() error {
 	if p.wrong != nil {
 		return p.wrong
 	}
-	for name := range p.values {
-		if !p.form && !slices.Contains(p.asked, name) {
-			return refuse(name, p.v.T("is not a parameter of this page; it has %s", strings.Join(p.asked, ", ")))
-		}
+	if p.form {
+		return nil
 	}
-	return nil
+	return p.v.only(p.asked...)
 }
 
 // refuse is an error of a parameter.

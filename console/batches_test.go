@@ -159,13 +159,13 @@ func TestParametersOfBatchesThatCannotBeUsedAreNamed(t *testing.T) {
 	r := newPainters(t, false)
 	r.painted(batch.Batch{Name: "one"}, 1)
 	for path, says := range map[string]string{
-		"/batches?opne=true":              "opne: is not known here",
+		"/batches?opne=true":              "opne: is not a parameter of this page",
 		"/batches?open=yes":               "open: must be true",
 		"/batches?page=x":                 "page: is not a token that was given out",
 		"/batches/1/tasks?state=odd":      "state",
 		"/batches/1/tasks?at_most=501":    "at_most: must be a number between 1 and 500",
 		"/batches/1/tasks?like=x&page=AA": "page: cannot be given together with like",
-		"/batches/1?x=1":                  "x: is not known here",
+		"/batches/1?x=1":                  "x: is not a parameter of this page",
 	} {
 		r.shows(r.page(400, path), says)
 	}

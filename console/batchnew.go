@@ -23,7 +23,7 @@ func (n *newBatch) Sound() bool { return n.Preview != nil }
 // loadNewBatch checks what was sent, and stores nothing.
 func loadNewBatch(v *visit) (any, error) {
 	form := &newBatch{}
-	if v.posted == nil {
+	if v.posted == nil || v.garbled {
 		return form, nil
 	}
 	query := v.batchQuery()
@@ -34,7 +34,7 @@ func loadNewBatch(v *visit) (any, error) {
 	switch {
 	case err == nil:
 		form.Preview, form.More = preview, int(preview.GetTotal()) > len(preview.GetFirst())
-	case !errors.As(err, &refused) || refused.Status == http.StatusUnauthorized:
+	case !errors.As(err, &refused) || refused.Status == http.StatusUnauthorized || refused.Status == http.StatusServiceUnavailable:
 		return nil, asRefusal(err)
 	case len(refused.Faults) > 0:
 		form.Faults = refused.Faults

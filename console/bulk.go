@@ -2,7 +2,6 @@ package console
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +16,12 @@ const bulkWindow = 500
 // would otherwise show rows that were not asked for.
 func (v *visit) only(names ...string) error {
 	for name := range v.Query {
-		if !slices.Contains(names, name) {
-			return refuse(name, "is not known here; use "+strings.Join(names, ", "))
+		switch {
+		case slices.Contains(names, name):
+		case len(names) == 0:
+			return refuse(name, v.T("is not a parameter of this page, which has none"))
+		default:
+			return refuse(name, v.T("is not a parameter of this page; it has %s", strings.Join(names, ", ")))
 		}
 	}
 	return nil
@@ -32,7 +35,7 @@ func (v *visit) flag(name string) (bool, error) {
 	case "true":
 		return true, nil
 	}
-	return false, refuse(name, "must be true, or be left out")
+	return false, refuse(name, v.T("must be true, or be left out"))
 }
 
 // atMost is after how many rows a list ends by the parameter at_most; zero: it does not.
@@ -43,7 +46,7 @@ func (v *visit) atMost() (int, error) {
 	}
 	n, err := strconv.Atoi(given)
 	if err != nil || n < 1 || n > bulkWindow {
-		return 0, refuse("at_most", fmt.Sprintf("must be a number between 1 and %d", bulkWindow))
+		return 0, refuse("at_most", v.T("must be a number between 1 and %s", v.Num(bulkWindow)))
 	}
 	return n, nil
 }

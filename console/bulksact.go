@@ -1,13 +1,9 @@
 package console
 
 import (
-	"cmp"
-	"crypto/rand"
 	"net/url"
 	"slices"
 	"strings"
-
-	"connectrpc.com/connect"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
@@ -88,7 +84,6 @@ type bulkForm struct {
 	Filter  string // as it is sent along
 	Chosen  []string
 	Matched count
-	Once    string // the key of the request: a form that is sent twice counts once
 }
 
 // loadBulkForm counts the jobs that match.
@@ -110,7 +105,7 @@ func loadBulkForm(v *visit) (any, error) {
 	if ask.GetCause() != "" {
 		query.Set("like", ask.GetCause())
 	}
-	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}, Once: cmp.Or(v.posted.Get("once"), rand.Text())}
+	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}}
 	for _, name := range []string{"state", "kind", "queue", "tenant", "key", "from", "to", "finished_from", "like"} {
 		for _, value := range query[name] {
 			form.Chosen = append(form.Chosen, name+": "+value)
@@ -157,11 +152,7 @@ func startBulk(v *visit) (done, error) {
 	if err := f.err(); err != nil {
 		return done{}, err
 	}
-	ctx, call := connect.NewClientContext(v.ctx)
-	if once := v.posted.Get("once"); once != "" {
-		call.RequestHeader().Set("Idempotency-Key", once)
-	}
-	bulk, err := v.bulks.CreateBulk(ctx, ask)
+	bulk, err := v.bulks.CreateBulk(v.ctx, ask)
 	if err != nil {
 		return done{}, err
 	}

@@ -40,7 +40,7 @@ func loadCalendars(v *visit) (any, error) {
 	if after != "" {
 		last := slices.IndexFunc(items, func(c *fairleadv1.Calendar) bool { return c.GetName() == after })
 		if last < 0 {
-			return nil, refuse("page", "that calendar does not exist any more; leave it out for the first page")
+			return nil, refuse("page", v.T("that calendar does not exist any more; leave it out for the first page"))
 		}
 		items = items[last+1:]
 	}
@@ -92,7 +92,7 @@ func loadCalendar(v *visit) (any, error) {
 	p := v.parameters()
 	year := int(p.number("year"))
 	if year > lastYear {
-		p.refuse("year", "must be a year as 2026")
+		p.refuse("year", v.T("must be a year as 2026"))
 	}
 	if err := p.err(); err != nil {
 		return nil, err

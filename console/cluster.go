@@ -16,6 +16,9 @@ type nodeLine struct {
 }
 
 func loadNodes(v *visit) (any, error) {
+	if err := v.only(); err != nil {
+		return nil, err
+	}
 	nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
 	if err != nil {
 		return nil, err
@@ -62,6 +65,9 @@ type stateCount struct {
 }
 
 func loadQueues(v *visit) (any, error) {
+	if err := v.only(); err != nil {
+		return nil, err
+	}
 	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
 	if err != nil {
 		return nil, err

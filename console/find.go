@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"connectrpc.com/connect"
 )
 
 // hit is something that was found.
@@ -26,6 +28,11 @@ func (v *visit) Pages() (all []hit) {
 func (c *Console) find(w http.ResponseWriter, r *http.Request) {
 	who, err := c.identify(r)
 	v := c.visit(r, who)
+	if connect.CodeOf(err) == connect.CodeUnauthenticated && r.Header.Get("HX-Request") != "" {
+		// The palette of an open page would show the whole page that asks for a token.
+		c.render(w, http.StatusOK, "found", v.show([]hit{{Title: v.T("Sign in"), What: v.T("page"), Href: v.Href("/login")}}))
+		return
+	}
 	if err != nil {
 		c.refuse(w, v, err)
 		return

@@ -61,6 +61,7 @@ func (v *visit) readFiles() error {
 			return err
 		}
 		if !utf8.Valid(raw) {
+			v.garbled = true
 			return refuse(files[0].Filename, v.T("is not text in UTF-8; save it as CSV in UTF-8 and choose it again"))
 		}
 		if content := strings.TrimSpace(strings.ReplaceAll(string(raw), "\r\n", "\n")); content != "" {

@@ -23,6 +23,9 @@ func (i inside) RoundTrip(request *http.Request) (*http.Response, error) {
 			own.Header.Set("Authorization", "Bearer "+v.token)
 		}
 	}
+	if key, once := request.Context().Value(onceKey{}).(string); once {
+		own.Header.Set("Idempotency-Key", key)
+	}
 	if own.Body == nil {
 		own.Body = http.NoBody
 	}

@@ -31,6 +31,9 @@ const (
 )
 
 func loadOverview(v *visit) (any, error) {
+	if err := v.only(); err != nil {
+		return nil, err
+	}
 	stats, err := v.system.GetStats(v.ctx, &fairleadv1.GetStatsRequest{})
 	if err != nil {
 		return nil, err

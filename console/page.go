@@ -44,8 +44,13 @@ func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
 		c.options.Log.Error("console page failed", "path", v.Path, "error", err)
 	}
 	name := "error"
-	if v.byScript() {
+	switch {
+	case v.byScript() && unanswered(err):
+		name, text = "refused", v.T("The database does not answer. Try again in a moment.")
+	case v.byScript():
 		name = "refused"
+	case status == http.StatusServiceUnavailable && v.request.Method == http.MethodGet:
+		w.Header().Set("Refresh", "5") // it is looked again by itself
 	}
 	c.render(w, status, name, v.show(failure{Status: status, Text: text}))
 }

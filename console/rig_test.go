@@ -35,23 +35,31 @@ type rig struct {
 	node    *engine.Engine
 
 	calls, lookups atomic.Int64 // of the API by the console, but for WhoAmI, and of tokens
+	outage         outage
 }
 
-// counting is a store that counts how often it is asked for tokens.
+// counting is a store that counts how often it is asked for tokens, and that fails on command.
 type counting struct {
 	*sqlite.Store
 	lookups *atomic.Int64
+	outage  *outage
 }
 
 // FindToken counts.
 func (c counting) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
 	c.lookups.Add(1)
+	if c.outage.away.Load() {
+		return access.Token{}, errAway
+	}
 	return c.Store.FindToken(ctx, hash)
 }
 
 // Tokens counts.
 func (c counting) Tokens(ctx context.Context) ([]access.Token, error) {
 	c.lookups.Add(1)
+	if c.outage.away.Load() {
+		return nil, errAway
+	}
 	return c.Store.Tokens(ctx)
 }
 
@@ -76,7 +84,7 @@ func newRig(t *testing.T, auth bool, kinds *fairlead.Mux) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.api, err = server.New(r.node, counting{store, &r.lookups}, server.Options{
+	r.api, err = server.New(r.node, counting{store, &r.lookups, &r.outage}, server.Options{
 		Version: "test", Log: log, Auth: server.Auth{Required: auth}, Kinds: kinds, TryCall: httpcall.New(httpcall.Options{Guard: guard}).Try,
 		Console: func(api http.Handler) (http.Handler, error) {
 			counted := http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {

@@ -77,7 +77,7 @@ func loadRuns(v *visit) (any, error) {
 		return nil, err
 	}
 	r := &runs{By: by, now: v.Now}
-	if err := r.choose(from, to, last, v.Now); err != nil {
+	if err := v.choose(r, from, to, last, v.Now); err != nil {
 		return nil, err
 	}
 	filter := &fairleadv1.ListJobsRequest{Tenant: tenants, Queue: queues, Kind: kinds}
@@ -107,7 +107,7 @@ func loadRuns(v *visit) (any, error) {
 }
 
 // choose sets the span of time: what is given, or the last so many minutes.
-func (r *runs) choose(from, to *timestamppb.Timestamp, last string, now time.Time) error {
+func (v *visit) choose(r *runs, from, to *timestamppb.Timestamp, last string, now time.Time) error {
 	length, err := time.ParseDuration(last)
 	if err != nil {
 		return err
@@ -125,9 +125,9 @@ func (r *runs) choose(from, to *timestamppb.Timestamp, last string, now time.Tim
 	}
 	switch length := r.To.Sub(r.From); {
 	case length < leastSpan:
-		return refuse("to", "must be later than from by 10ms and more")
+		return refuse("to", v.T("must be later than from by 10ms and more"))
 	case length > mostSpan:
-		return refuse("from", "must be within 366 days before to")
+		return refuse("from", v.T("must be within 366 days before to"))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestASpanIsChosenByItsEndsOrItsLength(t *testing.T) {
 			return after(seconds)
 		}
 		r := &runs{}
-		if err := r.choose(given(test.from), given(test.to), "15m", noon); err != nil {
+		if err := (&visit{}).choose(r, given(test.from), given(test.to), "15m", noon); err != nil {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprint(r.From.Format("15:04:05"), " ", r.To.Format("15:04:05"), " ", r.Rolling); got != test.want {

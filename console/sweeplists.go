@@ -53,7 +53,7 @@ func loadSweepLog(v *visit) (any, error) {
 	if given := v.Get("index"); given != "" {
 		index, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || index < 0 {
-			return nil, refuse("index", "must be the number of an item, as 17")
+			return nil, refuse("index", v.T("must be the number of an item, as 17"))
 		}
 		request.Index = &index
 	}

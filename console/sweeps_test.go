@@ -168,13 +168,13 @@ func TestParametersOfSweepsThatCannotBeUsedAreNamed(t *testing.T) {
 	r := newMailers(t, false)
 	r.create(sweep.Sweep{Name: "one", To: 1})
 	for path, says := range map[string]string{
-		"/sweeps?kind=x":              "kind: is not known here",
+		"/sweeps?kind=x":              "kind: is not a parameter of this page",
 		"/sweeps?state=odd":           "state",
 		"/sweeps?page=x":              "page: is not a token that was given out",
 		"/sweeps/one/failed?page=x":   "page: is not a token that was given out",
 		"/sweeps/one/log?index=first": "index: must be the number of an item",
 		"/sweeps/one/log?level=loud":  "level",
-		"/sweeps/one/history?x=1":     "x: is not known here",
+		"/sweeps/one/history?x=1":     "x: is not a parameter of this page",
 	} {
 		r.shows(r.page(400, path), says)
 	}

@@ -36,6 +36,9 @@ const tenantsAtOnce = 50
 // loadTenants shows tenants by name, those behind the parameter page. The figures of all
 // of them come with one answer.
 func loadTenants(v *visit) (any, error) {
+	if err := v.only("page"); err != nil {
+		return nil, err
+	}
 	stats, err := v.system.GetStats(v.ctx, &fairleadv1.GetStatsRequest{})
 	if err != nil {
 		return nil, err
@@ -104,6 +107,9 @@ type tenantPage struct {
 }
 
 func loadTenant(v *visit) (any, error) {
+	if err := v.only(); err != nil {
+		return nil, err
+	}
 	name := v.Value("name")
 	usage, err := v.tenants.GetTenantStats(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
 	if err != nil {

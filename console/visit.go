@@ -17,6 +17,7 @@ type visit struct {
 	ctx     context.Context // the calls of a page are made on behalf of who looks
 	request *http.Request
 	posted  url.Values // what was sent with a form; nil: none was
+	garbled bool       // a file that was sent with it cannot be read
 	Notice  string     // what was done on the page before
 
 	Path  string // below the prefix, with what is escaped in it: names may have slashes

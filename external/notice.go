@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
@@ -127,7 +129,11 @@ func (c *Courier) masked(ctx context.Context, n notice) (notice, error) {
 	if err != nil {
 		return n, err
 	}
-	shown := mask.Show(all[n.Kind], mask.Job{Args: n.Args, Error: n.Error})
+	fields := all[n.Kind]
+	if n.Kind == httpcall.Kind {
+		fields = slices.Concat(fields, httpcall.Confidential(n.Args))
+	}
+	shown := mask.Show(fields, mask.Job{Args: n.Args, Error: n.Error})
 	n.Args, n.Error = shown.Args, shown.Error
 	return n, nil
 }

@@ -124,3 +124,20 @@ func (t target) address() string {
 	}
 	return address(parsed)
 }
+
+// SameTarget reports whether two URLs of calls certainly lead to the same scheme, host and
+// port. What was stored for one of them may then be sent to the other.
+func SameTarget(one, other string) bool {
+	a, err := parseTarget(one)
+	if err != nil {
+		return false
+	}
+	b, err := parseTarget(other)
+	return err == nil && a.scheme() == b.scheme() && a.address() == b.address()
+}
+
+// scheme is http or https.
+func (t target) scheme() string {
+	scheme, _, _ := strings.Cut(t.origin, "://")
+	return scheme
+}

@@ -13,6 +13,9 @@ import (
 type Alerts struct {
 	client *alert.Client
 	args   ArgsChecks
+
+	// restore gives an alert back what its caller was shown as masked; nil: nothing is masked.
+	restore func(ctx context.Context, rule *alert.Rule) error
 }
 
 // NewAlerts makes the service of a store's alerts.
@@ -47,6 +50,11 @@ func ruleTo(r alert.Rule) *fairleadv1.AlertRule {
 // before can be sent back.
 func (s *Alerts) SetAlert(ctx context.Context, in *fairleadv1.AlertRule) (*fairleadv1.AlertRule, error) {
 	rule := ruleOf(in)
+	if s.restore != nil {
+		if err := s.restore(ctx, &rule); err != nil {
+			return nil, err
+		}
+	}
 	if err := alert.Normalize(&rule); err != nil {
 		return nil, err
 	}

@@ -1,33 +1,16 @@
 package server_test
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/fairlead-io/fairlead/access"
-	"github.com/fairlead-io/fairlead/httpcall"
-	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 const alerts = "/api/v1/alerts"
 
 func TestAnAlertThatCanNeverBeSentIsRefusedByItsField(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	guard, err := httpcall.NewGuard(nil, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checks := server.ArgsChecks{httpcall.Kind: httpcall.New(httpcall.Options{Guard: guard}).Validate}
-	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Args: checks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &api{TB: t, url: served(t, handler, store), store: store}
+	a := newCallingAPI(t)
 	a.send(200, "PUT", alerts+"/good", `{"scope":"kind:mail","url":"http://svc.internal/","body":{"n":"{{args.count}}"},"on":["failed","backlog"],"backlog":"5m"}`)
 	a.send(200, "PUT", alerts+"/good", `{"scope":"kind:mail","url":"http://svc.internal/","created_at":"2030-01-01T00:00:00Z"}`) // as it was read
 	for body, field := range map[string]string{

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -155,16 +156,22 @@ type services struct {
 
 func newServices(store Store, options Options) *services {
 	own, stopping := scoped{store: store}, options.Stopping
-	calls, runs := tasks.New(own, options.Args[httpcall.Kind])
+	calls, runs := tasks.New(own, tasks.Calls{
+		Check: options.Args[httpcall.Kind], Restore: own.restoreSchedule,
+		Hides: func(ctx context.Context, args json.RawMessage) (bool, error) {
+			return own.hides(ctx, httpcall.Kind, args)
+		},
+	})
 	batches := NewBatches(knowing{own}, options.Kinds, stopping)
 	batchJobs := NewBatchJobs(batches)
 	masks := &masks{store: store}
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
-	schedules, calendars := NewSchedules(own), NewCalendars(own)
+	schedules, calendars, alerts := NewSchedules(own), NewCalendars(own), NewAlerts(own)
+	schedules.restore, alerts.restore = own.restoreSchedule, own.restoreAlert
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, NewAlerts(own), NewHolds(own), NewBulks(own, stopping),
+		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
 		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), whatIfs(own, schedules, calendars), masks,
 	}
 }

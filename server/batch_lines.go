@@ -187,6 +187,15 @@ type csvLines struct {
 	line    int
 }
 
+// unknownColumn says what is wrong with the name of a column. Spreadsheets of some countries write
+// semicolons between fields: then the whole line is one name.
+func unknownColumn(name string) string {
+	if strings.ContainsAny(name, ";\t|") {
+		return "is one column, as no comma is in it; write commas between fields"
+	}
+	return "is not a column that is known here; there are " + strings.Join(taskColumns, ", ")
+}
+
 func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
 	l.table = csv.NewReader(l.meter)
 	l.table.ReuseRecord = true
@@ -204,7 +213,7 @@ func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
 		name = strings.ToLower(strings.TrimSpace(name))
 		switch {
 		case !slices.Contains(taskColumns, name):
-			return nil, badLine(1, name, "is not a column that is known here; there are "+strings.Join(taskColumns, ", "))
+			return nil, badLine(1, name, unknownColumn(name))
 		case slices.Contains(l.columns, name):
 			return nil, badLine(1, name, "is there twice")
 		}

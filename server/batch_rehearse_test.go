@@ -89,3 +89,13 @@ func TestADryRunIsNotWrittenToTheAuditLog(t *testing.T) {
 		t.Errorf("the last entry is %v", entry)
 	}
 }
+
+func TestATableWithSemicolonsIsToldApart(t *testing.T) {
+	a, _ := newPaintedAPI(t)
+	for _, header := range []string{"target_id;target_type", "target_id\ttarget_type", "target_id|target_type"} {
+		problem, _ := a.send(400, "POST", "/api/v1/batches/upload?dry_run=true&name=n&type=paint", header+"\n1;wall\n", "Content-Type", "text/csv")
+		if text := fmt.Sprint(problem); !strings.Contains(text, "write commas between fields") {
+			t.Errorf("%q is answered with %s", header, text)
+		}
+	}
+}

@@ -158,9 +158,7 @@ func (m *masks) hide(ctx context.Context, message proto.Message) error {
 	if err != nil {
 		return err
 	}
-	if len(fields) > 0 {
-		hideIn(fields, message.ProtoReflect())
-	}
+	hideIn(fields, message.ProtoReflect())
 	return nil
 }
 
@@ -174,7 +172,7 @@ func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []
 	if err != nil {
 		return err
 	}
-	secrets := mask.Secrets(fields[job.Kind], mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo})
+	secrets := mask.Secrets(fieldsOf(fields, job.Kind, job.Args), mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo})
 	for i := range attempts {
 		attempts[i].Error = secrets.Text(attempts[i].Error)
 	}

@@ -41,33 +41,56 @@ func masker[Message proto.Message](mask func(fairlead.Confidential, Message)) fu
 }
 
 func maskJob(all fairlead.Confidential, job *fairleadv1.Job) {
-	shown := mask.Show(all[job.GetKind()], mask.Job{
+	shown := mask.Show(fieldsOf(all, job.GetKind(), job.GetArgs()), mask.Job{
 		Args: job.GetArgs(), Output: job.GetOutput(), Progress: job.GetProgress(), Reported: job.GetReported(), Memo: job.GetMemo(), Error: job.GetError(),
 	})
 	job.Args, job.Output, job.Progress, job.Reported, job.Memo, job.Error = shown.Args, shown.Output, shown.Progress, shown.Reported, shown.Memo, shown.Error
 }
 
+// fieldsOf are the confidential fields of a job of a kind: those that were declared, and headers
+// of calls that hold secrets by their names. A job that asks the gate of a sweep has the args of
+// the sweep, whose kind it does not say: what is confidential of one is so of all.
+func fieldsOf(all fairlead.Confidential, kind string, args json.RawMessage) []string {
+	switch kind {
+	case httpcall.Kind, sweep.KindOf(httpcall.Kind):
+		return slices.Concat(all[kind], httpcall.Confidential(args))
+	case sweep.GateKind:
+		var asked sweep.GateCall
+		_ = json.Unmarshal(args, &asked) // what cannot be read has no headers
+		var fields []string
+		for _, field := range slices.Concat(kindsLike(all, sweep.KindOf(""), ""), httpcall.Confidential(asked.Data)) {
+			if inside, is := strings.CutPrefix(field+".", "args."); is {
+				fields = append(fields, strings.TrimSuffix("args.data."+inside, "."))
+			}
+		}
+		return fields
+	}
+	return all[kind]
+}
+
 func maskNewJob(all fairlead.Confidential, job *fairleadv1.NewJob) {
-	job.Args = mask.Document(all[job.GetKind()], "args", job.GetArgs())
+	job.Args = mask.Document(fieldsOf(all, job.GetKind(), job.GetArgs()), "args", job.GetArgs())
 }
 
 // maskSweep masks what the items of a sweep are handled with.
 func maskSweep(all fairlead.Confidential, s *fairleadv1.Sweep) {
-	s.Args = mask.Document(all[sweep.KindOf(s.GetKind())], "args", s.GetArgs())
+	s.Args = mask.Document(fieldsOf(all, sweep.KindOf(s.GetKind()), s.GetArgs()), "args", s.GetArgs())
 }
 
 // maskAlert masks what becomes a job of the kind http.
 func maskAlert(all fairlead.Confidential, alert *fairleadv1.Alert) {
-	maskCall(all[httpcall.Kind], &alert.Url, &alert.Headers, &alert.Body)
+	maskCall(all, &alert.Url, &alert.Headers, &alert.Body)
 }
 
 func maskAlertRule(all fairlead.Confidential, rule *fairleadv1.AlertRule) {
-	maskCall(all[httpcall.Kind], &rule.Url, &rule.Headers, &rule.Body)
+	maskCall(all, &rule.Url, &rule.Headers, &rule.Body)
 }
 
 // maskCall masks a call. Headers get a map of their own: that of the message may be the one
 // that is sent with alerts.
-func maskCall(fields []string, url *string, headers *map[string]string, body *[]byte) {
+func maskCall(all fairlead.Confidential, url *string, headers *map[string]string, body *[]byte) {
+	args, _ := alertDocument("", *headers, nil) // texts always encode
+	fields := fieldsOf(all, httpcall.Kind, args)
 	maskText(fields, "args.url", url)
 	*headers = maps.Clone(*headers)
 	for name, value := range *headers {
@@ -79,15 +102,16 @@ func maskCall(fields []string, url *string, headers *map[string]string, body *[]
 
 // maskTask masks what a task says of its call.
 func maskTask(all fairlead.Confidential, task *fairleadv1.Task) {
-	fields := all[httpcall.Kind]
+	var text string // headers are answered as the text of a document
+	_ = json.Unmarshal(task.GetHeadersJson(), &text)
+	fields := fieldsOf(all, httpcall.Kind, json.RawMessage(`{"headers":`+text+`}`))
 	if task.TargetUrl != nil {
 		maskText(fields, "args.url", task.TargetUrl)
 	}
 	if task.BodyTemplate != nil {
 		maskText(fields, "args.body", task.BodyTemplate) // as a whole: it is a text
 	}
-	var text string // headers are answered as the text of a document
-	if within := mask.Within(fields, "args.headers", "args"); len(within) > 0 && json.Unmarshal(task.GetHeadersJson(), &text) == nil {
+	if within := mask.Within(fields, "args.headers", "args"); len(within) > 0 && text != "" {
 		task.HeadersJson, _ = json.Marshal(string(mask.Document(within, "args", json.RawMessage(text)))) // a text always encodes
 	}
 }

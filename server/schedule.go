@@ -16,6 +16,9 @@ type Schedules struct {
 	jobs   *fairlead.Client
 	args   ArgsChecks
 	try    TryCall
+
+	// restore gives a schedule back what its caller was shown as masked; nil: nothing is masked.
+	restore func(ctx context.Context, schedule *schedule.Schedule) error
 }
 
 // NewSchedules makes the service of a store's schedules.
@@ -36,7 +39,7 @@ func (s *Schedules) find(ctx context.Context, ref string) (schedule.Schedule, er
 }
 
 func (s *Schedules) put(ctx context.Context, schedule schedule.Schedule) (*fairleadv1.Schedule, error) {
-	if err := s.args.checkSchedule(&schedule); err != nil {
+	if err := s.check(ctx, &schedule); err != nil {
 		return nil, err
 	}
 	stored, err := s.client.Put(ctx, schedule)
@@ -44,6 +47,16 @@ func (s *Schedules) put(ctx context.Context, schedule schedule.Schedule) (*fairl
 		return nil, err
 	}
 	return scheduleTo(stored), nil
+}
+
+// check refuses a schedule whose job or alert can never be a call, by what will be stored of it.
+func (s *Schedules) check(ctx context.Context, schedule *schedule.Schedule) error {
+	if s.restore != nil {
+		if err := s.restore(ctx, schedule); err != nil {
+			return err
+		}
+	}
+	return s.args.checkSchedule(schedule)
 }
 
 // CreateSchedule stores a schedule.

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// newTryingAPI serves a store whose server makes calls to this machine.
-func newTryingAPI(t *testing.T) *api {
+// newCallingAPI serves a store whose server makes calls to this machine, and checks them.
+func newCallingAPI(t *testing.T) *api {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), ":memory:")
 	if err != nil {
@@ -27,7 +27,7 @@ func newTryingAPI(t *testing.T) *api {
 		t.Fatal(err)
 	}
 	calls := httpcall.New(httpcall.Options{Guard: guard})
-	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), TryCall: calls.Try})
+	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), TryCall: calls.Try, Args: server.ArgsChecks{httpcall.Kind: calls.Validate}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func newTryingAPI(t *testing.T) *api {
 }
 
 func TestACallOfAScheduleIsTestedWithoutAJob(t *testing.T) {
-	a := newTryingAPI(t)
+	a := newCallingAPI(t)
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.WriteHeader(http.StatusTeapot)
@@ -70,7 +70,7 @@ func TestACallOfAScheduleIsTestedWithoutAJob(t *testing.T) {
 }
 
 func TestOnlyCallsAreTested(t *testing.T) {
-	a := newTryingAPI(t)
+	a := newCallingAPI(t)
 	a.send(200, "POST", schedules, `{"name":"plain","every":"1h","job":{"kind":"noop"}}`)
 	problem, _ := a.send(400, "POST", schedules+"/plain/test", `{}`)
 	if !strings.Contains(refusals(problem)["id"], "trigger a run instead") {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -27,15 +28,36 @@ func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, erro
 	if err := nameable(ctx, "alert", rule.Name); err != nil {
 		return alert.Rule{}, err
 	}
-	document, err := alertDocument(rule.URL, rule.Headers, rule.Body)
-	if err != nil {
-		return alert.Rule{}, err
-	}
-	if err := s.unmasked(ctx, "alert", httpcall.Kind, document); err != nil {
+	if err := s.restoreAlert(ctx, &rule); err != nil {
 		return alert.Rule{}, err
 	}
 	stored, err := s.store.SetAlert(ctx, rule)
 	return stored, unnamed(ctx, "alert", rule.Name, err, func() (bool, error) { return s.hasAlert(ctx, rule.Name) })
+}
+
+// restoreAlert gives an alert back what its caller was shown as masked, if it goes to the same
+// host as before.
+func (s scoped) restoreAlert(ctx context.Context, rule *alert.Rule) error {
+	document, err := alertDocument(rule.URL, rule.Headers, rule.Body)
+	if err != nil || !mayBeMasked(document) {
+		return err
+	}
+	rules, err := s.Alerts(ctx)
+	if err != nil {
+		return err
+	}
+	var stored json.RawMessage
+	for _, known := range rules {
+		if known.Name == rule.Name {
+			if stored, err = alertDocument(known.URL, known.Headers, known.Body); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.restore(ctx, "", httpcall.Kind, &document, stored); err != nil {
+		return err
+	}
+	return json.Unmarshal(document, &alertArgs{&rule.URL, &rule.Headers, &rule.Body})
 }
 
 // hasAlert reports whether the caller sees an alert of a name.

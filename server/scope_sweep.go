@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -17,7 +18,7 @@ func (s scoped) sweep(ctx context.Context, id int64) error {
 // PutSweep creates or replaces a sweep for a tenant of the caller's.
 func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	var before *sweep.Sweep
-	if sw.Version != 0 && callerOf(ctx).identity.bound() {
+	if sw.Version != 0 {
 		found, err := s.Sweeps(ctx, sweep.Filter{IDs: []int64{sw.ID}})
 		if err != nil {
 			return sweep.Sweep{}, err
@@ -33,13 +34,34 @@ func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	if err := nameable(ctx, "sweep", sw.Name); err != nil {
 		return sweep.Sweep{}, err
 	}
-	if sw.Version == 0 { // args of others are not changed so
-		if err := s.unmasked(ctx, "args", sweep.KindOf(sw.Kind), sw.Data); err != nil {
-			return sweep.Sweep{}, err
-		}
+	if err := s.hiddenSweep(ctx, &sw, before); err != nil {
+		return sweep.Sweep{}, err
 	}
 	stored, err := s.store.PutSweep(ctx, sw)
 	return stored, unnamed(ctx, "sweep", sw.Name, err, func() (bool, error) { return s.seesSweep(ctx, sw) })
+}
+
+// hiddenSweep refuses a new sweep with masks in its args, and a change that would show what the
+// args have that callers are not shown: by a kind of which that is not confidential, or to
+// another gate, which is sent the args.
+func (s scoped) hiddenSweep(ctx context.Context, sw, before *sweep.Sweep) error {
+	if before == nil {
+		return s.unmasked(ctx, "args", sweep.KindOf(sw.Kind), sw.Data)
+	}
+	field := ""
+	switch gate := sw.Gate.BeforeRun; {
+	case sw.Kind != before.Kind:
+		field = "kind"
+	case gate != "" && gate != before.Gate.BeforeRun && !httpcall.SameTarget(gate, before.Gate.BeforeRun):
+		field = "gate.before_run"
+	default:
+		return nil
+	}
+	hidden, err := s.hides(ctx, sweep.KindOf(before.Kind), before.Data)
+	if err == nil && hidden {
+		err = refuseField(field, `cannot be changed: the args have confidential values that were stored for the one before; create another sweep with these values`)
+	}
+	return err
 }
 
 // ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables

@@ -126,7 +126,7 @@ func (s *WhatIfs) schedule(ctx context.Context, in *fairleadv1.WhatIfChange) (sc
 		sc, err = s.schedules.created(in.GetSchedule())
 	}
 	if err == nil {
-		err = s.schedules.args.checkSchedule(&sc)
+		err = s.schedules.check(ctx, &sc)
 	}
 	if err == nil {
 		err = schedule.Normalize(&sc) // it fills in the tenant of the job

@@ -178,9 +178,29 @@
     const sent = new FormData(form, event.submitter);
     button.disabled = true;
     fetch(form.action, {method: "POST", headers: header, body: form.enctype === "multipart/form-data" ? sent : new URLSearchParams(sent)})
-      .then(show, () => { fresh(false); })
+      .then(show, () => { fresh(false); unsent(form); })
       .finally(() => { button.disabled = false; });
   });
+  // What was typed stays in the dialog, beside what the page says of a server that is away.
+  function unsent(form) {
+    let problem = form.querySelector("#problem");
+    if (!problem) {
+      problem = document.createElement("p");
+      problem.id = "problem";
+      problem.className = "problem";
+      problem.setAttribute("role", "alert");
+      form.querySelector("h1")?.after(problem);
+    }
+    problem.textContent = stale.textContent;
+  }
+  // The form of a page is sent once, however often its button is pressed.
+  let sending = false;
+  document.addEventListener("submit", event => {
+    if (!event.target.matches(".act-page form.act")) return;
+    if (sending) event.preventDefault();
+    sending = true;
+  });
+  window.addEventListener("pageshow", () => { sending = false; });
 
   // A file that is too large is refused before it is sent.
   document.addEventListener("change", event => {

@@ -39,6 +39,18 @@ func Document(fields []string, name string, raw json.RawMessage) json.RawMessage
 	return document(fields, name, raw, nil)
 }
 
+// Hides reports whether a document has something in a place that a path of fields leads to.
+func Hides(fields []string, name string, raw json.RawMessage) (found bool) {
+	value, err := decode(raw)
+	for _, path := range pathsOf(fields, name) {
+		at(value, path, func(member any) any {
+			found = found || member != nil && member != ""
+			return member
+		})
+	}
+	return found && err == nil
+}
+
 // document masks a document. One that cannot be read is masked as a whole.
 func document(fields []string, name string, raw json.RawMessage, secrets Values) json.RawMessage {
 	paths := pathsOf(fields, name)

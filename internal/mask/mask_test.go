@@ -113,3 +113,11 @@ func TestMasksThatComeBackAreReplacedByWhatIsStored(t *testing.T) {
 		}
 	}
 }
+
+func TestItIsKnownWhetherADocumentHidesSomething(t *testing.T) {
+	for args, want := range map[string]bool{`{"card":{"number":4111}}`: true, `{"card":"all"}`: true, `{"card":{"number":""}}`: false, `{"card":null,"n":1}`: false, `{}`: false, ``: false} {
+		if got := mask.Hides([]string{"args.card.number"}, "args", json.RawMessage(args)); got != want {
+			t.Errorf("%s hides something: %v", args, got)
+		}
+	}
+}

@@ -153,6 +153,9 @@ func (d *describing) field(field protoreflect.FieldDescriptor) object {
 		return object{"type": "object", "additionalProperties": object{"type": "string"}}
 	case field.IsList():
 		list := object{"type": "array", "items": d.value(field, rules)}
+		if rules != nil && rules.Min != nil {
+			list["minItems"] = rules.GetMin()
+		}
 		if rules != nil && rules.Max != nil {
 			list["maxItems"] = rules.GetMax()
 		}

@@ -2,11 +2,14 @@ package tasks
 
 import (
 	"context"
+	"encoding/json"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -61,6 +64,40 @@ func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairl
 		current.Version = in.GetVersion()
 	}
 	return t.put(ctx, current, fields)
+}
+
+// Elsewhere is what is said of another target for values that callers are not shown.
+const Elsewhere = `leads to another host than the confidential values were stored for that are shown as "***"; give these values too, or leave scheme, host and port as they are`
+
+// sentAlong refuses another target for a call of which something stays that callers are not
+// shown: it was stored for the target before, and would be sent to a host of the caller's.
+func (t *Tasks) sentAlong(ctx context.Context, before, after *fairlead.Job, fields *fairleadv1.Task) error {
+	kept, err := callOf(before)
+	if err != nil || t.calls.Hides == nil {
+		return err
+	}
+	call, err := callOf(after)
+	if err != nil || httpcall.SameTarget(call.URL, kept.URL) {
+		return err
+	}
+	kept.URL = ""
+	if len(fields.GetHeadersJson()) > 0 {
+		kept.Headers = nil
+	}
+	if fields.BodyTemplate != nil {
+		kept.Body = nil
+	}
+	args, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	hidden, err := t.calls.Hides(ctx, args)
+	if err == nil && hidden {
+		var c complaints
+		c.refuse("target_url", "%s", Elsewhere)
+		err = c.err()
+	}
+	return err
 }
 
 // DeleteTask removes a task.

@@ -32,6 +32,7 @@ var fieldNames = []struct{ from, to string }{
 	{"job.max_attempts", "retry_policy_json.max_attempts"},
 	{"job.retry", "retry_policy_json"},
 	{"args.url", "target_url"},
+	{"job.args.url", "target_url"},
 	{"args.method", "http_method"},
 	{"args.headers", "headers_json"},
 	{"args.body", "body_template"},

@@ -17,8 +17,18 @@ import (
 type Tasks struct {
 	client    *fairlead.Client
 	schedules *schedule.Client
-	check     func(args json.RawMessage) error
+	calls     Calls
 	runs      *Runs
+}
+
+// Calls say what of calls is not for tasks to decide. The zero value hides nothing.
+type Calls struct {
+	// Check refuses args that can never be a call; nil: httpcall.Validate does.
+	Check func(args json.RawMessage) error
+	// Restore gives a schedule back what its caller was shown as masked; nil: nothing is masked.
+	Restore func(ctx context.Context, s *schedule.Schedule) error
+	// Hides reports whether args have something that callers are not shown; nil: none have.
+	Hides func(ctx context.Context, args json.RawMessage) (bool, error)
 }
 
 // Store is what tasks ask of a database.
@@ -27,16 +37,15 @@ type Store interface {
 	schedule.Store
 }
 
-// New makes the services of a store's tasks and of their runs. Check refuses calls
-// that can never be made, as httpcall.Validate does, which is used if it is nil.
-func New(store Store, check func(args json.RawMessage) error) (*Tasks, *Runs) {
-	if check == nil {
-		check = httpcall.Validate
+// New makes the services of a store's tasks and of their runs.
+func New(store Store, calls Calls) (*Tasks, *Runs) {
+	if calls.Check == nil {
+		calls.Check = httpcall.Validate
 	}
 	client := fairlead.NewClient(store)
 	schedules := schedule.NewClient(store)
 	runs := &Runs{client: client, schedules: schedules}
-	return &Tasks{client: client, schedules: schedules, check: check, runs: runs}, runs
+	return &Tasks{client: client, schedules: schedules, calls: calls, runs: runs}, runs
 }
 
 // isTask reports whether a schedule can be shown as a task.
@@ -76,10 +85,19 @@ func (t *Tasks) CreateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv
 
 // put stores a schedule with what a task says of it.
 func (t *Tasks) put(ctx context.Context, s schedule.Schedule, in *fairleadv1.Task) (*fairleadv1.Task, error) {
+	before := s.Job
 	if err := apply(in, &s); err != nil {
 		return nil, err
 	}
-	if err := t.check(s.Job.Args); err != nil {
+	if t.calls.Restore != nil {
+		if err := t.calls.Restore(ctx, &s); err != nil {
+			return nil, renamed(err)
+		}
+	}
+	if err := t.sentAlong(ctx, &before, &s.Job, in); err != nil {
+		return nil, err
+	}
+	if err := t.calls.Check(s.Job.Args); err != nil {
 		return nil, renamed(err)
 	}
 	stored, err := t.schedules.Put(ctx, s)

@@ -81,6 +81,9 @@ func (s *scanner) message(message protoreflect.Message, p *plan) error {
 			if p.nulls != nil && f.FieldDescriptor != p.nulls {
 				message.Mutable(p.nulls).List().Append(protoreflect.ValueOfString(name))
 			}
+			if f.IsList() {
+				return inside(name, enough(f, 0))
+			}
 			return nil // as if it were not there
 		}
 		return inside(name, s.field(message, f))
@@ -108,7 +111,7 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 			return s.mismatch("a list")
 		}
 		list := message.Mutable(f.FieldDescriptor).List()
-		return s.array(func(i int) error {
+		err := s.array(func(i int) error {
 			if err := s.count.entry(f, i); err != nil {
 				return err
 			}
@@ -118,6 +121,10 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 			}
 			return inside("["+strconv.Itoa(i)+"]", err)
 		})
+		if err == nil {
+			err = enough(f, list.Len())
+		}
+		return err
 	}
 	if f.Message() != nil {
 		if err := s.count.add(); err != nil {
@@ -129,6 +136,15 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 		message.Set(f.FieldDescriptor, value)
 	}
 	return err
+}
+
+// enough refuses a list that was given and is too short. Where one that is left out stands for
+// all, one that has nothing is a mistake.
+func enough(f *field, entries int) error {
+	if least := f.rules.GetMin(); int64(entries) < least {
+		return wrong("has %d entries; give at least %d, or leave it out, which is not the same", entries, least)
+	}
+	return nil
 }
 
 // mapping reads an object whose names are chosen by the caller.

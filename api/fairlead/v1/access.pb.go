@@ -129,9 +129,10 @@ func (x *Token) GetLastUsed() *timestamppb.Timestamp {
 }
 
 type CreateTokenRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Role          string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Role  string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	// It may touch nothing of others; all tenants if it is left out.
 	Tenants       []string               `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -798,11 +799,11 @@ const file_fairlead_v1_access_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x18\n" +
 	"\aexpired\x18\a \x01(\bR\aexpired\x127\n" +
-	"\tlast_used\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\blastUsed\"\xd8\x01\n" +
+	"\tlast_used\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\blastUsed\"\xda\x01\n" +
 	"\x12CreateTokenRequest\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12F\n" +
-	"\x04role\x18\x02 \x01(\tB2\x92\xb5\x18.\b\x01*\x06viewer*\tsubmitter*\boperator*\x05admin*\x06workerR\x04role\x12 \n" +
-	"\atenants\x18\x03 \x03(\tB\x06\x92\xb5\x18\x02\x18dR\atenants\x129\n" +
+	"\x04role\x18\x02 \x01(\tB2\x92\xb5\x18.\b\x01*\x06viewer*\tsubmitter*\boperator*\x05admin*\x06workerR\x04role\x12\"\n" +
+	"\atenants\x18\x03 \x03(\tB\b\x92\xb5\x18\x04\x10\x01\x18dR\atenants\x129\n" +
 	"\n" +
 	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"]\n" +
 	"\x13CreateTokenResponse\x12(\n" +

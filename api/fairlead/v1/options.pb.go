@@ -27,7 +27,7 @@ type Rules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// It must be there and not be empty.
 	Required bool `protobuf:"varint,1,opt,name=required,proto3" json:"required,omitempty"`
-	// Bounds of a number, or of the length of a list. Not set: none.
+	// Bounds of a number, or of the length of a list that is given. Not set: none.
 	Min *int64 `protobuf:"varint,2,opt,name=min,proto3,oneof" json:"min,omitempty"`
 	Max *int64 `protobuf:"varint,3,opt,name=max,proto3,oneof" json:"max,omitempty"`
 	// Bytes of a text, at most.

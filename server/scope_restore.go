@@ -1,0 +1,106 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/mask"
+	"github.com/fairlead-io/fairlead/internal/tasks"
+	"github.com/fairlead-io/fairlead/schedule"
+)
+
+// restoreSchedule gives a schedule back what its caller was shown as masked. It goes back only
+// to where it was stored for: a caller who may edit a schedule, but not see what is
+// confidential of it, would else have it sent to a host, or to the service of a tenant, of its
+// own.
+func (s scoped) restoreSchedule(ctx context.Context, sc *schedule.Schedule) error {
+	alert, err := alertOfSchedule(sc.Alert)
+	if err != nil || !mayBeMasked(sc.Job.Args) && !mayBeMasked(alert) {
+		return err
+	}
+	var args, told json.RawMessage // as they are stored
+	if sc.Version != 0 {
+		found, err := s.store.Schedules(ctx, schedule.Filter{IDs: []int64{sc.ID}})
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 && found[0].Job.Kind == sc.Job.Kind && found[0].Job.Tenant == cmp.Or(sc.Job.Tenant, fairlead.DefaultTenant) {
+			args = found[0].Job.Args
+		}
+		if len(found) > 0 {
+			if told, err = alertOfSchedule(found[0].Alert); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.restore(ctx, "alert", httpcall.Kind, &alert, told); err != nil {
+		return err
+	}
+	if sc.Alert != nil {
+		restored := *sc.Alert
+		if err := json.Unmarshal(alert, &alertArgs{&restored.URL, &restored.Headers, &restored.Body}); err != nil {
+			return err
+		}
+		sc.Alert = &restored
+	}
+	return s.restore(ctx, "job.args", sc.Job.Kind, &sc.Job.Args, args)
+}
+
+// alertArgs are what an alert has in common with the args of the kind http.
+type alertArgs struct {
+	URL     *string            `json:"url"`
+	Headers *map[string]string `json:"headers,omitempty"`
+	Body    *json.RawMessage   `json:"body,omitempty"`
+}
+
+// alertDocument is what an alert says as the args of the kind http.
+func alertDocument(url string, headers map[string]string, body json.RawMessage) (json.RawMessage, error) {
+	args := alertArgs{URL: &url, Headers: &headers}
+	if len(body) > 0 {
+		args.Body = &body
+	}
+	return json.Marshal(args)
+}
+
+// alertOfSchedule is the document of the alert of a schedule; nil if there is none.
+func alertOfSchedule(alert *schedule.Alert) (json.RawMessage, error) {
+	if alert == nil {
+		return nil, nil
+	}
+	return alertDocument(alert.URL, alert.Headers, alert.Body)
+}
+
+// restore puts what is stored in the place of masks. It refuses a document in which that is not
+// known, and a call that would take it to another host.
+func (s scoped) restore(ctx context.Context, field, kind string, document *json.RawMessage, stored json.RawMessage) error {
+	all, err := s.store.Confidential(ctx)
+	if err != nil {
+		return err
+	}
+	restored, whole := mask.Restore(fieldsOf(all, kind, *document), "args", *document, stored)
+	switch {
+	case !whole:
+		return maskedField(cmp.Or(field, "headers"))
+	case kind == httpcall.Kind && !bytes.Equal(restored, *document) && !sameTarget(restored, stored):
+		return refuseField(strings.TrimPrefix(field+".url", "."), tasks.Elsewhere)
+	}
+	*document = restored
+	return nil
+}
+
+// hides reports whether args of a kind have something that callers are not shown.
+func (s scoped) hides(ctx context.Context, kind string, args json.RawMessage) (bool, error) {
+	all, err := s.store.Confidential(ctx)
+	return err == nil && mask.Hides(fieldsOf(all, kind, args), "args", args), err
+}
+
+// sameTarget reports whether two calls certainly go to the same target.
+func sameTarget(args, stored json.RawMessage) bool {
+	var now, before httpcall.Call
+	return json.Unmarshal(args, &now) == nil && json.Unmarshal(stored, &before) == nil && httpcall.SameTarget(now.URL, before.URL)
+}
