@@ -12,7 +12,8 @@ import "container/heap"
 // The first lane of a group of several parts can start a job: see forget.
 type group struct {
 	share *Share
-	got   int // starts that this choice has given to the share
+	cost  float64 // of a start
+	got   int     // starts that this choice has given to the share
 	parts parts
 	lanes places
 
@@ -22,7 +23,7 @@ type group struct {
 }
 
 // had is what the share has had, with what this choice has given to it.
-func (g *group) had() float64 { return g.share.Had + float64(g.got)/float64(max(1, g.share.Weight)) }
+func (g *group) had() float64 { return g.share.Had + float64(g.got)*g.cost }
 
 // first is where the group's next job stands.
 func (g *group) first() place {
@@ -117,7 +118,7 @@ func (s groups) of(share *Share, got map[*Share]int) *group {
 	if found := s[share]; found != nil {
 		return found
 	}
-	found := &group{share: share, got: got[share]}
+	found := &group{share: share, cost: share.Cost(), got: got[share]}
 	s[share] = found
 	if share.Of != nil {
 		whole := s.of(share.Of, got)

@@ -65,7 +65,7 @@ func TestALaneThatIsClosedDoesNotStandForItsFamily(t *testing.T) {
 	for _, known := range [][]Key{nil, {{StartBy: 3, ID: 3}}} {
 		shares := NewLedger().Open()
 		hidden := shares.Of(child("parent", 1, "hidden", 1))
-		hidden.Had = 1
+		hidden.Had = startCost
 		lanes := []*Lane{
 			{ID: 1, Share: hidden, All: true, Keys: []Key{{StartBy: 1, ID: 1}}},
 			{ID: 2, Share: shares.Of(child("parent", 1, "closed", 1)), From: Key{StartBy: 3}, Keys: known, Limits: []*Limit{{Cap: 1, Used: 1}}},
