@@ -80,6 +80,9 @@ func (c *claimer) takeChosen(ctx context.Context) error {
 			}
 			continue
 		}
+		if c.leaveUnlocked(picks) {
+			continue
+		}
 		later := c.afterTaken(picks)
 		if len(later) == 0 {
 			break
@@ -109,7 +112,9 @@ func (c *claimer) afterTaken(picks []dispatch.Pick) []dispatch.Pick {
 
 // alone reports whether there is exactly one lane to take from, so that the server can
 // find its first jobs.
-func (c *claimer) alone() bool { return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() }
+func (c *claimer) alone() bool {
+	return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() && !(c.limited && c.unlocked(c.open[0]))
+}
 
 // busyLanes removes lanes that hold no jobs, if there are so many lanes that reading
 // each would cost more.
@@ -137,12 +142,12 @@ func (c *claimer) holdingLanes(ctx context.Context) (map[int32]struct{}, error) 
 }
 
 // limit locks the limits of the lanes that were chosen from. If another claim used them
-// meanwhile, it has taken what was seen at the front of the lanes.
+// meanwhile, it has taken what was seen at the front of these lanes.
 func (c *claimer) limit(ctx context.Context, picks []dispatch.Pick) error {
 	if err := c.lockLimits(ctx, picks); err != nil || !c.stale {
 		return err
 	}
-	return c.readHeads(ctx, c.open)
+	return c.readHeads(ctx, slices.DeleteFunc(slices.Clone(c.open), c.unlocked))
 }
 
 // takeFirst locks the first free jobs of the only lane.
@@ -195,6 +200,10 @@ func (c *claimer) feed(ctx context.Context, hungry, rests []*dispatch.Lane) erro
 	}
 	if err := c.readHeads(ctx, views); err != nil || len(more) == 0 {
 		return err
+	}
+	if c.limited { // it is too late to lock their limits
+		c.leaveRests()
+		return nil
 	}
 	c.line.setAside(more)
 	return c.consider(ctx, c.line.considered)

@@ -101,7 +101,8 @@ func (c *claimer) readUse(ctx context.Context, statement string, ids []int64, lo
 
 // lockLimits locks the limits of the lanes that were chosen from, so that what they
 // leave is exact. The claim takes nothing from other lanes with limits: it leaves those
-// that another claim has locked to that claim, and did not choose the rest.
+// that another claim has locked to that claim. The rest stays in the choice, because where
+// tenants share starts, the lanes that a claim does not take from decide whose turn it is.
 //
 // It runs once, before any job is locked. The claim does not wait for limits of
 // tenants, which are many, unless it would return no job. It waits for the other limits
@@ -123,17 +124,34 @@ func (c *claimer) lockLimits(ctx context.Context, picks []dispatch.Pick) error {
 	if err := c.lockQuotas(ctx, others, waitForLock); err != nil {
 		return err
 	}
-	c.leaveRests()
-	c.open = slices.DeleteFunc(c.open, func(view *laneView) bool {
-		if view.Others != nil || c.allLocked(&view.Lane) { // what is left to other nodes need not be exact
-			return false
-		}
-		if !view.empty() && (len(c.refused(&view.Lane)) > 0 || view.room(1) > 0) {
-			c.missed = true
-		}
-		return true
-	})
+	c.leave(func(view *laneView) bool { return view.Others == nil && len(c.refused(&view.Lane)) > 0 })
 	return c.fold(ctx)
+}
+
+// leaveUnlocked ends the choice among lanes whose limits are not locked, if one of them was
+// chosen from. Then others were faster: what limits leave, or what lanes hold, is not what the
+// claim has chosen by which limits to lock.
+func (c *claimer) leaveUnlocked(picks []dispatch.Pick) (left bool) {
+	if !slices.ContainsFunc(picks, func(pick dispatch.Pick) bool { return !c.allLocked(pick.Lane) }) {
+		return false
+	}
+	c.leave(func(view *laneView) bool { return c.unlocked(view) && view.room(1) > 0 })
+	return true
+}
+
+// leave removes lanes from the choice.
+func (c *claimer) leave(lanes func(*laneView) bool) {
+	c.open = slices.DeleteFunc(c.open, func(view *laneView) bool {
+		left := lanes(view)
+		c.missed = c.missed || left && !view.empty()
+		return left
+	})
+}
+
+// unlocked reports whether limits of a lane are not locked. What is left to other nodes need
+// not be exact.
+func (c *claimer) unlocked(view *laneView) bool {
+	return view.Others == nil && !c.allLocked(&view.Lane)
 }
 
 // How lock_quotas treats rows that other transactions have locked.

@@ -55,7 +55,7 @@ func (m *fairMerge) statement(merges *mergeState) string {
 func (m *fairMerge) args(spans []laneSpan) []any {
 	n := len(spans)
 	tenants, families := make([]int32, n), make([]int32, n)
-	tenantHad, tenantWeight, familyHad, familyWeight := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	tenantHad, tenantCost, familyHad, familyCost := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	numbers := map[*dispatch.Share]int32{}
 	number := func(share *dispatch.Share) int32 {
 		if _, known := numbers[share]; !known {
@@ -66,10 +66,10 @@ func (m *fairMerge) args(spans []laneSpan) []any {
 	for i, s := range spans {
 		tenant := m.shares[s.lane]
 		family := tenant.Of
-		tenants[i], tenantHad[i], tenantWeight[i] = number(tenant), tenant.Had, float64(max(1, tenant.Weight))
-		families[i], familyHad[i], familyWeight[i] = number(family), family.Had, float64(max(1, family.Weight))
+		tenants[i], tenantHad[i], tenantCost[i] = number(tenant), tenant.Had, tenant.Cost()
+		families[i], familyHad[i], familyCost[i] = number(family), family.Had, family.Cost()
 	}
-	return []any{tenants, tenantHad, tenantWeight, families, familyHad, familyWeight}
+	return []any{tenants, tenantHad, tenantCost, families, familyHad, familyCost}
 }
 
 // looks returns how many jobs of each span to read first: some more than its tenant gets

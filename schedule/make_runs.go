@@ -25,7 +25,10 @@ func (r *newRun) instant() Instant { return Instant{r.of.ID, r.Due.UTC().Truncat
 // makeRuns makes the planned runs and their jobs.
 func (c *carrying) makeRuns(ctx context.Context) error {
 	runs, err := c.newRuns(ctx)
-	if err != nil || len(runs) == 0 {
+	if err != nil {
+		return err
+	}
+	if err := c.delayOn(runs); err != nil || len(runs) == 0 {
 		return err
 	}
 	if err := c.tx.Number(ctx, jobsOf(runs)); err != nil {
@@ -42,6 +45,23 @@ func (c *carrying) makeRuns(ctx context.Context) error {
 		run.of.Skipped = run.of.Skipped || run.Skip != ""
 	}
 	return c.tx.AddFires(ctx, c.outcome.Fires)
+}
+
+// delayOn lets schedules with a Delay go on of which no planned run is made, because its
+// instant has one: nothing of it will end from which they could count. That is so if one is
+// saved anew at the very moment of a run.
+func (c *carrying) delayOn(runs []*newRun) error {
+	for _, s := range c.subjects {
+		if s.Delay <= 0 || len(s.plan.Fires) == 0 || slices.ContainsFunc(runs, func(run *newRun) bool { return run.of == s }) {
+			continue
+		}
+		timing, err := NewTiming(&s.Schedule, s.calendar)
+		if err != nil {
+			return err
+		}
+		s.plan.Cursor = timing.afterRun(c.sight.Now.Add(s.Delay))
+	}
+	return nil
 }
 
 func jobsOf(runs []*newRun) []*fairlead.Job {

@@ -118,6 +118,20 @@ func testFair(c *chapter) {
 		f.enqueue(many(20, forTenant("other"), inQueue("shared"))...)
 		f.equal("starts", f.startsOf(2, 10, f.join()), map[string]int{"acme": 10, "other": 10})
 	})
+	c.test("a tenant whose turn it is keeps others of its queue back, also behind jobs of other queues", func(f *fixture) {
+		f.order("shared", fairlead.OrderFair)
+		f.declare(fairlead.Tenant{Name: "late", MaxRunning: 9})
+		f.declare(fairlead.Tenant{Name: "apart", MaxRunning: 9})
+		in := func(queue, tenant string, after time.Duration) *fairlead.Job {
+			return f.enqueue(with(inQueue(queue), forTenant(tenant), startBy(f.now().Add(after))))
+		}
+		first, second := in("shared", "early", time.Second), in("shared", "early", time.Second)
+		late, apart := in("shared", "late", time.Minute), in("plain", "apart", 30*time.Second)
+		node := f.join()
+		for _, job := range []*fairlead.Job{first, apart, late, second} {
+			f.claimThe(job, node)
+		}
+	})
 	c.test("a share that a tenant does not use goes to the others", func(f *fixture) {
 		f.order("", fairlead.OrderFair)
 		f.declare(fairlead.Tenant{Name: "few", Weight: 9})

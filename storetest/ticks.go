@@ -209,6 +209,20 @@ func testTick(c *chapter) {
 		f.equal("the cursor at the end", f.schedule(s.ID).Cursor, schedule.Cursor{})
 		f.wantSeen(enough, leave)
 	})
+	c.test("a schedule with a delay goes on if it is saved anew at the very moment of its run", func(f *fixture) {
+		client := schedule.NewClient(f.store)
+		s, err := client.Put(f.ctx(), schedule.Schedule{Name: "s", Delay: time.Hour, Job: *plain()})
+		f.ok(err)
+		f.decided()
+		f.ended(f.fires(s.ID)[0], fairlead.Succeed)
+		f.decided()
+		s.Delay = 2 * time.Hour
+		s, err = client.Put(f.ctx(), s)
+		f.ok(err)
+		f.decided()
+		f.equal("how many runs there are", len(f.fires(s.ID)), 1)
+		f.equal("when it is due", f.listed(s).Due.UTC(), f.now().Add(2*time.Hour).UTC())
+	})
 	c.test("each due schedule is taken by one of many at once", func(f *fixture) {
 		for i := range 40 {
 			f.plan(fmt.Sprint("s", i))

@@ -14,9 +14,10 @@ import (
 // firedWorld is a schedule with runs, drawn by lot.
 type firedWorld struct {
 	*fixture
-	lot    *rand.Rand
-	client *schedule.Client
-	node   fairlead.NodeID
+	lot      *rand.Rand
+	client   *schedule.Client
+	node     fairlead.NodeID
+	calendar schedule.Calendar // as it is stored at first
 }
 
 // instantOf is an instant, and what became of it.
@@ -32,14 +33,14 @@ type instantOf struct {
 func testFiresHappen(f *fixture, seed uint64) {
 	const instants = 50
 	w := &firedWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 33)), client: schedule.NewClient(f.store), node: f.joinFor(100 * 366 * 24 * time.Hour)}
-	calendar := f.calendar(w.days(schedule.Calendar{Name: "c"}))
+	w.calendar = f.calendar(w.days(schedule.Calendar{Name: "c"}))
 	s, err := w.client.Put(f.ctx(), w.draw(schedule.Schedule{Name: "s", Job: *plain()}))
 	f.ok(err)
 	w.begin()
 	s, err = w.client.ByID(f.ctx(), s.ID)
 	f.ok(err)
 	var change schedule.Change
-	if calendar = w.days(calendar); s.Calendar != "" && w.lot.IntN(2) == 0 {
+	if calendar := w.days(w.calendar); s.Calendar != "" && w.lot.IntN(2) == 0 {
 		change.Calendar = &calendar
 	} else {
 		s = w.draw(s)
@@ -49,19 +50,27 @@ func testFiresHappen(f *fixture, seed uint64) {
 	f.ok(err)
 	w.save(change)
 	var want []instantOf
+	before := 0
 	for _, instant := range forecast.Schedules[0].Instants {
 		if p := instant.After; p != nil {
 			want = append(want, instantOf{instant.Due.UTC(), p.Trigger, p.Skip, p.Queued})
 		}
+		if instant.Before != nil {
+			before++
+		}
 	}
-	f.equal(fmt.Sprintf("what became of the next instants of %+v", s), w.pass(s.ID, len(want)), want)
+	all := len(want)
+	if !s.At.IsZero() && before < instants { // else the comparison ends with the list of those before
+		all++ // one more than there is to come
+	}
+	f.equal(fmt.Sprintf("what became of the next instants of %+v", s), w.pass(s.ID, all), want)
 }
 
 // draw draws when a schedule is due and what it does then.
 func (w *firedWorld) draw(s schedule.Schedule) schedule.Schedule {
 	pick := func(n int) int { return w.lot.IntN(n) }
-	s.Cron, s.Every, s.Daily, s.Zone, s.Calendar, s.Jitter = "", 0, "", "", "", 0
-	switch pick(3) {
+	s.Cron, s.Every, s.Delay, s.Daily, s.At, s.Zone, s.Calendar, s.Jitter = "", 0, 0, "", time.Time{}, "", "", 0
+	switch pick(5) {
 	case 0:
 		s.Cron = []string{"*/7 * * * *", "0 */5 * * *", "30 3 * * mon-fri", "0 0 1 * *"}[pick(4)]
 		s.Zone = []string{"", "Europe/Paris", "America/New_York"}[pick(3)]
@@ -70,6 +79,10 @@ func (w *firedWorld) draw(s schedule.Schedule) schedule.Schedule {
 	case 2:
 		s.Daily = []string{"03:00", "02:30, 15:30"}[pick(2)]
 		s.Zone = "Europe/Paris"
+	case 3:
+		s.Delay = time.Duration(1+pick(90)) * time.Minute
+	case 4:
+		s.At = w.open(pick(3)).Add(time.Duration(pick(24*60)) * time.Minute)
 	}
 	if pick(2) == 0 {
 		s.Calendar = "c"
@@ -84,6 +97,16 @@ func (w *firedWorld) draw(s schedule.Schedule) schedule.Schedule {
 	s.CatchUp = []schedule.CatchUp{schedule.CatchUpNone, schedule.CatchUpCompact, schedule.CatchUpFull}[pick(3)]
 	s.Disabled = pick(8) == 0
 	return s
+}
+
+// open is the first day, from one on, that the calendar does not exclude: what is due once
+// could not be saved on another.
+func (w *firedWorld) open(from int) time.Time {
+	day := w.midnight(from)
+	for slices.Contains(w.calendar.Weekdays, day.Weekday()) || slices.Contains(w.calendar.Dates, date(day)) {
+		day = day.AddDate(0, 0, 1)
+	}
+	return day
 }
 
 // days draws the days of a calendar.
@@ -108,12 +131,13 @@ func (w *firedWorld) begin() {
 		}
 	}
 	w.decided()
+	w.Advance(time.Second) // what is saved later begins with another instant
 	if w.lot.IntN(4) == 0 {
 		w.Advance(time.Duration(w.lot.IntN(6)) * time.Hour) // some instants are missed
 	}
 }
 
-// step moves the clock to when the schedule is acted upon next, and acts as a node does.
+// step moves the clock to when the schedule is acted upon next, and acts.
 func (w *firedWorld) step() {
 	listed, err := w.client.List(w.ctx(), schedule.Filter{})
 	w.ok(err)
@@ -121,6 +145,11 @@ func (w *firedWorld) step() {
 	if wait := found.FireAt.Sub(w.now()); !found.Disabled && !found.FireAt.IsZero() && wait > 0 {
 		w.Advance(wait)
 	}
+	w.act()
+}
+
+// act acts as a node does.
+func (w *firedWorld) act() {
 	w.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 		plan, err := s.Decide(view, 20*time.Second)
 		w.ok(err)
@@ -146,8 +175,12 @@ func (w *firedWorld) pass(id int64, n int) (found []instantOf) {
 	for _, run := range w.findFires(schedule.FireFilter{Schedule: id, Limit: 1000}) {
 		known[run.Job] = true
 	}
-	for range 3 * n {
-		w.step()
+	for i := range 3 * n {
+		if i == 0 {
+			w.act() // nodes are woken for what was saved
+		} else {
+			w.step()
+		}
 		runs := w.findFires(schedule.FireFilter{Schedule: id, Limit: 1000})
 		slices.SortFunc(runs, func(a, b schedule.Fire) int { return a.Due.Compare(b.Due) })
 		for _, run := range runs {

@@ -97,7 +97,7 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, 
 	line, fair := c.lineUp(lanes)
 	defer fair.keep(c.got)
 	startable := func(lane *Lane) bool { return wanted(lane) && c.open(lane) }
-	line.startable, line.closed = startable, true
+	line.startable, line.closed = startable, closing{all: true}
 	for len(c.picks) < c.ask.Max {
 		first, any := line.first()
 		if !any {
@@ -108,9 +108,11 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, 
 			line.drop(first)
 		case first.known:
 			c.take(first.lane, first.key)
-			line.taken(first)
 			if first.group != nil {
 				first.group.charge()
+			}
+			if !startable(first.lane) {
+				line.closed = c.closing(first.lane)
 			}
 			c.settle(line, first)
 		case c.read == nil:
@@ -167,6 +169,12 @@ func (c *choice) open(lane *Lane) bool {
 			return false
 		}
 	}
+	return c.room(lane)
+}
+
+// room reports whether the node has room for another job of the lane, or those have who run
+// it instead.
+func (c *choice) room(lane *Lane) bool {
 	if lane.Others != nil {
 		return lane.Others.Idle > c.left[lane.Others]
 	}

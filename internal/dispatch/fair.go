@@ -8,15 +8,22 @@ import "container/heap"
 // The first job of a group is, among the parts whose next job has the highest priority,
 // that of the part that has had least for its weight; of a tenant, that with the first
 // key. So a whole scope competes with other lanes by the key of one job.
+//
+// The first lane of a group of several parts can start a job: see forget.
 type group struct {
 	share *Share
-	got   int // starts that this choice has given to the share
+	cost  float64 // of a start
+	got   int     // starts that this choice has given to the share
 	parts parts
 	lanes places
+
+	// of a scope, see forget:
+	mixed []*group            // the parts that had several parts themselves when the choice began
+	under map[*Limit][]*group // those of mixed that have lanes under a limit; nil: not known yet
 }
 
 // had is what the share has had, with what this choice has given to it.
-func (g *group) had() float64 { return g.share.Had + float64(g.got)/float64(max(1, g.share.Weight)) }
+func (g *group) had() float64 { return g.share.Had + float64(g.got)*g.cost }
 
 // first is where the group's next job stands.
 func (g *group) first() place {
@@ -38,6 +45,9 @@ func (g *group) place() place {
 // jobs of that priority, and another part's job stand before it. So the whole stands before
 // all jobs of the priority until the lane was read.
 func (g *group) key() Key {
+	for len(g.parts) == 1 {
+		g = g.parts[0]
+	}
 	first := g.first()
 	if !first.known && !first.lane.rest && len(g.parts) > 0 {
 		return frontOf(first.key.Turn)
@@ -52,30 +62,35 @@ func (g *group) empty() bool { return len(g.parts) == 0 && len(g.lanes) == 0 }
 func (g *group) order() {
 	for _, p := range g.parts {
 		p.order()
+		if len(p.parts) > 1 {
+			g.mixed = append(g.mixed, p)
+		}
 	}
 	heap.Init(&g.parts)
 	heap.Init(&g.lanes)
 }
 
 // drop removes the lane of the first job.
-func (g *group) drop() {
+func (g *group) drop(startable func(*Lane) bool) {
 	if len(g.parts) == 0 {
 		heap.Pop(&g.lanes)
 		return
 	}
-	g.parts[0].drop()
+	g.parts[0].drop(startable)
 	g.settle()
+	g.uncover(startable)
 }
 
 // change puts the lane of the first job where its next job belongs.
-func (g *group) change(next place) {
+func (g *group) change(next place, startable func(*Lane) bool) {
 	if len(g.parts) == 0 {
 		g.lanes[0] = next
 		heap.Fix(&g.lanes, 0)
 		return
 	}
-	g.parts[0].change(next)
+	g.parts[0].change(next, startable)
 	g.settle()
+	g.uncover(startable)
 }
 
 // charge records that the first job was taken. The caller then changes or drops its lane.
@@ -103,7 +118,7 @@ func (s groups) of(share *Share, got map[*Share]int) *group {
 	if found := s[share]; found != nil {
 		return found
 	}
-	found := &group{share: share, got: got[share]}
+	found := &group{share: share, cost: share.Cost(), got: got[share]}
 	s[share] = found
 	if share.Of != nil {
 		whole := s.of(share.Of, got)

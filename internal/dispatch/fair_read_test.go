@@ -58,3 +58,32 @@ func TestSharesAreGivenAlikeHoweverFarLanesWereRead(t *testing.T) {
 		}
 	})
 }
+
+// A tenant at its limit that has had less than another of its family hides the other's next
+// job. The family competes by that job all the same, however much is known of the tenant.
+func TestALaneThatIsClosedDoesNotStandForItsFamily(t *testing.T) {
+	for _, known := range [][]Key{nil, {{StartBy: 3, ID: 3}}} {
+		shares := NewLedger().Open()
+		hidden := shares.Of(child("parent", 1, "hidden", 1))
+		hidden.Had = startCost
+		lanes := []*Lane{
+			{ID: 1, Share: hidden, All: true, Keys: []Key{{StartBy: 1, ID: 1}}},
+			{ID: 2, Share: shares.Of(child("parent", 1, "closed", 1)), From: Key{StartBy: 3}, Keys: known, Limits: []*Limit{{Cap: 1, Used: 1}}},
+			{ID: 3, Share: shares.Of(alone("rival", 1)), All: true, Keys: []Key{{StartBy: 2, ID: 2}}},
+		}
+		if picks, _ := Choose(lanes, Ask{Max: 1}); len(picks) != 1 || picks[0].ID != 1 {
+			t.Errorf("with %v known of the closed lane it chose %v", known, picks)
+		}
+	}
+}
+
+func TestALaneThatIsAloneInItsScopeIsReadWhenItsTurnComes(t *testing.T) {
+	unread := &Lane{ID: 1, Share: NewLedger().Open().Of(alone("a", 1)), From: Key{StartBy: 9}}
+	plain := &Lane{ID: 2, All: true, Keys: []Key{{StartBy: 1, ID: 1}}}
+	if picks, hungry := Choose([]*Lane{unread, plain}, Ask{Max: 1}); len(picks) != 1 {
+		t.Errorf("asked for %v", hungry)
+	}
+	if _, hungry := Choose([]*Lane{unread, plain}, Ask{Max: 2}); len(hungry) != 1 || hungry[0] != unread {
+		t.Errorf("asked for %v", hungry)
+	}
+}

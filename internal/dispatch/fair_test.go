@@ -233,8 +233,8 @@ func TestRestsChangeNothingAboutWhatIsChosen(t *testing.T) {
 			}
 			p.Scope = rapid.SampledFrom([]string{"", "queue"}).Draw(t, "scope")
 			share := shares.Of(p)
-			share.Had = float64(rapid.IntRange(0, 3).Draw(t, "had"))
-			share.Of.Had = float64(rapid.IntRange(0, 3).Draw(t, "family had"))
+			share.Had = startCost * float64(rapid.IntRange(0, 3).Draw(t, "had"))
+			share.Of.Had = startCost * float64(rapid.IntRange(0, 3).Draw(t, "family had"))
 			lane := &Lane{ID: int32(i + 1), All: true, Share: share}
 			for range rapid.IntRange(1, 4).Draw(t, "jobs") {
 				id++
@@ -293,7 +293,7 @@ func TestTheRestOfAFamilyIsAskedForIfATenantOfItMayHaveHadLess(t *testing.T) {
 	shares := NewLedger().Open()
 	child := func(name string, had float64) *Share {
 		share := shares.Of(Party{Tenant: name, Family: "parent", Weight: 1, FamilyWeight: 1})
-		share.Had = had
+		share.Had = had * startCost
 		return share
 	}
 	for had, asked := range map[float64]bool{0: true, 2: false} {
@@ -313,7 +313,7 @@ func TestALaneThatIsReadOnDoesNotAskForTheRest(t *testing.T) {
 	short := &Lane{ID: 1, Share: shares.Of(alone("a", 9)), Keys: []Key{{ID: 1}}}
 	rests := Rests{}
 	b := shares.Of(alone("b", 1))
-	b.Of.Had = 5
+	b.Of.Had = 5 * startCost
 	rests.Add(b, Key{ID: 2})
 	if _, hungry := Choose(rests.Append([]*Lane{short}), Ask{Max: 2}); len(hungry) != 1 || hungry[0] != short {
 		t.Errorf("asked for %v", hungry)

@@ -8,7 +8,7 @@ import (
 // Ledger keeps what tenants have had of the starts of fair scopes, as one node knows it:
 // its own starts exactly, those of other nodes as they were last read.
 //
-// Every account has two sums of starts divided by weight. had counts the starts of all
+// Every account has two sums of starts times their cost by weight. had counts the starts of all
 // nodes. lead is what claims go by: the node's own starts since the last Refresh, and its
 // part of what the account was ahead by then. Every node takes back only its part: if each
 // of several nodes made up for the whole, they would overshoot.
@@ -170,7 +170,7 @@ func (l *Ledger) charge(p Party, n int, also func(a *account, more float64)) {
 		account *account
 		weight  int
 	}{{family, p.FamilyWeight}, {family.tenants.account(p.Tenant), p.Weight}} {
-		more := float64(n) / float64(max(1, part.weight))
+		more := float64(n) * costOf(part.weight)
 		part.account.had += more
 		part.account.note(l.bucket, more)
 		also(part.account, more)

@@ -1,5 +1,7 @@
 package dispatch
 
+import "math"
+
 // Unread returns what this node has started and other nodes cannot have read yet, as
 // totals of their buckets.
 func (l *Ledger) Unread() []Count {
@@ -86,18 +88,20 @@ func (p *pot) begin(bucket int64) {
 }
 
 // refresh makes leads anew, of what accounts are ahead of the least, and forgets the
-// accounts that have had nothing for a minute.
+// accounts that have had nothing for a minute. What all have had is taken from all, so that
+// sums stay so small that they are exact.
 func (p *pot) refresh(bucket int64, nodes int) {
 	p.level()
-	p.lead = 0
+	least := p.had
+	p.had, p.lead = 0, 0
 	for name, a := range p.accounts {
 		recent := a.sum(bucket)
 		if recent == 0 && !a.active {
 			delete(p.accounts, name)
 			continue
 		}
-		a.had = min(a.had, p.had+recent)
-		a.lead = max(0, a.had-p.had) / takenBackBy(nodes)
+		a.had = min(a.had-least, recent)
+		a.lead = math.Floor(max(0, a.had) / takenBackBy(nodes))
 	}
 }
 

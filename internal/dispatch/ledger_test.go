@@ -2,8 +2,11 @@ package dispatch
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // cluster is nodes that know of each other's starts only by what they write.
@@ -180,4 +183,38 @@ func TestAClaimThatLooksAtFewLanesTakesNothingFromTheOthers(t *testing.T) {
 		b.ledger.Open().Charge(map[Party]int{ahead: 1})
 	}
 	wantStarts(t, b.claim(t, 30), map[Party]int{behind: 20, ahead: 10})
+}
+
+// What a claim takes must not depend on how claims are cut: who asks what starts next does
+// not know how many slots become free at once.
+func TestClaimsOneAfterTheOtherTakeWhatOneTakes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var parties []Party
+		for i := range rapid.IntRange(1, 6).Draw(t, "tenants") {
+			p := alone(fmt.Sprint(i), rapid.IntRange(1, 30).Draw(t, "weight"))
+			if rapid.Bool().Draw(t, "child") {
+				p.Family, p.FamilyWeight = "parent", 7
+			}
+			parties = append(parties, p)
+		}
+		whole, cut := newBacklog(parties...), newBacklog(parties...)
+		for range rapid.IntRange(1, 5).Draw(t, "claims") {
+			most, refreshed := rapid.IntRange(1, 60).Draw(t, "max"), rapid.Bool().Draw(t, "refreshed")
+			sum := map[Party]int{}
+			for left := most; left > 0; {
+				n := rapid.IntRange(1, left).Draw(t, "part")
+				for p, got := range cut.claim(t, n) {
+					sum[p] += got
+				}
+				left -= n
+			}
+			if got := whole.claim(t, most); !maps.Equal(got, sum) {
+				t.Fatalf("one claim gave %v, several %v", got, sum)
+			}
+			if refreshed {
+				whole.ledger.Refresh(7, nil, nil)
+				cut.ledger.Refresh(7, nil, nil)
+			}
+		}
+	})
 }

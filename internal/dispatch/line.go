@@ -19,19 +19,21 @@ type line struct {
 	lanes     places // those of no scope
 	scopes    scopes
 	startable func(*Lane) bool
-	closed    bool // some lanes cannot start a job any more, of which scopes do not know yet
+
+	// closed is why lanes cannot start a job any more, of which scopes do not know yet. What
+	// closes lanes is of the lane as well that has just started one: while that is open,
+	// so are all that were.
+	closed closing
 }
 
-// first is the first place. Scopes forget lanes that cannot start a job any more when these
-// come first in them: such a lane would hide a job of the scope that stands before its own.
+// first is the first place.
 func (l *line) first() (first place, any bool) {
-	if l.closed {
-		l.closed = false
+	if !l.closed.none() {
 		for _, scope := range l.scopes {
-			l.forget(scope)
+			scope.forget(l.closed, l.startable)
 		}
-		l.scopes = slices.DeleteFunc(l.scopes, (*group).empty)
 		heap.Init(&l.scopes)
+		l.closed = closing{}
 	}
 	if any = len(l.lanes) > 0; any {
 		first = l.lanes[0]
@@ -44,27 +46,13 @@ func (l *line) first() (first place, any bool) {
 	return first, any
 }
 
-// forget drops the first lanes of a scope that cannot start a job any more.
-func (l *line) forget(scope *group) {
-	for !scope.empty() && !l.startable(scope.first().lane) {
-		scope.drop()
-	}
-}
-
-// taken notes that the first lane has started a job. What closes other lanes, a limit, the
-// room of a kind or a minimum that is reached, is of this lane as well: while it is open, so
-// are all that were.
-func (l *line) taken(first place) {
-	l.closed = l.closed || !l.startable(first.lane)
-}
-
 // drop removes the first place.
 func (l *line) drop(first place) {
 	if first.group == nil {
 		heap.Pop(&l.lanes)
 		return
 	}
-	first.group.drop()
+	first.group.drop(l.startable)
 	l.fixFirstScope()
 }
 
@@ -75,13 +63,12 @@ func (l *line) change(first, next place) {
 		heap.Fix(&l.lanes, 0)
 		return
 	}
-	first.group.change(next)
+	first.group.change(next, l.startable)
 	l.fixFirstScope()
 }
 
 // fixFirstScope puts the first scope where its next job belongs.
 func (l *line) fixFirstScope() {
-	l.forget(l.scopes[0])
 	if l.scopes[0].empty() {
 		heap.Pop(&l.scopes)
 		return

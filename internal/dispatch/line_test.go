@@ -29,3 +29,24 @@ func BenchmarkChooseWithManyFairScopes(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkChooseWhereLanesClose is a claim of 500 jobs where each closes its tenant, which
+// shares the starts of its family with one other.
+func BenchmarkChooseWhereLanesClose(b *testing.B) {
+	for _, families := range []int{250, 1000, 5000} {
+		b.Run(fmt.Sprint(families), func(b *testing.B) {
+			shares := NewLedger().Open()
+			var lanes []*Lane
+			for i := range 2 * families {
+				party := child(fmt.Sprint("family ", i/2), 1, fmt.Sprint("tenant ", i), 1)
+				lanes = append(lanes, &Lane{ID: int32(i + 1), Share: shares.Of(party), All: true, Limits: []*Limit{{Cap: 1}},
+					Keys: []Key{{ID: int64(i)}, {ID: int64(i + 2*families)}}})
+			}
+			for b.Loop() {
+				if picks, _ := Choose(lanes, Ask{Max: 500}); len(picks) != 500 {
+					b.Fatalf("it took %d", len(picks))
+				}
+			}
+		})
+	}
+}

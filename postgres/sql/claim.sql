@@ -166,8 +166,8 @@ limit $13::int;
 -- name: claim_fair
 -- Leases jobs of several spans of lanes whose tenants share starts by weight, as
 -- claim_merged does by key. It is what dispatch.Choose does with lanes that are all of
--- one scope and under no limits. Every start moves a tenant on by one divided by its
--- weight, and its family likewise. So the place of a job among those of the same priority
+-- one scope and under no limits. Every start moves a tenant on by what it costs by
+-- its weight, and its family likewise. So the place of a job among those of the same priority
 -- is what its family has had when the job's turn in the family comes, and its turn in the
 -- family is what its tenant has had when its turn in the tenant comes.
 --
@@ -175,8 +175,9 @@ limit $13::int;
 -- whose last job read has a place among the first can hold more jobs to take: reading on
 -- moves later jobs back and earlier ones not at all. Usually there is none.
 -- Inputs: $1 to $18 as claim_merged, but $12 per span; per span: $19 number of its tenant,
---   $20 what the tenant has had, $21 its weight, $22 number of its family, $23 what the
---   family has had, $24 its weight.
+--   $20 what the tenant has had, $21 what a start costs it, $22 number of its family, $23
+--   what the family has had, $24 what a start costs it. These are whole numbers: sums of
+--   them are exact, here as in dispatch.
 -- Output: how many were chosen; the lanes that have jobs, null in all rows but the first; then
 --   as claim_lane; one row of nulls if none was leased.
 -- Locks: as claim_lane.
@@ -185,12 +186,12 @@ with fit as materialized (
        and (select version from {{rules}} where id = 1) = $4::bigint as ok
 ),
 first as materialized (
-    select s.lane, s.last_turn, s.most, s.look, s.tenant, s.tenant_had, s.tenant_weight, s.family, s.family_had, s.family_weight,
+    select s.lane, s.last_turn, s.most, s.look, s.tenant, s.tenant_had, s.tenant_cost, s.family, s.family_had, s.family_cost,
            k.spot, k.turn, k.start_by, k.id, k.place
     from unnest($5::int[], $6::smallint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::int[], $11::int[], $12::int[],
                 $19::int[], $20::float8[], $21::float8[], $22::int[], $23::float8[], $24::float8[])
         as s (lane, from_turn, from_start_by, from_id, last_turn, most, room, look,
-              tenant, tenant_had, tenant_weight, family, family_had, family_weight)
+              tenant, tenant_had, tenant_cost, family, family_had, family_cost)
     cross join lateral (
         select ctid as spot, turn, start_by, id, row_number() over (order by turn, start_by, id) as place
         from {{ready}}
@@ -204,7 +205,7 @@ line as materialized (
     select * from ({{weigh_first}}) w order by turn, had, start_by, id limit $13::int
 ),
 rest as materialized (
-    select f.tenant, f.tenant_had, f.tenant_weight, f.family, f.family_had, f.family_weight, k.spot, k.turn, k.start_by, k.id
+    select f.tenant, f.tenant_had, f.tenant_cost, f.family, f.family_had, f.family_cost, k.spot, k.turn, k.start_by, k.id
     from line f
     cross join lateral (
         select ctid as spot, turn, start_by, id
@@ -217,10 +218,10 @@ rest as materialized (
     where f.place = f.look and f.most > f.look
 ),
 seen as materialized (
-    select tenant, tenant_had, tenant_weight, family, family_had, family_weight, spot, turn, start_by, id
+    select tenant, tenant_had, tenant_cost, family, family_had, family_cost, spot, turn, start_by, id
     from first where exists (select from rest)
     union all
-    select tenant, tenant_had, tenant_weight, family, family_had, family_weight, spot, turn, start_by, id from rest
+    select tenant, tenant_had, tenant_cost, family, family_had, family_cost, spot, turn, start_by, id from rest
 ),
 chosen as materialized (
     select spot, turn, had, start_by, id from line where not exists (select from rest)
@@ -233,16 +234,16 @@ chosen as materialized (
 -- A part of claim_fair: where jobs stand among those of the same priority.
 -- Inputs: {{choice}}: the jobs.
 -- Output: the jobs, each with what its family has had when its turn comes.
-select *, family_had + (row_number() over (partition by family order by turn, tenant_at, start_by, id) - 1) / family_weight as had
+select *, family_had + (row_number() over (partition by family order by turn, tenant_at, start_by, id) - 1) * family_cost as had
 from (
-    select *, tenant_had + (row_number() over (partition by tenant order by turn, start_by, id) - 1) / tenant_weight as tenant_at
+    select *, tenant_had + (row_number() over (partition by tenant order by turn, start_by, id) - 1) * tenant_cost as tenant_at
     from {{choice}}
 ) of_tenant;
 
 -- name: weigh_single
 -- weigh if no two tenants have the same family: it spares going through the jobs twice.
 -- Inputs and output: as weigh.
-select *, family_had + (row_number() over (partition by family order by turn, start_by, id) - 1) / family_weight as had
+select *, family_had + (row_number() over (partition by family order by turn, start_by, id) - 1) * family_cost as had
 from {{choice}};
 
 -- name: fair_answer
