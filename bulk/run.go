@@ -49,8 +49,11 @@ func Register(mux *fairlead.Mux, store Source, observers ...Observer) {
 	}
 	mux.Handle(Kind, options, fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) error {
 		err := (&run{store: store, job: job, observers: observers}).all(ctx)
-		if errors.Is(err, fairlead.ErrUnavailable) && ctx.Err() == nil {
+		switch {
+		case errors.Is(err, fairlead.ErrUnavailable) && ctx.Err() == nil:
 			return fairlead.SnoozeFor(outagePause)
+		case errors.Is(err, fairlead.ErrNotFound): // the bulk was deleted
+			return fairlead.Fatal(err)
 		}
 		return err
 	}))

@@ -144,6 +144,22 @@ func TestAStoppedBulkLeavesTheRest(t *testing.T) {
 	})
 }
 
+func TestTheJobOfABulkThatWasDeletedFailsAtOnce(t *testing.T) {
+	inVirtualTime(t, unwrapped, func(w *world) {
+		w.enqueue(100)
+		b := w.start(bulk.Bulk{Action: bulk.Cancel, Rate: 1, Filter: fairlead.Filter{Kinds: []string{"unheard"}}})
+		w.Pass(10 * time.Second)
+		w.ok(w.Client.Cancel(w.Context(), b.ID, ""))
+		w.Pass(10 * time.Second)
+		w.ok(w.Bulks.Delete(w.Context(), b.ID))
+		w.ok(w.Client.Retry(w.Context(), b.ID))
+		w.Pass(10 * time.Second)
+		if job, err := w.Client.Get(w.Context(), b.ID); err != nil || job.State != fairlead.Failed || job.Reason != fairlead.ReasonFatal {
+			w.Errorf("the job is %+v (%v)", job, err)
+		}
+	})
+}
+
 // unreliable is a store whose steps fail as they are told to, before they are made or after.
 type unreliable struct {
 	*sqlite.Store

@@ -108,6 +108,20 @@ func TestABulkWhoseRequestIsRepeatedWithItsKeyIsStoredOnce(t *testing.T) {
 	}
 }
 
+func TestAKeyShowsNoBulkToACallerWhoIsBoundOtherwiseByNow(t *testing.T) {
+	a := newGuardedAPI(t)
+	start := func(status int, tenants ...string) {
+		secret, id := a.addToken(access.Token{Name: "ann", Role: access.RoleOperator, Tenants: tenants})
+		a.send(status, "POST", bulks, `{"action":"cancel","filter":{"kind":["mail"]}}`, append(a.as(secret), "Idempotency-Key", "k")...)
+		if err := a.store.DeleteToken(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start(200, "acme", "zeta")
+	start(200, "acme", "zeta")
+	start(404, "acme")
+}
+
 func TestOnlyThoseWhoMayStopABulkActUponItsJob(t *testing.T) {
 	a := newGuardedAPI(t)
 	operator, submitter := a.as(a.token(access.RoleOperator, "")), a.as(a.token(access.RoleSubmitter, ""))

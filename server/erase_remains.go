@@ -28,7 +28,7 @@ func (e *eraser) remains(ctx context.Context) error {
 	}
 	e.remainder("audit entries", nil, "they have neither args nor outputs, but may have keys and errors of jobs that callers acted upon; each is removed 400 days after it was written")
 	e.remainder("idempotency keys", nil, "they have a hash of the request and the ids of its jobs; each is removed a day after the request")
-	e.remainder("bulks of several tenants", nil, "they have the names of tenants, a reason, the cause of errors and the ids of jobs; each is kept as long as succeeded jobs are")
+	e.remainder("shared bulks", nil, "they are about several tenants, and have their names, a reason, the cause of errors and the ids of jobs; each is kept as long as succeeded jobs are")
 	return nil
 }
 

@@ -170,7 +170,7 @@ func TestErasingRemovesBulksThatHaveEnded(t *testing.T) {
 	if want := []int64{keyed, other, live}; report["bulks"] != "1" || !slices.Equal(left(), want) {
 		t.Errorf("%v bulks were removed and %v are left, not %v", report["bulks"], left(), want)
 	}
-	for _, want := range []string{"open bulks", "bulks of several tenants"} {
+	for _, want := range []string{"open bulks", "shared bulks"} {
 		if remains := fmt.Sprint(report["remains"]); !strings.Contains(remains, want) {
 			t.Errorf("%q is not among what remains: %s", want, remains)
 		}

@@ -252,6 +252,17 @@ func testBulks(c *chapter) {
 		f.equal("misses", f.misses(run.bulk.ID), []bulk.Miss{})
 		f.wantErr(f.store.DeleteBulk(f.ctx(), run.bulk.ID), fairlead.ErrNotFound)
 	})
+	c.test("a bulk that was deleted after its job had failed does not go on when the job is retried", func(f *fixture) {
+		job := f.enqueue(plain())
+		run := f.begun(cancelAll())
+		f.settle(to(fairlead.Fail, run.job))
+		f.ok(f.store.DeleteBulk(f.ctx(), run.bulk.ID))
+		f.ok(f.store.Reopen(f.ctx(), run.bulk.ID))
+		again := f.carry(run.bulk)
+		_, err := f.store.StepBulk(f.ctx(), again.stepOf(0, job))
+		f.wantErr(err, fairlead.ErrNotFound)
+		f.wantState(job, fairlead.Ready)
+	})
 	c.test("Newest is below the jobs that there are if none is dated after the bulk", func(f *fixture) {
 		job := f.enqueue(plain())
 		if b := f.startBulk(cancelAll()); b.Newest >= job.ID {

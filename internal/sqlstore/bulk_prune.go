@@ -59,11 +59,15 @@ func (s *bulkStore) drop(ctx context.Context, id int64, limit int) (total int, e
 	return total, nil
 }
 
-// DeleteBulk removes a bulk that has ended.
+// DeleteBulk removes a bulk that has ended. One that ended with its job could go on if that is
+// retried: it is ended itself first, so that no step adds misses behind those that are removed.
 func (s *bulkStore) DeleteBulk(ctx context.Context, id int64) error {
 	b, err := s.one(ctx, "delete bulk", id)
 	if err == nil && !b.State.Final() {
 		err = fmt.Errorf("delete bulk: bulk %d has not ended; stop it first: %w", id, fairlead.ErrConflict)
+	}
+	if err == nil {
+		_, err = exec(ctx, s.db, "delete bulk", s.sql.AdvanceBulk, id, b.Cursor, 0, 0, true, true)
 	}
 	if err == nil {
 		_, err = s.drop(ctx, id, math.MaxInt)
