@@ -83,14 +83,16 @@ delete from {{hold}} where id = any (array(
     select id from {{hold}} where until_at <= $1::bigint order by until_at limit $2::int for update skip locked));
 
 -- name: ready_lanes
--- Lists lanes that have ready jobs, in order, by one look-up for each.
--- Inputs: $1 lane to begin behind, $2 limit.
+-- Lists lanes that have ready jobs, from the last to the first, by one look-up for each. It
+-- looks from the end of a lane, where a job that waits is found at once: those that left the
+-- lane were at its beginning, and their index entries stay for a while.
+-- Inputs: $1 lane to begin behind, 0 to begin, $2 limit.
 -- Output: lane.
 -- Locks: none.
 with recursive walk (lane) as (
-    (select lane from {{ready}} where lane > $1::int order by lane limit 1)
+    (select lane from {{ready}} where lane < coalesce(nullif($1::int, 0), 2147483647) order by lane desc limit 1)
     union all
-    select (select r.lane from {{ready}} r where r.lane > walk.lane order by r.lane limit 1) from walk where walk.lane is not null
+    select (select r.lane from {{ready}} r where r.lane < walk.lane order by r.lane desc limit 1) from walk where walk.lane is not null
 )
 select lane from walk where lane is not null limit $2::int;
 
