@@ -192,7 +192,7 @@ func (t *tab) visit(path string) {
 	t.Helper()
 	value[bool](t, `window.pageBefore = true`) // the page before may be there for a while
 	t.do(chromedp.Navigate(t.base + path))
-	t.await(`window.pageBefore === undefined && document.querySelector("main") !== null && (!document.getElementById("live") || Number(document.getElementById("live").dataset.updates) > 0)`)
+	t.await(`window.pageBefore === undefined && document.readyState === "complete" && document.querySelector("main") !== null && (!document.getElementById("live") || Number(document.getElementById("live").dataset.updates) > 0)`)
 }
 
 // await waits until an expression is true, also while one page follows another.
