@@ -108,7 +108,7 @@ func loadBulkForm(v *visit) (any, error) {
 	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}}
 	for _, by := range []struct{ name, label string }{
 		{"state", v.T("State")}, {"kind", v.T("Kind")}, {"queue", v.T("Queue")}, {"tenant", v.T("Tenant")}, {"key", v.T("Key")},
-		{"from", v.T("Created from")}, {"to", v.T("Created before")}, {"finished_from", v.T("Ended from")}, {"like", v.T("Error contains")},
+		{"from", v.T("Created from")}, {"to", v.T("Created before")}, {"finished_from", v.T("Ended from")}, {"like", v.T("Error")},
 	} {
 		for _, value := range query[by.name] {
 			if by.name == "state" {
