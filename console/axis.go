@@ -4,15 +4,20 @@ import "time"
 
 // tick is a mark on an axis of time.
 type tick struct {
-	X    float64
-	Text string
+	X, Width float64 // where it is, and how wide the picture is
+	Text     string
 }
 
-// Anchor is how the text stands to the mark: at the right end there is no room for half
-// of it.
+// tickRoom is what half of a mark's text takes.
+const tickRoom = 32.0
+
+// Anchor is how the text stands to the mark: at the ends there is no room for half of it.
 func (t tick) Anchor() string {
-	if t.X > ganttWidth-32 {
+	switch {
+	case t.X > t.Width-tickRoom:
 		return "end"
+	case t.X < tickRoom:
+		return "start"
 	}
 	return "middle"
 }

@@ -106,9 +106,15 @@ func loadBulkForm(v *visit) (any, error) {
 		query.Set("like", ask.GetCause())
 	}
 	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}}
-	for _, name := range []string{"state", "kind", "queue", "tenant", "key", "from", "to", "finished_from", "like"} {
-		for _, value := range query[name] {
-			form.Chosen = append(form.Chosen, name+": "+value)
+	for _, by := range []struct{ name, label string }{
+		{"state", v.T("State")}, {"kind", v.T("Kind")}, {"queue", v.T("Queue")}, {"tenant", v.T("Tenant")}, {"key", v.T("Key")},
+		{"from", v.T("Created from")}, {"to", v.T("Created before")}, {"finished_from", v.T("Ended from")}, {"like", v.T("Error")},
+	} {
+		for _, value := range query[by.name] {
+			if by.name == "state" {
+				value = v.StateName(value)
+			}
+			form.Chosen = append(form.Chosen, v.T("%s: %s", by.label, value))
 		}
 	}
 	return form, nil

@@ -166,3 +166,14 @@ func TestANewLimitBeginsEmptyAndOneThatChangedIsNotRemoved(t *testing.T) {
 	}
 	r.shows(r.send(http.StatusConflict, "/limits/global/remove", form), "Changed meanwhile: it is now 9.")
 }
+
+// TestATenantWhoseJobsHaveEndedHasAPage is of one that is not declared: its jobs lead there.
+func TestATenantWhoseJobsHaveEndedHasAPage(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := &fairlead.Job{Kind: "noop", Tenant: "past"}
+	r.enqueue(job)
+	r.send(http.StatusSeeOther, "/jobs/"+text(job.ID)+"/cancel", url.Values{})
+	r.shows(r.page(http.StatusOK, "/jobs/"+text(job.ID)), `href="/tenants/past"`)
+	r.shows(r.page(http.StatusOK, "/tenants/past"), "<h1>past</h1>")
+	r.page(http.StatusNotFound, "/tenants/unknown")
+}

@@ -63,7 +63,7 @@ func loadCause(v *visit) (any, error) {
 	page := &causePage{Kind: p.text("kind"), Like: p.text("like"), Span: p.choice("span", "24h", "1h", "7d", "30d"), To: v.Now}
 	filter := &fairleadv1.ListJobsRequest{State: []string{"failed"}, Kind: []string{page.Kind}, Tenant: p.texts("tenant"), Queue: p.texts("queue")}
 	for _, span := range causeSpans {
-		page.Spans = append(page.Spans, runSpan{Text: span.name, Href: v.Here("span", span.name), Current: span.name == page.Span})
+		page.Spans = append(page.Spans, runSpan{Text: v.Dur(span.span), Href: v.Here("span", span.name), Current: span.name == page.Span})
 		if span.name == page.Span {
 			page.From = v.Now.Add(-span.span)
 		}
@@ -84,7 +84,7 @@ func loadCause(v *visit) (any, error) {
 	marks, step := ticksOf(page.From, page.To, causeTicks, v.Zone)
 	for _, at := range marks {
 		share := float64(at.Sub(page.From)) / float64(page.To.Sub(page.From))
-		page.Ticks = append(page.Ticks, tick{X: share * float64(largeTrend.width), Text: tickText(at, step)})
+		page.Ticks = append(page.Ticks, tick{X: share * float64(largeTrend.width), Width: float64(largeTrend.width), Text: tickText(at, step)})
 	}
 	return page, nil
 }

@@ -45,7 +45,7 @@ func TestFailuresOfOneCauseHaveAPageOfTheirOwn(t *testing.T) {
 	if retry == nil {
 		t.Fatal("no button runs all of them again")
 	}
-	r.shows(r.page(http.StatusOK, html.UnescapeString(retry[1])), `<strong id="bulk-matched">6</strong>`, "like: order N not found")
+	r.shows(r.page(http.StatusOK, html.UnescapeString(retry[1])), `<strong id="bulk-matched">6</strong>`, "Error: order N not found")
 	r.shows(r.page(http.StatusBadRequest, "/failures/cause?kind=import"), "like say what failed")
 }
 

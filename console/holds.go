@@ -141,7 +141,7 @@ func (p *holdsPage) draw(v *visit, holds []*fairleadv1.Hold) {
 	}
 	marks, step := ticksOf(p.From, p.To, ganttTicks, v.Zone)
 	for _, at := range marks {
-		p.Ticks = append(p.Ticks, tick{X: p.x(at), Text: tickText(at, step)})
+		p.Ticks = append(p.Ticks, tick{X: p.x(at), Width: ganttWidth, Text: tickText(at, step)})
 	}
 }
 

@@ -25,6 +25,7 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^is (\S+); it must be at least (\S+)$`), "tt", "is %s; it must be at least %s"},
 	{regexp.MustCompile(`^is (\S+); it must be at most (\S+)$`), "tt", "is %s; it must be at most %s"},
 	{regexp.MustCompile(`^is empty; give it a name$`), "", "is empty; give it a name"},
+	{regexp.MustCompile(`^is "(.*)": no live node handles batches of type "(.*)" on such targets; start one that registers the operation, or mend the type$`), "tt", "is %s: no live node handles batches of type %s on such targets"},
 	{regexp.MustCompile(`^is not valid JSON$`), "", "is not valid JSON"},
 	{regexp.MustCompile(`^is not valid UTF-8$`), "", "is not valid UTF-8"},
 	{regexp.MustCompile(`^has (\d+) bytes; at most (\d+) are kept`), "tt", "has %s bytes; at most %s are kept"},
@@ -42,6 +43,9 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^is the tenant itself; name another, or none$`), "", "is the tenant itself; name another, or none"},
 	{regexp.MustCompile(`^is (\d+), more than max_running \((\d+)\); lower it or raise the cap$`), "tt", "is %s, more than max_running (%s); lower it or raise the cap"},
 }
+
+// Refusal is refusalWords for templates.
+func (v *visit) Refusal(english string) string { return v.refusalWords(english) }
 
 // nextField is where the refusal of another field begins.
 var nextField = regexp.MustCompile(`; [a-z_][a-z0-9_.\[\]]*: `)

@@ -93,7 +93,7 @@ func loadRuns(v *visit) (any, error) {
 	at, step := ticksOf(r.Chart.From, r.Chart.To, ganttTicks, v.Zone)
 	for _, t := range at {
 		if x := r.Chart.X(t); r.Chart.Idle == 0 || x > r.Chart.Left+foldWidth/2 { // else the text of the fold is in its way
-			r.Ticks = append(r.Ticks, tick{X: x, Text: tickText(t, step)})
+			r.Ticks = append(r.Ticks, tick{X: x, Width: ganttWidth, Text: tickText(t, step)})
 		}
 	}
 	for _, bar := range bars {

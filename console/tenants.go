@@ -112,6 +112,9 @@ func loadTenant(v *visit) (any, error) {
 	}
 	name := v.Value("name")
 	usage, err := v.tenants.GetTenantStats(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
+	if connect.CodeOf(err) == connect.CodeNotFound {
+		usage, err = v.idleTenant(name, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +127,19 @@ func loadTenant(v *visit) (any, error) {
 	}
 	page.Figures, page.Series, err = v.throughput("tenant\x00"+name, usage)
 	return page, err
+}
+
+// idleTenant is the usage of a tenant that is not declared and all of whose jobs have ended:
+// they lead to its page all the same. It fails with notFound if there are none.
+func (v *visit) idleTenant(name string, notFound error) (*fairleadv1.Usage, error) {
+	jobs, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{Tenant: []string{name}, PageSize: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs.GetItems()) == 0 {
+		return nil, notFound
+	}
+	return &fairleadv1.Usage{Tenant: name}, nil
 }
 
 // Paused reports whether none of its jobs starts.

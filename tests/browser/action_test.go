@@ -137,15 +137,20 @@ func TestActionsOnAJob(t *testing.T) {
 }
 
 func TestAFormThatIsRefusedStaysOpen(t *testing.T) {
-	job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
-	tab, client := acting(t, "en", job)
-	tab.visit(fmt.Sprint("/jobs/", job.ID))
-	tab.press(`#job-actions a[href*="/run"]`)
-	if err := client.Cancel(t.Context(), job.ID, "by another"); err != nil {
-		t.Fatal(err)
+	for lang, then := range map[string]string{"en": "when you opened this", "zh": "打开此窗口时"} {
+		t.Run(lang, func(t *testing.T) {
+			job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
+			tab, client := acting(t, lang, job)
+			tab.visit(fmt.Sprint("/jobs/", job.ID))
+			tab.press(`#job-actions a[href*="/run"]`)
+			if err := client.Cancel(t.Context(), job.ID, "by another"); err != nil {
+				t.Fatal(err)
+			}
+			tab.do(chromedp.Click(chromedp.CSS("#dialog #do")))
+			tab.await(`document.querySelector("#dialog #problem") !== null && document.getElementById("dialog").innerText.includes(` + quoted(then) + `)`)
+			tab.shot("refused-" + lang)
+		})
 	}
-	tab.do(chromedp.Click(chromedp.CSS("#dialog #do")))
-	tab.await(`document.querySelector("#dialog #problem") !== null && document.getElementById("dialog").innerText.includes("when you opened this")`)
 }
 
 // TestEveryFormIsSoundOverItsPage opens each form of the demo where its button is.

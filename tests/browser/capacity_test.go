@@ -46,6 +46,7 @@ func TestActionsOnCapacity(t *testing.T) {
 			tab.fill("max_running", "7")
 			tab.do(chromedp.Click(chromedp.CSS("#dialog #what-if")))
 			tab.await(`document.querySelector("#dialog #foreseen") !== null && document.querySelector("#dialog [name=max_running]").value === "7"`)
+			tab.shot("what-if-" + lang)
 			tab.confirm()
 			tab.press(`main a[href^="/limits/kind:noop/edit"]`)
 			tab.fill("rate", "3")
@@ -72,6 +73,7 @@ func TestActionsOnCapacity(t *testing.T) {
 			tab.press(`main a[href^="/new/token"]`)
 			tab.fill("name", "robot")
 			tab.shows(`(document.querySelector("#dialog #secret")?.textContent ?? "").length > 20`)
+			tab.shot("secret-" + lang)
 			tab.visit("/tokens")
 			tab.press(`main a[href^="/tokens/1/delete"]`)
 			tab.confirm()
@@ -97,6 +99,7 @@ func TestAllJobsOfAListAreActedOn(t *testing.T) {
 				if bulk.action == "move" {
 					tab.fill("queue", "letters")
 				}
+				tab.shot("bulk-" + bulk.action + "-" + lang)
 				tab.confirm()
 				tab.await(`location.pathname.startsWith("/bulks/")`)
 				tab.press(`main a[href*="/stop"]`)

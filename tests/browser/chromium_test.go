@@ -190,9 +190,9 @@ func (t *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // visit opens a page and waits until its live part is connected.
 func (t *tab) visit(path string) {
 	t.Helper()
-	value[bool](t, `window.left = true`) // the page before may be there for a while
+	value[bool](t, `window.pageBefore = true`) // the page before may be there for a while
 	t.do(chromedp.Navigate(t.base + path))
-	t.await(`window.left === undefined && document.querySelector("main") !== null && (!document.getElementById("live") || Number(document.getElementById("live").dataset.updates) > 0)`)
+	t.await(`window.pageBefore === undefined && document.readyState === "complete" && document.querySelector("main") !== null && (!document.getElementById("live") || Number(document.getElementById("live").dataset.updates) > 0)`)
 }
 
 // await waits until an expression is true, also while one page follows another.

@@ -33,13 +33,6 @@ func ripen(t *testing.T, url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
-	bulk, err := http.Post(url+"/api/v1/bulks", "application/json", strings.NewReader(`{"action":"prioritize","filter":{"state":["scheduled"]},"priority":1,"reason":"to be seen"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bulk.Body.Close(); bulk.StatusCode != http.StatusOK && bulk.StatusCode != http.StatusCreated {
-		t.Fatalf("a bulk action is answered with %d", bulk.StatusCode)
-	}
 	for _, path := range []string{"/api/v1/jobs?state=failed&kind=demo.import&page_size=1", "/api/v1/jobs?state=failed&kind=demo.host.upgrade&page_size=1", "/api/v1/sweeps?state=running&page_size=1", "/api/v1/jobs?state=waiting&page_size=1"} {
 		for strings.Contains(fetch(t, url+path), `"items":[]`) || !strings.Contains(fetch(t, url+path), `"id"`) {
 			select {
@@ -48,6 +41,13 @@ func ripen(t *testing.T, url string) {
 			case <-time.After(200 * time.Millisecond):
 			}
 		}
+	}
+	bulk, err := http.Post(url+"/api/v1/bulks", "application/json", strings.NewReader(`{"action":"prioritize","filter":{"state":["scheduled"]},"priority":1,"reason":"to be seen"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bulk.Body.Close(); bulk.StatusCode != http.StatusOK && bulk.StatusCode != http.StatusCreated {
+		t.Fatalf("a bulk action is answered with %d", bulk.StatusCode)
 	}
 }
 

@@ -120,7 +120,7 @@ const wallsCSV = "target_id,target_name,target_type,before,after\n" +
 	"1,north,wall,\"{\"\"colour\"\":\"\"white\"\"}\",\"{\"\"colour\"\":\"\"red\"\"}\"\n2,south,wall,{},{}\n3,east,wall,{},{}\n"
 
 // upload chooses a file in the open form, checks it, and creates the batch of it.
-func (t *tab) upload(name, content string) {
+func (t *tab) upload(name, content, lang string) {
 	t.Helper()
 	t.press("#batches-actions a")
 	t.accessible("/new/batch")
@@ -130,11 +130,13 @@ func (t *tab) upload(name, content string) {
 	t.fill("lines", "target_id,target_type\n1,roof\n")
 	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	t.await(`document.querySelector("#dialog #faults") !== null`)
+	t.shot("faults-" + lang)
 	t.complaints = nil // the browser tells of every answer of 400
 	value[bool](t, fmt.Sprintf(`(() => { const sent = new DataTransfer(); sent.items.add(new File([%s], "walls.csv", {type: "text/csv"})); document.querySelector("#dialog input[type=file]").files = sent.files; return true; })()`, quoted(content)))
 	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	t.await(`document.querySelector("#dialog #preview") !== null`)
 	t.accessible("the preview of a batch")
+	t.shot("preview-" + lang)
 	t.confirm()
 	t.quiet("/new/batch")
 }
@@ -147,7 +149,7 @@ func TestActionsOnBatchesAndSweeps(t *testing.T) {
 			as.lang = lang
 			tab := open(t, w.url, as)
 			tab.visit("/batches")
-			tab.upload("all red", wallsCSV)
+			tab.upload("all red", wallsCSV, lang)
 			tab.await(`location.pathname === "/batches/1"`)
 			w.until(1, "awaiting", func(b *batch.Batch) bool { return b.Awaiting })
 			tab.await(`document.querySelector("#batch-actions a[href*='/approve']") !== null`)

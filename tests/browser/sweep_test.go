@@ -26,7 +26,11 @@ func TestTheGateOfASweepIsOpened(t *testing.T) {
 			if now, err := w.sweeps.Get(t.Context(), s.Name); err != nil || now.State != sweep.Waiting {
 				t.Errorf("a sweep with a gate is started, and is %+v, %v", now, err)
 			}
-			tab.pressed(row + `a[href*="/open"]`)
+			tab.press(row + `a[href*="/open"]`)
+			tab.accessible("/open")
+			tab.shot("sweep-open-" + lang)
+			tab.confirm()
+			tab.quiet("/open")
 			if now := w.ended(s.ID); now.State != sweep.Finished {
 				t.Errorf("the gate is open, and the sweep is %+v", now)
 			}

@@ -128,7 +128,8 @@ func TestScreenshots(t *testing.T) {
 			tab.visit(path)
 			beyond := true
 			picture := send(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: &beyond}).Data
-			name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "&", "-", "=", "-", "%", "").Replace(path), "-")
+			where, _, _ := strings.Cut(path, "?")
+			name := strings.Trim(strings.ReplaceAll(where, "/", "-"), "-")
 			if name == "" {
 				name = "overview"
 			}
