@@ -44,7 +44,7 @@ const (
 // returns an *InvalidError that names every field that cannot be accepted.
 func NormalizeTenant(t *Tenant) error {
 	var c complaints
-	c.Name("name", t.Name, MaxName)
+	c.Addressed("name", t.Name, MaxName)
 	if t.Parent != "" {
 		c.Name("parent", t.Parent, MaxName)
 	}

@@ -56,7 +56,7 @@ func (r *Rule) tells(event Event) bool { return slices.Contains(r.On, event) }
 // *InvalidError that names every field that cannot be accepted.
 func Normalize(r *Rule) error {
 	var c complaints
-	c.Name("name", r.Name, fairlead.MaxName)
+	c.Addressed("name", r.Name, fairlead.MaxName)
 	if r.Scope == "" {
 		r.Scope = Global
 	}

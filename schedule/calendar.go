@@ -31,7 +31,7 @@ const maxCalendarDays = 5000
 // about to be stored that cannot be accepted.
 func NormalizeCalendar(calendar *Calendar) error {
 	var c complaints
-	c.Name("name", calendar.Name, fairlead.MaxName)
+	c.Addressed("name", calendar.Name, fairlead.MaxName)
 	c.Text("description", calendar.Description)
 	if len(calendar.Dates)+len(calendar.Ranges) > maxCalendarDays {
 		c.Refuse("dates", "and ranges are %d; at most %d are kept", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)

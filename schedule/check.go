@@ -27,7 +27,7 @@ const (
 // returns an *InvalidError that names every field that cannot be accepted.
 func Normalize(s *Schedule) error {
 	var c complaints
-	c.Name("name", s.Name, fairlead.MaxName)
+	c.Addressed("name", s.Name, fairlead.MaxName)
 	if len(s.Description) > maxDescription {
 		c.Refuse("description", "has %d bytes; at most %d are kept", len(s.Description), maxDescription)
 	} else {

@@ -98,3 +98,21 @@ func TestAConflictThatIsNotAboutTheNameIsToldAsSuch(t *testing.T) {
 		t.Errorf("of the name of another's they are told %v", problem)
 	}
 }
+
+func TestNamesThatNoAddressLeadsToAreRefused(t *testing.T) {
+	a := newAPI(t)
+	for _, name := range []string{".", ".."} {
+		for path, fields := range map[string]string{
+			"/api/v1/tenants":   `"max_running":1`,
+			"/api/v1/calendars": `"dates":["2030-01-01"]`,
+			"/api/v1/schedules": `"every":"1h","job":{"kind":"noop"}`,
+			"/api/v1/tasks":     `"cron_expr":"@daily","target_url":"http://svc.internal/"`,
+			"/api/v1/sweeps":    `"kind":"count","to":9`,
+		} {
+			problem, _ := a.send(400, "POST", path, fmt.Sprintf(`{"name":%q,%s}`, name, fields))
+			if text := refusals(problem)["name"]; !strings.Contains(text, "no address can lead to") {
+				t.Errorf("%s called %q is answered with %v", path, name, problem)
+			}
+		}
+	}
+}

@@ -30,7 +30,7 @@ const (
 // *InvalidError that names every field that cannot be accepted.
 func Normalize(s *Sweep) error {
 	var c complaints
-	c.Name("name", s.Name, fairlead.MaxName)
+	c.Addressed("name", s.Name, fairlead.MaxName)
 	c.Name("kind", s.Kind, fairlead.MaxName-len(KindOf("")))
 	switch KindOf(s.Kind) {
 	case GateKind:

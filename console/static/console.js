@@ -199,6 +199,7 @@
     if (!event.target.matches(".act-page form.act")) return;
     if (sending) event.preventDefault();
     sending = true;
+    setTimeout(() => { sending = false; }, 5000); // who stopped it may mean to send it again
   });
   window.addEventListener("pageshow", () => { sending = false; });
 

@@ -59,6 +59,16 @@ func (f *Fields[F]) Name(field, value string, limit int) {
 	}
 }
 
+// Addressed is Name for what has an address of its own: no path leads to "." and "..", which
+// browsers and servers take for the path itself and the one above.
+func (f *Fields[F]) Addressed(field, value string, limit int) {
+	if value == "." || value == ".." {
+		f.Refuse(field, "is %q, which no address can lead to; choose another name", value)
+		return
+	}
+	f.Name(field, value, limit)
+}
+
 // Text refuses what not every database can keep byte for byte.
 func (f *Fields[F]) Text(field, value string) {
 	if !utf8.ValidString(value) {
