@@ -111,9 +111,9 @@ func (c *claimer) afterTaken(picks []dispatch.Pick) []dispatch.Pick {
 }
 
 // alone reports whether there is exactly one lane to take from, so that the server can
-// find its first jobs.
+// find its first jobs. One whose limits are not locked only stands in the choice.
 func (c *claimer) alone() bool {
-	return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() && !(c.limited && c.unlocked(c.open[0]))
+	return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() && (!c.limited || !c.unlocked(c.open[0]))
 }
 
 // busyLanes removes lanes that hold no jobs, if there are so many lanes that reading
