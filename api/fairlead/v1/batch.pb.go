@@ -1694,7 +1694,7 @@ func (x *PauseBatchRequest) GetReason() string {
 type RetryBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Ids of failed tasks; all if it is left out.
+	// Ids of failed tasks; all if empty.
 	Tasks         []int64 `protobuf:"varint,2,rep,packed,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1747,8 +1747,8 @@ func (x *RetryBatchRequest) GetTasks() []int64 {
 type RollBackBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Ids of tasks; all that were applied if it is left out, and then nothing goes forward
-	// any more.
+	// Ids of tasks; all that were applied if empty, and then nothing goes forward any
+	// more.
 	Tasks []int64 `protobuf:"varint,2,rep,packed,name=tasks,proto3" json:"tasks,omitempty"`
 	// Failed tasks that had started too.
 	IncludeFailed bool `protobuf:"varint,3,opt,name=include_failed,json=includeFailed,proto3" json:"include_failed,omitempty"`
@@ -2005,13 +2005,13 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"L\n" +
 	"\x11PauseBatchRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1f\n" +
-	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"L\n" +
+	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"J\n" +
 	"\x11RetryBatchRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1f\n" +
-	"\x05tasks\x18\x02 \x03(\x03B\t\x92\xb5\x18\x05\x10\x01\x18\x90NR\x05tasks\"\xa7\x01\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1d\n" +
+	"\x05tasks\x18\x02 \x03(\x03B\a\x92\xb5\x18\x03\x18\x90NR\x05tasks\"\xa5\x01\n" +
 	"\x14RollBackBatchRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1f\n" +
-	"\x05tasks\x18\x02 \x03(\x03B\t\x92\xb5\x18\x05\x10\x01\x18\x90NR\x05tasks\x12%\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1d\n" +
+	"\x05tasks\x18\x02 \x03(\x03B\a\x92\xb5\x18\x03\x18\x90NR\x05tasks\x12%\n" +
 	"\x0einclude_failed\x18\x03 \x01(\bR\rincludeFailed\x12\x16\n" +
 	"\x06serial\x18\x04 \x01(\bR\x06serial\x12\x17\n" +
 	"\adry_run\x18\x05 \x01(\bR\x06dryRun2\x98\f\n" +

@@ -852,7 +852,7 @@ func (x *GetJobRequest) GetReveal() bool {
 	return false
 }
 
-// JobFilter chooses jobs. What is left out chooses all; of several all must match.
+// JobFilter chooses jobs. Empty fields choose all; of several all must match.
 type JobFilter struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	State  []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
@@ -2851,14 +2851,14 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x04jobs\x18\x04 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"?\n" +
 	"\rGetJobRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x16\n" +
-	"\x06reveal\x18\x02 \x01(\bR\x06reveal\"\xa0\x03\n" +
-	"\tJobFilter\x12o\n" +
-	"\x05state\x18\x01 \x03(\tBY\x92\xb5\x18U\x10\x01*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x1a\n" +
-	"\x04kind\x18\x02 \x03(\tB\x06\x92\xb5\x18\x02\x10\x01R\x04kind\x12\x1c\n" +
-	"\x05queue\x18\x03 \x03(\tB\x06\x92\xb5\x18\x02\x10\x01R\x05queue\x12\x1e\n" +
-	"\x06tenant\x18\x04 \x03(\tB\x06\x92\xb5\x18\x02\x10\x01R\x06tenant\x12\x10\n" +
-	"\x03key\x18\x05 \x01(\tR\x03key\x12\x19\n" +
-	"\x02id\x18\x06 \x03(\x03B\t\x92\xb5\x18\x05\x10\x01\x18\xe8\aR\x02id\x12.\n" +
+	"\x06reveal\x18\x02 \x01(\bR\x06reveal\"\x84\x03\n" +
+	"\tJobFilter\x12m\n" +
+	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
+	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +
+	"\x05queue\x18\x03 \x03(\tR\x05queue\x12\x16\n" +
+	"\x06tenant\x18\x04 \x03(\tR\x06tenant\x12\x10\n" +
+	"\x03key\x18\x05 \x01(\tR\x03key\x12\x17\n" +
+	"\x02id\x18\x06 \x03(\x03B\a\x92\xb5\x18\x03\x18\xe8\aR\x02id\x12.\n" +
 	"\x04from\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
 	"\x02to\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12?\n" +
 	"\rfinished_from\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ffinishedFrom\"\xea\x03\n" +

@@ -1112,7 +1112,7 @@ type RetrySweepRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id or name.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Of failed items; all of them if it is left out.
+	// Of failed items; all of them if it is empty.
 	Indexes       []int64 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2265,10 +2265,10 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\x13DeleteSweepResponse\"N\n" +
 	"\x10StopSweepRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x1f\n" +
-	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"S\n" +
+	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"Q\n" +
 	"\x11RetrySweepRequest\x12\x19\n" +
-	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12#\n" +
-	"\aindexes\x18\x02 \x03(\x03B\t\x92\xb5\x18\x05\x10\x01\x18\x90NR\aindexes\"P\n" +
+	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12!\n" +
+	"\aindexes\x18\x02 \x03(\x03B\a\x92\xb5\x18\x03\x18\x90NR\aindexes\"P\n" +
 	"\x13SetSweepDataRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x1e\n" +
 	"\x04args\x18\x02 \x01(\fB\n" +
