@@ -23,7 +23,7 @@ func TestAllJobsOfAListAreActedOnInTheBackground(t *testing.T) {
 		t.Fatalf("no button cancels all: %s", list)
 	}
 	form := r.page(http.StatusOK, html.UnescapeString(link[1]))
-	r.shows(form, `<strong id="bulk-matched">4</strong>`, "tenant: tenant-0", "state: scheduled")
+	r.shows(form, `<strong id="bulk-matched">4</strong>`, "Tenant: tenant-0", "State: scheduled")
 	answer := r.ask(http.MethodPost, "/new/bulk/cancel", url.Values{"filter": {"state=scheduled&tenant=tenant-0"}, "reason": {"not needed"}})
 	to := answer.Header.Get("Location")
 	if answer.StatusCode != http.StatusSeeOther {

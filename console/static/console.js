@@ -235,6 +235,11 @@
     });
   }
   window.addEventListener("resize", drawAll);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
+  // Charts are drawn with the colours of their time. The page stays: something may be typed
+  // into it.
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const known of charts.values()) known.width = 0;
+    drawAll();
+  });
   drawAll();
 })();
