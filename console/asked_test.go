@@ -19,7 +19,7 @@ func TestPagesRefuseParametersThatTheyDoNotHave(t *testing.T) {
 			r.shows(r.page(400, strings.TrimSuffix(path, "{$}")+"?slip=of-the-pen"+needed[s.name], "lang", "en"), "slip: is not a parameter of this page")
 		}
 	}
-	r.shows(r.page(400, "/jobs?slip=of-the-pen", "lang", "zh"), "slip: 不是此页面的参数")
+	r.shows(r.page(400, "/jobs?slip=of-the-pen", "lang", "zh"), "slip：不是此页面的参数")
 }
 
 func TestThePaletteOfAPageAsksToSignInAgain(t *testing.T) {
