@@ -79,7 +79,24 @@ func (n newToken) create(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return printSecret(c.printer, c.errors, answer)
+	if err := printSecret(c.printer, c.errors, answer); err != nil {
+		return err
+	}
+	return n.warnOfLockOut(ctx, c)
+}
+
+// warnOfLockOut says so if no token may make others: a server that was open asks for one from
+// its next start on.
+func (n newToken) warnOfLockOut(ctx context.Context, c *call) error {
+	if n.role == string(access.RoleAdmin) {
+		return nil
+	}
+	all, err := c.tokens.ListTokens(ctx, &fairleadv1.ListTokensRequest{})
+	if err != nil || slices.ContainsFunc(all.GetItems(), func(t *fairleadv1.Token) bool { return t.GetRole() == string(access.RoleAdmin) }) {
+		return err
+	}
+	_, err = fmt.Fprintln(c.errors.Out, "no token has the role admin: from the next start of the server on callers need a token, and none may then make tokens; make one with --role admin")
+	return err
 }
 
 // createInDatabase needs no server.

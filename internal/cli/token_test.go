@@ -11,6 +11,9 @@ func TestTokensAreMadeAndShownOnce(t *testing.T) {
 	if secret := strings.TrimSuffix(stdout, "\n"); !strings.HasPrefix(secret, "fl_") || strings.ContainsAny(secret, " \n") || !strings.Contains(stderr, `token 1 "ci"`) {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)
 	}
+	if !strings.Contains(stderr, "no token has the role admin") {
+		t.Errorf("that no token may make others is not said: %s", stderr)
+	}
 	made := r.document("token", "create", "--name", "me", "--role", "admin")
 	secret, _ := made["secret"].(string)
 	if !strings.HasPrefix(secret, "fl_") {
@@ -18,6 +21,9 @@ func TestTokensAreMadeAndShownOnce(t *testing.T) {
 	}
 	if list := r.says([]string{"me", "(all)", "never", "a,b"}, "token", "list"); strings.Contains(list, secret) {
 		t.Errorf("the list tells the secret:\n%s", list)
+	}
+	if _, stderr := r.typed(ExitOK, "token", "create", "--name", "view", "--role", "viewer"); strings.Contains(stderr, "no token has") {
+		t.Errorf("it is said that there is no admin: %s", stderr)
 	}
 	r.fails(ExitConflict, "exists already", "token", "create", "--name", "me", "--role", "admin")
 	r.fails(ExitUsage, "--role: ", "token", "create", "--name", "x", "--role", "boss")
