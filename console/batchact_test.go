@@ -45,7 +45,7 @@ func TestABatchIsPausedResumedAndCancelledWithItsCounts(t *testing.T) {
 	r.slow(10)
 	r.shows(r.page(200, "/batches/1"), `href="/batches/1/pause?next=`, `href="/batches/1/cancel?next=`, `href="/batches/1/rollback?next=`, `href="/batches/1/pace?next=`)
 	r.shows(r.page(200, "/batches"), `href="/batches/1/pause?next=`, `href="/new/batch?next=`)
-	r.shows(r.page(200, "/batches/1/pause"), "9 tasks do not begin until the batch is resumed.", "0 that run go on.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
+	r.shows(r.page(200, "/batches/1/pause"), "9 tasks do not begin until the batch is resumed.", "None runs now.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
 	r.post(303, "/batches/1/pause", url.Values{"reason": {"paint is out"}})
 	if b := r.batch(1); !b.Paused || b.Reason != "paint is out" {
 		t.Errorf("it is paused: %v, %s", b.Paused, b.Reason)

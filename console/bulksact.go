@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
@@ -111,13 +112,23 @@ func loadBulkForm(v *visit) (any, error) {
 		{"from", v.T("Created from")}, {"to", v.T("Created before")}, {"finished_from", v.T("Ended from")}, {"like", v.T("Error")},
 	} {
 		for _, value := range query[by.name] {
-			if by.name == "state" {
-				value = v.StateName(value)
-			}
-			form.Chosen = append(form.Chosen, v.T("%s: %s", by.label, value))
+			form.Chosen = append(form.Chosen, v.T("%s: %s", by.label, v.chosen(by.name, value)))
 		}
 	}
 	return form, nil
+}
+
+// chosen is what a parameter of a list chooses by, in words.
+func (v *visit) chosen(name, value string) string {
+	switch name {
+	case "state":
+		return v.StateName(value)
+	case "from", "to", "finished_from":
+		if at, err := time.Parse(time.RFC3339, value); err == nil {
+			return at.In(v.Zone).Format("2006-01-02 15:04:05 MST")
+		}
+	}
+	return value
 }
 
 // newBulk is what the form asks for, with the filter of the list where its button was.

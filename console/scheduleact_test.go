@@ -50,7 +50,7 @@ func TestAScheduleIsDisabledEnabledRunAndDeleted(t *testing.T) {
 	id := r.schedule(`{"name":"nightly","cron":"0 3 * * *","max_concurrency":1,"job":{"kind":"noop"}}`)
 	path := "/schedules/" + id
 	r.shows(r.page(200, "/schedules"), `href="`+path+`/disable?next=`, `href="`+path+`/trigger?next=`)
-	r.shows(r.page(200, path+"/disable"), "1 schedule makes no more runs", "0 runs are active")
+	r.shows(r.page(200, path+"/disable"), "1 schedule makes no more runs", "None runs now.")
 	r.sends(303, path+"/disable", url.Values{"reason": {"holidays"}})
 	page := r.page(200, path)
 	r.shows(page, "holidays", `href="`+path+`/enable?next=`)
