@@ -191,6 +191,14 @@ func (v *visit) runRow(run *fairleadv1.Run, job *fairleadv1.Job) *runRow {
 // triggers are what made a run, in words.
 var triggers = map[string]string{"cron": "the clock", "catch_up": "catching up", "manual": "by hand", "backfill": "backfill"}
 
+// SkipReason is why a job was recorded and not run, in words; empty if it was not skipped.
+func (v *visit) SkipReason(job *fairleadv1.Job) string {
+	if why := skipReasons[job.GetError()]; why != "" && job.GetState() == "skipped" {
+		return v.T(why)
+	}
+	return ""
+}
+
 // skipReasons are why a run was recorded and not run, in words.
 var skipReasons = map[string]string{
 	"overlap": "an earlier run was still active", "failure": "the run before had failed", "concurrency": "too many runs were active",
