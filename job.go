@@ -50,7 +50,7 @@ const (
 	ReasonPoison   Reason = "poison"   // the job was running in too many crashes
 	ReasonReplaced Reason = "replaced" // another job took its place
 
-	ReasonLeaseLost Reason = "lease_lost" // the node running the attempt lost its lease, but its process lived
+	ReasonLeaseLost Reason = "lease_lost" // the node lost its lease, which was no crash: its process lived, or the attempt had not started
 )
 
 // Never is the NotBefore of a run that is queued: it waits for an earlier run of

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestFixedRetryIsAlwaysTheSame(t *testing.T) {
@@ -28,6 +29,7 @@ func TestExponentialRetryDoublesUpToItsMaximum(t *testing.T) {
 }
 
 func TestJitterStaysBetweenZeroAndTheFullPause(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		r := fairlead.Retry{
 			Base:   time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "base")),

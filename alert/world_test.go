@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/reserved"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -35,12 +35,10 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	clock := &atomic.Int64{}
 	clock.Store(time.Date(2030, 1, 1, 12, 0, 3, 0, time.UTC).UnixMicro())
-	store, err := sqlite.OpenWith(t.Context(), filepath.Join(t.TempDir(), "jobs.db"), sqlite.Options{Clock: func() time.Time { return time.UnixMicro(clock.Load()) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.OpenWith(t, sqlite.Options{Clock: func() time.Time { return time.UnixMicro(clock.Load()) }})
 	t.Cleanup(func() { _ = store.Close() })
 	w := &world{T: t, store: store, client: fairlead.NewClient(store), alerts: alert.NewClient(store), clock: clock}
+	var err error
 	w.node, err = store.Join(t.Context(), fairlead.Node{Name: "n"}, 1000*time.Hour)
 	w.ok(err)
 	return w

@@ -3,7 +3,6 @@ package batch_test
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -62,7 +62,7 @@ const moveKind = "box.move"
 
 func newMoving(t *testing.T) *moving {
 	m := &moving{
-		tester: t, outer: t, queue: fairlead.DefaultQueue, file: filepath.Join(t.TempDir(), "jobs.db"),
+		tester: t, outer: t, queue: fairlead.DefaultQueue, file: sqlitetest.File(t),
 		clock: &clock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
 	m.store = m.open()

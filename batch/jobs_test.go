@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // jobs are the IDs of a batch's jobs, page by page.
@@ -57,10 +58,8 @@ func TestTheJobsOfABatchAreThoseOfEveryPassLargestFirst(t *testing.T) {
 	if len(want) <= 2*tasks {
 		t.Fatalf("%d jobs were made; the passes forward and back alone have %d", len(want), 2*tasks)
 	}
-	for _, limit := range []int{0, 1, 7, batch.ChunkSize, tasks, 10_000} {
-		if limit == 1 && testing.Short() {
-			continue
-		}
+	limits := tier.Size(t, []int{0, 7, batch.ChunkSize, tasks, 10_000}, []int{0, 1, 7, batch.ChunkSize, tasks, 10_000}, "thousands of pages of one job")
+	for _, limit := range limits {
 		got, _ := m.jobs(b.ID, limit)
 		m.equal("the jobs", got, want)
 	}

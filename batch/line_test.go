@@ -5,10 +5,13 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // TestALineKnowsItsTasks checks lines against lists of instants.
 func TestALineKnowsItsTasks(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		var line Line
 		var tasks []time.Time

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 var errCrashed = errors.New("the process has died")
@@ -74,6 +75,7 @@ type model struct {
 func TestWhateverHappensToABatchItsTasksAreCounted(t *testing.T) {
 	all, n := newMoving(t), 0
 	processes := []driver.Store{all.store, all.open(), all.open(), all.open()}
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		m := &model{moving: new(moving), t: rt, processes: processes}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,16 +11,14 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // painting is a store, and a client that knows how to paint walls.
 func painting(t *testing.T) (*sqlite.Store, *fairlead.Mux, *batch.Client) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	t.Cleanup(func() { _ = store.Close() })
 	mux := fairlead.NewMux()
 	batch.Handle(mux, batch.Operation{TargetType: "wall", BatchType: "paint", Process: func(context.Context, batch.TaskArgs) error { return nil }})

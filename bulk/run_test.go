@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/fairleadtest"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -180,6 +181,7 @@ func (u *unreliable) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, e
 
 func TestHoweverStepsFailEachJobIsActedUponOnce(t *testing.T) {
 	outage, bug := fmt.Errorf("cut off: %w", fairlead.ErrUnavailable), errors.New("out of order")
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		fates := rapid.SliceOfN(rapid.SampledFrom([]error{nil, nil, outage, bug}), 12, 12).Draw(rt, "fates")
 		jobs := rapid.IntRange(1, 250).Draw(rt, "jobs")

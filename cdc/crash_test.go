@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/cdc"
 	"github.com/fairlead-io/fairlead/cdc/connecttest"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // crashWorlds are what the clusters are like when operations are broken off.
@@ -33,6 +34,9 @@ func everyStep(t *testing.T, test func(r *run, initial, final fleetState, k int)
 			}
 			t.Run(name+"/"+e.name, func(t *testing.T) {
 				t.Parallel()
+				if name == "slow" {
+					tier.Long(t, "every step again, in clusters that are slow")
+				}
 				r, initial, final := e.begin(t, options, nil)
 				k := 1
 				for test(r, initial, final, k) {

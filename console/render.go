@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html/template"
 	"net/http"
+	"sync"
 )
 
 // templates are all pages.
@@ -11,13 +12,14 @@ type templates struct {
 	set *template.Template
 }
 
-func parseTemplates() (*templates, error) {
+// parseTemplates returns the templates, which all consoles share.
+var parseTemplates = sync.OnceValues(func() (*templates, error) {
 	set, err := template.New("").Option("missingkey=error").Funcs(template.FuncMap{"dict": dict}).ParseFS(files, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
 	return &templates{set: set}, nil
-}
+})
 
 func (t *templates) execute(name string, data any) ([]byte, error) {
 	var b bytes.Buffer

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -66,10 +66,7 @@ func (c counting) Tokens(ctx context.Context) ([]access.Token, error) {
 // newRig makes a rig. With auth callers need a token; see token.
 func newRig(t *testing.T, auth bool, kinds *fairlead.Mux) *rig {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "console.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	if kinds == nil {
 		kinds = fairlead.NewMux()
 		kinds.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
@@ -77,6 +74,7 @@ func newRig(t *testing.T, auth bool, kinds *fairlead.Mux) *rig {
 	bulk.Register(kinds, store)
 	log := slog.New(slog.DiscardHandler)
 	r := &rig{T: t, store: store, jobs: fairlead.NewClient(store)}
+	var err error
 	if r.node, err = engine.New(store, kinds, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log}); err != nil {
 		t.Fatal(err)
 	}

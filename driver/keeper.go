@@ -20,7 +20,9 @@ type Keeper interface {
 	// ReasonCrash); as failed with ReasonPoison once it has crashed more than
 	// MaxCrashes times. A wish to cancel comes before the others. A crash does not
 	// count against MaxAttempts. At the end of a lease either Beat or Reap wins, never
-	// both.
+	// both. A claim may commit after its node was marked dead, by Reap or by Leave. Its
+	// jobs did not start: each is recorded with ReasonLeaseLost and without a crash, and
+	// becomes ready unless a wish ends it.
 	Reap(ctx context.Context, reap Reap) (Reaped, error)
 	// Lived records that the process of a node is alive although the node will not beat
 	// again, as after a lost lease: it did not crash. Jobs that Reap takes back from

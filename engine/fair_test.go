@@ -8,10 +8,12 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestFourNodesShareTenThousandStartsByWeight(t *testing.T) {
-	const starts, nodes = 10_000, 4
+	const nodes = 4
+	starts := tier.Size(t, 3000, 10_000, "ten thousand starts")
 	inBubble(t, func(w *world) {
 		ctx := w.t.Context()
 		if err := w.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}); err != nil {
@@ -32,7 +34,7 @@ func TestFourNodesShareTenThousandStartsByWeight(t *testing.T) {
 		for _, backlog := range []struct {
 			tenant string
 			jobs   int
-		}{{"light", 0.3 * starts}, {"heavy", 0.8 * starts}} {
+		}{{"light", starts * 3 / 10}, {"heavy", starts * 8 / 10}} {
 			jobs := make([]*fairlead.Job, backlog.jobs)
 			for i := range jobs {
 				jobs[i] = &fairlead.Job{Kind: "k", Tenant: backlog.tenant}
@@ -56,7 +58,7 @@ func TestFourNodesShareTenThousandStartsByWeight(t *testing.T) {
 				t.Errorf("a node ended with %v", err)
 			}
 		}
-		if part := float64(count["heavy"]) / starts; math.Abs(part/0.75-1) > 0.05 {
+		if part := float64(count["heavy"]) / float64(starts); math.Abs(part/0.75-1) > 0.05 {
 			t.Errorf("the starts are %v, want 3 : 1", count)
 		}
 	})

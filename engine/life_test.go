@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -57,10 +58,7 @@ func TestANodeEndsWhenTheGoroutinesOfItsHandlersAreGone(t *testing.T) {
 
 func TestANodeRemembersNothingOfJobsThatAreSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(t.Context(), ":memory:")
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := sqlitetest.OpenWith(t, sqlite.Options{Poll: -1})
 		defer store.Close()
 		mux := fairlead.NewMux()
 		mux.Handle("k", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(_ context.Context, job *fairlead.Job) error {

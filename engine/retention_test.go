@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestNodesThatDoNotKnowAKindKeepItsJobsAsItsHandlerSays(t *testing.T) {
@@ -38,11 +39,14 @@ func TestNodesThatDoNotKnowAKindKeepItsJobsAsItsHandlerSays(t *testing.T) {
 				}
 			}
 		}
-		w.run(engine.Options{Poll: hour, Beat: 10 * time.Minute, Lease: hour}, func() { // it has nothing else to do
+		w.run(engine.Options{Poll: hour, Beat: 10 * time.Minute, Lease: hour, HoldRetention: -1}, func() { // it has nothing else to do
 			pass(30 * time.Minute)
 			gone("after half an hour")
 			pass(time.Hour)
 			gone("after an hour and a half", brief)
+			if !tier.Size(t, false, true, "two days of a node's life") {
+				return
+			}
 			pass(24 * hour)
 			gone("after a day", brief, usual)
 			pass(24 * hour)

@@ -62,7 +62,10 @@ func (l *life) watchUnreaped(ctx context.Context) {
 	if !ok {
 		return
 	}
-	empty := map[fairlead.NodeID]bool{} // dead nodes that were seen to hold nothing: they never will again
+	// Dead nodes that held nothing at a look, six leases or more after their end, are not
+	// looked at again. A claim of such a node can still commit if the database server stood
+	// still for that long. Reap, which looks at all nodes, takes its jobs back.
+	empty := map[fairlead.NodeID]bool{}
 	watch := newLoop("watch for jobs of dead nodes", l.options.Lease, l.log)
 	watch.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		nodes, err := store.Nodes(ctx)

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/external"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
@@ -39,7 +40,7 @@ func (w *world) sent(job *fairlead.Job, attempt int) *fairlead.Job {
 func TestAFailureToldByTheTenantIsTriedAgainUntilTheAttemptsAreUsedUp(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (driver.Store, error){
 		"SQLite": func(t *testing.T) (driver.Store, error) {
-			return sqlite.Open(t.Context(), t.TempDir()+"/jobs.db")
+			return sqlitetest.Open(t), nil
 		},
 		"PostgreSQL": func(t *testing.T) (driver.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
 		"MySQL":      func(t *testing.T) (driver.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },

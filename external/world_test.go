@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -41,11 +41,7 @@ type world struct {
 
 func newWorld(t *testing.T, options sqlite.Options) *world {
 	t.Helper()
-	store, err := sqlite.OpenWith(t.Context(), filepath.Join(t.TempDir(), "jobs.db"), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newWorldOn(t, store)
+	return newWorldOn(t, sqlitetest.OpenWith(t, options))
 }
 
 func newWorldOn(t *testing.T, store driver.Store) *world {

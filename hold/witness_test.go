@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/hold"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -49,10 +50,7 @@ func (s *slowStore) KeepHolds(ctx context.Context, found hold.Found) (bool, erro
 func inVirtualTime(t *testing.T, test func(t *testing.T, store *sqlite.Store)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(t.Context(), ":memory:")
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := sqlitetest.OpenWith(t, sqlite.Options{Poll: -1})
 		defer store.Close()
 		test(t, store)
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -59,10 +60,7 @@ func want(t *testing.T, series, wanted map[string]float64) {
 
 func open(t *testing.T) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	return store
 }
 

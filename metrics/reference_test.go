@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/hold"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 //go:generate go test -run ^TestTheReferenceListsEveryMetric$ -update .
@@ -117,10 +117,7 @@ func TestTheReferenceListsEveryMetric(t *testing.T) {
 // table. What is registered and has no series is a mistake of this test.
 func gathered(t *testing.T) map[string]string {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	if err := fairlead.NewClient(store).Enqueue(t.Context(), &fairlead.Job{Kind: "any"}); err != nil {
 		t.Fatal(err)

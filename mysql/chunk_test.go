@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead/batch"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // The server takes statements of 8 MiB, as the package says; those that name bytes in
 // hexadecimal would be longer.
 func TestChunksOfMegabytesAreStored(t *testing.T) {
-	s, err := Open(t.Context(), testdb.MySQL(t)+"?maxAllowedPacket=8388608")
+	s, err := Open(t.Context(), Migrated.MySQL(t)+"?maxAllowedPacket=8388608")
 	if err != nil {
 		t.Fatal(err)
 	}

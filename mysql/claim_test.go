@@ -8,13 +8,12 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // A claim takes what others commit while it is under way. It must not say that
 // it did so before it was there.
 func TestAClaimIsNotOlderThanWhatItTook(t *testing.T) {
-	s, node := openWithNode(t, testdb.MySQL(t))
+	s, node := openWithNode(t, Migrated.MySQL(t))
 	job := &fairlead.Job{Kind: "a"}
 	claim := driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1}
 	err := s.inTx(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
@@ -104,7 +103,7 @@ func TestAClaimThatTakesLongerThanTheLease(t *testing.T) {
 // openAtStandingClock opens a store whose clock moves only when it is told to.
 func openAtStandingClock(t *testing.T) (*Store, func(d time.Duration)) {
 	t.Helper()
-	address := testdb.MySQL(t)
+	address := Migrated.MySQL(t)
 	plain, _ := openWithNode(t, address)
 	exec := func(statement string) {
 		t.Helper()
@@ -127,7 +126,7 @@ func openAtStandingClock(t *testing.T) (*Store, func(d time.Duration)) {
 // All claims lock jobs in one order. One that is beaten to a job takes no other in
 // its place that comes before what it has: the next claim does.
 func TestAClaimDoesNotGoBack(t *testing.T) {
-	s, node := openWithNode(t, testdb.MySQL(t))
+	s, node := openWithNode(t, Migrated.MySQL(t))
 	beaten, instead, last := &fairlead.Job{Kind: "a"}, &fairlead.Job{Kind: "a"}, &fairlead.Job{Kind: "b"}
 	if err := fairlead.NewClient(s).Enqueue(t.Context(), beaten, instead, last); err != nil {
 		t.Fatal(err)

@@ -6,14 +6,13 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
 
 // A clock that is set back, or that of a standby that took over and is behind, is no lost
 // commit: a node that beats keeps its lease.
 func TestANodeKeepsItsLeaseWhenTheClockIsSetBack(t *testing.T) {
-	h := newHarness(t, testdb.MySQL(t), mysql.Options{}, nil)
+	h := newHarness(t, mysql.Migrated.MySQL(t), mysql.Options{}, nil)
 	s := h.Open(t)
 	node, err := s.Join(t.Context(), fairlead.Node{Name: "a"}, time.Minute)
 	if err != nil {

@@ -6,11 +6,10 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 func TestOnlyAnInsertThatSaysSoHitsNothingIfItsKeyIsTaken(t *testing.T) {
-	s := opened(t, testdb.MySQL(t), Options{})
+	s := opened(t, Migrated.MySQL(t), Options{})
 	plain := fill("insert into {{secret}} (name, value) values (?, ?)", "secret", s.expand("secret"))
 	marked := fill("insert {{mark}} into {{secret}} (name, value) values (?, ?)", "mark", unlessTaken, "secret", s.expand("secret"))
 	err := database{s}.InTx(t.Context(), "test", func(ctx context.Context, db sqlstore.DB) error {

@@ -15,8 +15,8 @@ import (
 // lasting are the tables whose rows stores remember for ever, and the clock.
 var lasting = regexp.MustCompile("_(clock|migration|lane|secret|fence|gate|holdset|listener|server)$")
 
-// emptier makes a function that empties the store's tables in one round trip,
-// and tells all stores that the rules have changed.
+// emptier makes a function that empties the store's tables, and tells all stores that the
+// rules have changed.
 func emptier(t testing.TB, address string) func(storetest.Store) error {
 	t.Helper()
 	config := rawConfig(t, address)
@@ -26,25 +26,27 @@ func emptier(t testing.TB, address string) func(storetest.Store) error {
 	var c clearing
 	return func(s storetest.Store) error {
 		defer s.(*mysql.Store).ForgetBounds() // of tenants that are gone
-		if c.remove == "" {                   // the tables are there by now
+		if c.look == "" {                     // the tables are there by now
 			if err := c.write(db); err != nil {
 				return err
 			}
 		}
 		var jobs, lanes int
-		if err := db.QueryRowContext(context.Background(), c.count).Scan(&jobs, &lanes); err != nil {
+		var remove string
+		if err := db.QueryRowContext(context.Background(), c.look).Scan(&jobs, &lanes, &remove); err != nil {
 			return err
 		}
 		if err := storetest.TooMuch(jobs, lanes); err != nil {
 			return err
 		}
-		_, err := db.ExecContext(context.Background(), c.remove)
+		_, err := db.ExecContext(context.Background(), c.always+remove)
 		return err
 	}
 }
 
-// clearing is the statements that empty a store's tables.
-type clearing struct{ count, remove string }
+// clearing is the statements that empty a store's tables. look counts jobs and lanes, and
+// writes the statements that empty the tables which have rows: most have none.
+type clearing struct{ look, always string }
 
 // write writes the statements for whatever tables there are.
 func (c *clearing) write(db *sql.DB) error {
@@ -54,6 +56,8 @@ func (c *clearing) write(db *sql.DB) error {
 		return err
 	}
 	defer rows.Close()
+	var own string
+	var filled []string
 	for rows.Next() {
 		var table string
 		if err := rows.Scan(&table); err != nil {
@@ -61,11 +65,11 @@ func (c *clearing) write(db *sql.DB) error {
 		}
 		switch prefix, counters := strings.CutSuffix(table, "counter"); {
 		case counters:
-			c.remove += fmt.Sprintf("update `%s` set value = value + 1 where name = 'pause'; ", table)
-			c.count = fmt.Sprintf("select (select count(*) from `%[1]sjob`), (select count(*) from `%[1]slane`)", prefix)
+			own, c.always = prefix, fmt.Sprintf("update `%s` set value = value + 1 where name = 'pause'; ", table)
 		case !lasting.MatchString(table):
-			c.remove += fmt.Sprintf("delete from `%s`; ", table)
+			filled = append(filled, fmt.Sprintf("if(exists(select 1 from `%[1]s`), 'delete from `%[1]s`', null)", table))
 		}
 	}
+	c.look = fmt.Sprintf("select (select count(*) from `%[1]sjob`), (select count(*) from `%[1]slane`), concat_ws('; ', %[2]s)", own, strings.Join(filled, ", "))
 	return rows.Err()
 }

@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // bundling is a store with one connection, and a bundle that has written
 // something before its last statement.
 func bundling(t *testing.T) (s *Store, bundle func(last string) []string) {
 	t.Helper()
-	s, err := OpenWith(t.Context(), testdb.MySQL(t), Options{MaxConns: 1})
+	s, err := OpenWith(t.Context(), Migrated.MySQL(t), Options{MaxConns: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,22 @@ package mysql
 
 import (
 	"context"
+	"errors"
 
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/testdb"
 )
+
+// Migrated is a database with the tables of a store.
+var Migrated = testdb.Template{Fill: func(ctx context.Context, url string) error {
+	store, err := OpenWith(ctx, url, Options{SchemaOnly: true})
+	if err != nil {
+		return err
+	}
+	_, err = store.Migrate(ctx)
+	return errors.Join(err, store.Close())
+}}
 
 // LockReadyAndStandStill does what a claim does up to its first locks, and
 // then nothing more: what a stopped process looks like to the server.

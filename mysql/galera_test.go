@@ -14,12 +14,14 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
 // TestGalera runs on a real cluster of two members, which takes a while to start: its
 // parts share one.
 func TestGalera(t *testing.T) {
+	tier.Long(t, "starts clusters of servers")
 	cluster := testdb.Galera(t, 2)
 	world := &galeraWorld{T: t, members: cluster}
 	t.Run("with two members", func(t *testing.T) {

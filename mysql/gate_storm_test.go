@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 )
 
@@ -29,8 +29,9 @@ const (
 // gates, whose places change meanwhile, and looks again and again whether they
 // are exceeded. In the end no job may be left behind.
 func TestGatesHoldInAStorm(t *testing.T) {
-	const workers, rounds = 6, 60
-	ctx, address := t.Context(), testdb.MySQL(t)
+	const workers = 6
+	rounds := tier.Size(t, 5, 60, "storms for longer")
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	stores := []*mysql.Store{openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})}
 	storm := &gateStorm{T: t, stores: stores, callers: rawDB(t, address, nil)}
 	if err := stores[0].SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: "steady", PerKey: steadyPlaces}); err != nil {

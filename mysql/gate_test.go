@@ -10,7 +10,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -57,7 +57,7 @@ func wantNoGates(t *testing.T, db *sql.DB) {
 // lock, because the lock's holder may not have seen the place, and that Promote does not
 // wait.
 func TestGateIsAwaited(t *testing.T) {
-	ctx, address := t.Context(), testdb.MySQL(t)
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
 	first := claimNew(t, store, &fairlead.Job{Kind: "a", ConcurrencyKey: "g"})
 	second := enqueue(t, store, &fairlead.Job{Kind: "a", ConcurrencyKey: "g"})
@@ -92,7 +92,7 @@ func TestGateIsAwaited(t *testing.T) {
 // places that is about to change: the transaction that widens gates sees all jobs
 // that were parked by the old number, and a job that comes later goes by the new one.
 func TestAdmissionAwaitsRules(t *testing.T) {
-	ctx, address := t.Context(), testdb.MySQL(t)
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
 	enqueue(t, store, &fairlead.Job{Kind: "a", ConcurrencyKey: "g"})
 	change, err := rawDB(t, address, nil).BeginTx(ctx, nil)
@@ -123,7 +123,7 @@ func TestAdmissionAwaitsRules(t *testing.T) {
 func TestParkedJobThatIsLocked(t *testing.T) {
 	for _, another := range []bool{false, true} {
 		t.Run(fmt.Sprint("another=", another), func(t *testing.T) {
-			ctx, address := t.Context(), testdb.MySQL(t)
+			ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 			store := openStore(t, address, mysql.Options{})
 			first := claimNew(t, store, &fairlead.Job{Kind: "a", ConcurrencyKey: "g"})
 			second := enqueue(t, store, &fairlead.Job{Kind: "a", ConcurrencyKey: "g", Key: "k"})
@@ -163,7 +163,7 @@ func TestParkedJobThatIsLocked(t *testing.T) {
 // TestGatesAreForgotten checks that nothing is left of gates that are not in
 // use, whatever becomes of the jobs.
 func TestGatesAreForgotten(t *testing.T) {
-	ctx, address := t.Context(), testdb.MySQL(t)
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	store, db := openStore(t, address, mysql.Options{}), rawDB(t, address, nil)
 	var last []*fairlead.Job
 	for name, end := range map[string]func(id int64) error{
@@ -207,8 +207,9 @@ func TestGatesAreForgotten(t *testing.T) {
 // transaction takes on: by the call that enqueues, by the call that widens them, and by
 // Promote.
 func TestManyGatesAtOnce(t *testing.T) {
-	const gates, most = 120, 250
-	ctx, address := t.Context(), testdb.MySQL(t)
+	gates := tier.Size(t, 20, 120, "has more gates than a statement names")
+	most := 2 * gates
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	store, db := openStore(t, address, mysql.Options{}), rawDB(t, address, nil)
 	client := fairlead.NewClient(store)
 	crowd := func() (jobs []*fairlead.Job) {
@@ -220,10 +221,10 @@ func TestManyGatesAtOnce(t *testing.T) {
 		}
 		return jobs
 	}
-	want := func(ready, parked int64) {
+	want := func(ready, parked int) {
 		t.Helper()
 		tally, err := store.Tally(ctx, fairlead.Filter{})
-		if err != nil || tally[fairlead.Ready] != ready || tally[fairlead.Parked] != parked {
+		if err != nil || tally[fairlead.Ready] != int64(ready) || tally[fairlead.Parked] != int64(parked) {
 			t.Fatalf("the tally is %v, %v; want %d ready and %d parked", tally, err, ready, parked)
 		}
 	}
@@ -264,7 +265,7 @@ func TestManyGatesAtOnce(t *testing.T) {
 func TestTxAtGatesHoldsUpNobody(t *testing.T) {
 	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
 		t.Run(level.String(), func(t *testing.T) {
-			address := testdb.MySQL(t)
+			address := mysql.Migrated.MySQL(t)
 			store := openStore(t, address, mysql.Options{})
 			client := fairlead.NewClient(store)
 			behind := func(gate, key string) *fairlead.Job {

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -29,9 +30,7 @@ func hostile() map[string]string {
 // statement could mean something else there; how many rows it is given, and
 // what random ones lead to, is the same.
 func TestHostileServer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the contract is checked without -short")
-	}
+	tier.Long(t, "repeats the contract on a server with other settings")
 	server, err := testdb.StartMySQL(t.Context(), testdb.Options{})
 	if err != nil {
 		t.Skip(err)

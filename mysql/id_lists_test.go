@@ -8,7 +8,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 func TestAmong(t *testing.T) {
@@ -36,7 +35,7 @@ func TestAmong(t *testing.T) {
 func TestNobodyWaitsForTheNextRow(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
-	s, err := Open(ctx, testdb.MySQL(t))
+	s, err := Open(ctx, Migrated.MySQL(t))
 	if err != nil {
 		t.Fatal(err)
 	}

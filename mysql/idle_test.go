@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
@@ -19,7 +18,7 @@ func TestEmptyLanesCostAnIdleNodeNothing(t *testing.T) {
 // rounds of a node that has been idle for long.
 func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 	t.Helper()
-	s, err := OpenWith(t.Context(), testdb.MySQL(t), Options{MaxConns: 1}) // sessions count for themselves
+	s, err := OpenWith(t.Context(), Migrated.MySQL(t), Options{MaxConns: 1}) // sessions count for themselves
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // openWithNode opens a store with a node in it.
@@ -62,7 +61,7 @@ func claimOf(t *testing.T, s *Store, node fairlead.NodeID, most int) []*fairlead
 func TestManyLanesAreClaimedInOrder(t *testing.T) {
 	for _, capped := range []bool{false, true} {
 		t.Run(fmt.Sprint("capped ", capped), func(t *testing.T) {
-			s, node := openWithNode(t, testdb.MySQL(t))
+			s, node := openWithNode(t, Migrated.MySQL(t))
 			jobs := lanesOfJobs()
 			if err := fairlead.NewClient(s).Enqueue(t.Context(), jobs...); err != nil {
 				t.Fatal(err)
@@ -90,7 +89,7 @@ func TestManyLanesAreClaimedInOrder(t *testing.T) {
 }
 
 func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := Migrated.MySQL(t)
 	here, node := openWithNode(t, address)
 	elsewhere, _ := openWithNode(t, address)
 	if err := fairlead.NewClient(here).Enqueue(t.Context(), lanesOfJobs()...); err != nil {
@@ -143,7 +142,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 
 // A node that has little room for a kind does not look into all lanes of it.
 func TestManyLanesOfAKindWithLittleRoom(t *testing.T) {
-	s, node := openWithNode(t, testdb.MySQL(t))
+	s, node := openWithNode(t, Migrated.MySQL(t))
 	jobs := lanesOfJobs()
 	for i, job := range jobs {
 		job.Kind = []string{"a", "b", "c"}[i%3]
@@ -183,7 +182,7 @@ func TestManyLanesOfAKindWithLittleRoom(t *testing.T) {
 
 // What a tenant is promised goes first, wherever its lane stands in the line.
 func TestPromisesAmongManyLanes(t *testing.T) {
-	s, node := openWithNode(t, testdb.MySQL(t))
+	s, node := openWithNode(t, Migrated.MySQL(t))
 	jobs := lanesOfJobs()
 	for _, job := range jobs {
 		if job.Tenant == "t200" {
@@ -215,7 +214,7 @@ func TestPromisesAmongManyLanes(t *testing.T) {
 }
 
 func TestSuspectsAmongManyLanes(t *testing.T) {
-	s, node := openWithNode(t, testdb.MySQL(t))
+	s, node := openWithNode(t, Migrated.MySQL(t))
 	jobs := lanesOfJobs()
 	if err := fairlead.NewClient(s).Enqueue(t.Context(), jobs...); err != nil {
 		t.Fatal(err)

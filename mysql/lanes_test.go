@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/mysql"
 )
 
 // InnoDB gives out the ids of a large insert at once, and other processes can
 // commit larger ones before it commits.
 func TestLanesThatWereCommittedLateAreFound(t *testing.T) {
-	url := testdb.MySQL(t)
+	url := mysql.Migrated.MySQL(t)
 	worker, other := openFor(t, url), openFor(t, url)
 	slow, err := rawDB(t, url, nil).BeginTx(t.Context(), nil)
 	if err != nil {

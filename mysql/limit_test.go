@@ -14,7 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -27,8 +27,9 @@ const (
 // TestLimitsHoldInAStorm lets many claim and settle jobs under caps that change
 // meanwhile, and looks again and again whether any cap is exceeded.
 func TestLimitsHoldInAStorm(t *testing.T) {
-	const total, workers = 800, 8
-	ctx, address := t.Context(), testdb.MySQL(t)
+	const workers = 8
+	total := tier.Size(t, 60, 800, "storms for longer")
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	stores := []*mysql.Store{openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})}
 	storm := &storm{T: t, stores: stores, callers: rawDB(t, address, nil)}
 	storm.begin(total)
@@ -38,7 +39,7 @@ func TestLimitsHoldInAStorm(t *testing.T) {
 	watchers.Go(func() { storm.changeCaps(stop) })
 	watchers.Go(func() { storm.check(stop, rawDB(t, address, nil)) })
 	for i := range workers {
-		all.Go(func() { storm.work(stores[i%2], rand.New(rand.NewPCG(uint64(i), 7)), total) })
+		all.Go(func() { storm.work(stores[i%2], rand.New(rand.NewPCG(uint64(i), 7)), int64(total)) })
 	}
 	all.Wait()
 	done()
@@ -47,7 +48,7 @@ func TestLimitsHoldInAStorm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ended := tally[fairlead.Succeeded] + tally[fairlead.Failed] + tally[fairlead.Cancelled]; ended != total {
+	if ended := tally[fairlead.Succeeded] + tally[fairlead.Failed] + tally[fairlead.Cancelled]; ended != int64(total) {
 		t.Errorf("%d of %d jobs ended: %v", ended, total, tally)
 	}
 	drift, err := stores[1].Verify(ctx)
@@ -65,7 +66,7 @@ func TestSlotsOfManyThatEndAtOnce(t *testing.T) {
 	ctx := t.Context()
 	for _, who := range []string{"who claimed", "another process", "a caller"} {
 		t.Run(who, func(t *testing.T) {
-			address := testdb.MySQL(t)
+			address := mysql.Migrated.MySQL(t)
 			store, other := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})
 			for i := 1; i < lanes; i++ { // the first has no limit
 				if _, err := store.PutTenant(ctx, fairlead.Tenant{Name: stormTenant(i), MaxRunning: 2 * each}); err != nil {
@@ -342,7 +343,7 @@ func countHolders(tx *sql.Tx) (found map[int]int, jobs int, err error) {
 }
 
 func TestNothingIsLeftOfALimitThatWasRemoved(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	db := rawDB(t, address, map[string]string{"autocommit": "1"})
 	storetest.RemovedLimits(t, newHarness(t, address, mysql.Options{}, nil), func() (rows int) {
 		err := db.QueryRowContext(t.Context(),

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -92,26 +91,4 @@ func (t *txn) uncrash(ctx context.Context, m *moves, id int64) error {
 		m.await(p, m.now)
 	}
 	return nil
-}
-
-// livedAmong returns which nodes of some jobs were recorded as alive, and when they were
-// last heard of: what an orphan has of its node.
-func (t *txn) livedAmong(ctx context.Context, jobs map[int64]*placed) (map[int64]verdict.Orphan, error) {
-	found := map[int64]verdict.Orphan{}
-	var nodes []int64
-	for _, p := range jobs {
-		if _, known := found[p.node]; !known {
-			found[p.node] = verdict.Orphan{Node: p.node}
-			nodes = append(nodes, p.node)
-		}
-	}
-	err := t.eachOf(ctx, func(row *sql.Rows) error {
-		var orphan verdict.Orphan
-		var heard int64
-		err := row.Scan(&orphan.Node, &orphan.Lived, &heard)
-		orphan.Heard = sqlstore.Time(heard)
-		found[orphan.Node] = orphan
-		return err
-	}, t.sql.ShareLived, nodes)
-	return found, err
 }

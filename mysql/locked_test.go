@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/schedule"
 )
@@ -27,7 +26,7 @@ type lockTest struct {
 }
 
 func newLockTest(t *testing.T) *lockTest {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	return &lockTest{T: t, address: address, store: openStore(t, address, mysql.Options{}), db: rawDB(t, address, nil)}
 }
 

@@ -4,13 +4,12 @@ import (
 	"context"
 	"testing"
 
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
 func TestNothingCachedOutlivesTheDatabase(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	harness := newHarness(t, address, mysql.Options{}, nil)
 	db := rawDB(t, address, map[string]string{"autocommit": "1"})
 	storetest.RunTail(t, &storetest.Behind{

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // tryOut enqueues a job and closes the store.
@@ -229,6 +230,7 @@ func TestNoMigrate(t *testing.T) {
 // TestDefinitionStandsBack is trap 35: a change of a table that a long
 // transaction uses must not make all others wait as long.
 func TestDefinitionStandsBack(t *testing.T) {
+	tier.Long(t, "waits for timeouts of the server")
 	s, err := OpenWith(t.Context(), testdb.MySQL(t), Options{IdleLimit: patience.Limit}) // of the long transaction
 	if err != nil {
 		t.Fatal(err)

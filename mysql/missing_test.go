@@ -4,14 +4,13 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // A run whose job is missing, though nothing says that it was deleted, is found by a
 // tick and has failed: it is neither active for ever nor taken for cancelled.
 func TestARunWhoseJobIsMissingHasFailed(t *testing.T) {
-	s, _ := openWithNode(t, testdb.MySQL(t))
+	s, _ := openWithNode(t, Migrated.MySQL(t))
 	run := makeRunsOf(t, s, putSchedule(t, s, "s"), 1)[0]
 	for _, table := range []string{"ready", "job"} {
 		if _, err := s.db.ExecContext(t.Context(), "delete from "+s.expand(table)+" where id = ?", run.Job); err != nil {

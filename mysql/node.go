@@ -253,7 +253,11 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	if err != nil {
 		return nil // it has left, or never joined here
 	}
-	if _, err = s.execQuickly(ctx, s.sql.Leave, node, own.token); err != nil {
+	held, err := s.heldFences(ctx, node)
+	if err != nil {
+		return fmt.Errorf("leave: %w", err)
+	}
+	if _, err = s.execQuickly(ctx, s.sql.Leave, held, node, own.token); err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
 	s.tokens.Drop(node)

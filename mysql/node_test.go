@@ -5,13 +5,12 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // A beat takes two statements. Between them a server may stand still for longer
 // than a lease: the clock of the second says nothing about the lease.
 func TestABeatTellsFromWhenTheLeaseCounts(t *testing.T) {
-	s, id := openWithNode(t, testdb.MySQL(t))
+	s, id := openWithNode(t, Migrated.MySQL(t))
 	answer, err := s.Beat(t.Context(), driver.Beat{Node: id, Lease: time.Minute})
 	if err != nil {
 		t.Fatal(err)

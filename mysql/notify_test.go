@@ -8,13 +8,12 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
 
 // Two stores on one database stand for two processes.
 func TestProcessesWakeEachOther(t *testing.T) {
-	url := testdb.MySQL(t)
+	url := mysql.Migrated.MySQL(t)
 	here, there := openFor(t, url), openFor(t, url)
 	scope := &driver.Scope{Kinds: []string{"k"}}
 	wakes := make(chan driver.Wake, 100)
@@ -44,7 +43,7 @@ func TestProcessesWakeEachOther(t *testing.T) {
 
 // Who cannot read the database cannot make nodes look for work.
 func TestForgedWakesAreIgnored(t *testing.T) {
-	url := testdb.MySQL(t)
+	url := mysql.Migrated.MySQL(t)
 	port, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +84,7 @@ func TestForgedWakesAreIgnored(t *testing.T) {
 
 // A rate lets the next job start by the clock: no other process sends a wake for it.
 func TestWokenForTheNextToken(t *testing.T) {
-	store := openFor(t, testdb.MySQL(t))
+	store := openFor(t, mysql.Migrated.MySQL(t))
 	if err := store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, Rate: 4, Burst: 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -21,7 +20,7 @@ import (
 // the server thinks of the size of the tables: a scan would wait for rows of
 // others and make them wait.
 func TestPlans(t *testing.T) {
-	s, err := Open(t.Context(), testdb.MySQL(t))
+	s, err := Open(t.Context(), Migrated.MySQL(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +172,8 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"beat":             marks(s.sql.Beat, "1", "1", "1", "1", "1", "'x'", "1"),
 		"change_rules":     marks(s.sql.ChangeRules, "1"),
 		"lock_rules":       s.sql.LockRules,
-		"leave":            marks(s.sql.Leave, "1", "'x'"),
+		"leave":            marks(s.sql.Leave, "''", "1", "'x'"),
+		"mark_dead":        marks(s.sql.MarkDead, "''", "1"),
 		"reopen_lanes":     fill(s.sql.ReopenLanes, "rows", "('a','a','a'),('b','b','b')"),
 		"lock_server":      s.sql.LockServer,
 		"set_server":       marks(s.sql.SetServer, "1", "'x'"),

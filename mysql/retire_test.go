@@ -8,7 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -27,7 +27,7 @@ func lookAtLanes(t *testing.T, address string) storetest.LaneLook {
 }
 
 func TestLanesThatHoldNothingAreGivenUpAndRemoved(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	storetest.UnusedLanes(t, newHarness(t, address, mysql.Options{}, nil), lookAtLanes(t, address))
 }
 
@@ -91,7 +91,7 @@ func (w *walks) goes() {
 // A transaction that has looked at a lane before it was given up may store a job in it
 // whenever it likes.
 func TestALaneIsNotRemovedWhileATransactionIsOpenThatMayUseIt(t *testing.T) {
-	w := newWalks(t, testdb.MySQL(t))
+	w := newWalks(t, mysql.Migrated.MySQL(t))
 	tx, err := w.raw.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -110,9 +110,10 @@ func TestALaneIsNotRemovedWhileATransactionIsOpenThatMayUseIt(t *testing.T) {
 // The server answers questions about transactions from memory while it is asked often.
 // Such an answer may lack transactions that are open.
 func TestALaneIsNotRemovedWhileTheServerTellsOfOldTransactionsOnly(t *testing.T) {
+	tier.Long(t, "races the clock of the server")
 	const memory = 100 * time.Millisecond // after which the server looks anew
 	for try := 1; ; try++ {
-		address := testdb.MySQL(t)
+		address := mysql.Migrated.MySQL(t)
 		w := newWalks(t, address)
 		stop := askOften(t, address)
 		w.after(sqlstore.LaneUnused + time.Hour)
@@ -165,7 +166,7 @@ func askOften(t *testing.T, address string) (stop func() time.Duration) {
 }
 
 func TestNothingIsLeftOfAScheduleThatWasDeleted(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	db := rawDB(t, address, map[string]string{"autocommit": "1"})
 	storetest.RemovedSchedules(t, newHarness(t, address, mysql.Options{}, nil), func() (rows int) {
 		if err := db.QueryRowContext(t.Context(), "select count(*) from fairlead_schedule").Scan(&rows); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -38,8 +38,9 @@ func join(t testing.TB, store storetest.Store) fairlead.NodeID {
 // TestTransactionLeftIdle is trap 7: a process that is stopped inside a
 // transaction hides what it has locked, until the server ends it.
 func TestTransactionLeftIdle(t *testing.T) {
+	tier.Long(t, "waits for the server to end an idle transaction")
 	const limit = 3 * time.Second // in which a slow machine can claim
-	ctx, address := t.Context(), testdb.MySQL(t)
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	store, stopped := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{IdleLimit: limit})
 	job := enqueue(t, stopped, &fairlead.Job{Kind: "a"})
 	scope := &driver.Scope{Kinds: []string{"a"}}
@@ -66,7 +67,7 @@ func TestTransactionLeftIdle(t *testing.T) {
 // TestClaimWaitsForPause checks what a claim knows that had to wait for a
 // change of the pauses: all that was committed before it went on.
 func TestClaimWaitsForPause(t *testing.T) {
-	ctx, address := t.Context(), testdb.MySQL(t)
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
 	enqueue(t, store, &fairlead.Job{Kind: "a"})
 	for _, change := range []struct {
@@ -111,11 +112,12 @@ func TestClaimWaitsForPause(t *testing.T) {
 // TestClaimersDoNotDeadlock lets 16 claimers loose on one lane and on many,
 // without limits and with some.
 func TestClaimersDoNotDeadlock(t *testing.T) {
+	tier.Long(t, "counts the deadlocks of the whole server while claims storm hundreds of lanes")
 	for _, lanes := range []int{1, 8, 100, 400} {
 		for _, limited := range []bool{false, true} {
 			t.Run(fmt.Sprint(lanes, " lanes, limited=", limited), func(t *testing.T) {
 				const claimers, total = 16, 1200
-				address := testdb.MySQL(t)
+				address := mysql.Migrated.MySQL(t)
 				store, other := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})
 				if limited {
 					limitAll(t, store, lanes)
@@ -221,7 +223,7 @@ func (c *claims) count(jobs []*fairlead.Job) {
 
 // TestView reads the view that is meant for people.
 func TestView(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
 	job := claimNew(t, store, &fairlead.Job{Kind: "größe", Tenant: "Ärzte", Key: "k", Priority: 3})
 	settle(t, store, fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Fail, Error: "außer Betrieb"})
@@ -244,7 +246,7 @@ func TestView(t *testing.T) {
 
 // A node that cannot reach its database settles later. It must live to do so.
 func TestSettlingWithANewLaneDuringAnOutageFails(t *testing.T) {
-	store := openStore(t, testdb.MySQL(t), mysql.Options{})
+	store := openStore(t, mysql.Migrated.MySQL(t), mysql.Options{})
 	job := claimNew(t, store, &fairlead.Job{Kind: "a"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -4,13 +4,12 @@ import (
 	"database/sql"
 	"testing"
 
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
 // TestSpoiledSchedule checks that a schedule which cannot be read holds up no other.
 func TestSpoiledSchedule(t *testing.T) {
-	s, _ := openWithNode(t, testdb.MySQL(t))
+	s, _ := openWithNode(t, Migrated.MySQL(t))
 	storetest.RunSpoiled(t, s, func(t *testing.T, schedule int64) {
 		if _, err := s.db.ExecContext(t.Context(), "update "+s.expand("schedule")+" set body = '{\"cron\":' where id = ?", schedule); err != nil {
 			t.Fatal(err)
@@ -20,7 +19,7 @@ func TestSpoiledSchedule(t *testing.T) {
 
 // TestNoVerbPanicsIfTheDatabaseBreaks takes one table after the other away.
 func TestNoVerbPanicsIfTheDatabaseBreaks(t *testing.T) {
-	s, _ := openWithNode(t, testdb.MySQL(t))
+	s, _ := openWithNode(t, Migrated.MySQL(t))
 	var tables []string
 	note := func(row *sql.Rows) error {
 		tables = append(tables, "")

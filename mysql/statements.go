@@ -32,6 +32,7 @@ type statements struct {
 	LockDue      string `sql:"lock_due"`
 	NextDue      string `sql:"next_due"`
 	LeaveLater   string `sql:"leave_later"`
+	ExpiredNodes string `sql:"expired_nodes"`
 	MarkDead     string `sql:"mark_dead"`
 	Orphans      string `sql:"orphans"`
 	LockOrphans  string `sql:"lock_orphans"`

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -14,7 +13,7 @@ import (
 // statements. It must not look as if the job had gone before the shard ended, because a
 // sweep stops then.
 func TestAShardThatEndsWhileItIsReadHasEnded(t *testing.T) {
-	ctx, address := t.Context(), testdb.MySQL(t)
+	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
 	client := sweep.NewClient(store)
 	s, err := client.Put(ctx, sweep.Sweep{Name: "s", Kind: "k", To: 10})

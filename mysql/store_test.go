@@ -1,10 +1,14 @@
 package mysql_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -13,16 +17,23 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := mysql.Migrated.Drop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+		os.Exit(code)
+	}))
+}
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
-		return newHarness(t, testdb.MySQL(t), mysql.Options{}, nil)
+		return newHarness(t, mysql.Migrated.MySQL(t), mysql.Options{}, nil)
 	})
 }
 
@@ -76,6 +87,7 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 		t.Fatal(err)
 	}
 	options.Now = "(select us from `" + strings.TrimPrefix(parsed.Path, "/") + "`.test_clock)"
+	options.IdleLimit = cmp.Or(options.IdleLimit, patience.Limit) // a starved test may pause within a transaction
 	return &storetest.Harness{
 		Open: func(t testing.TB) storetest.Store {
 			t.Helper()
@@ -103,17 +115,34 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 			t.Cleanup(func() { _ = tx.Rollback() })
 			return storetest.Transaction{Tx: s.(*mysql.Store).Tx(tx), Commit: tx.Commit, Rollback: tx.Rollback}
 		},
-		Waiting: func() (n int) {
-			<-time.After(150 * time.Millisecond) // the server refreshes its answer only if it was not asked for 100ms
-			err := clock.QueryRowContext(context.Background(), `select count(*) from information_schema.innodb_trx t
-				join information_schema.processlist p on p.id = t.trx_mysql_thread_id
-				where t.trx_state = 'LOCK WAIT' and p.db = database()`).Scan(&n)
+		Waiting: func() int {
+			n, err := waiting(clock)
 			if err != nil {
 				t.Error(err)
 			}
 			return n
 		},
 	}
+}
+
+// lockWait finds the connections that wait for a row lock in the status of InnoDB.
+var lockWait = regexp.MustCompile(`(?m)^LOCK WAIT .*\n\w+ thread id (\d+),`)
+
+// waiting counts the statements on the database that wait for a row lock. It reads the
+// status of InnoDB: information_schema.innodb_trx is as old as a tenth of a second, or
+// older if it is asked often. Other databases of the server are in use by other tests.
+func waiting(db *sql.DB) (n int, err error) {
+	var kind, name, status string
+	if err := db.QueryRowContext(context.Background(), "show engine innodb status").Scan(&kind, &name, &status); err != nil {
+		return 0, err
+	}
+	ids := []string{"0"}
+	for _, found := range lockWait.FindAllStringSubmatch(status, -1) {
+		ids = append(ids, found[1])
+	}
+	query := "select count(*) from information_schema.processlist where db = database() and id in (" + strings.Join(ids, ", ") + ")"
+	err = db.QueryRowContext(context.Background(), query).Scan(&n)
+	return n, err
 }
 
 func mustExecTx(t testing.TB, tx *sql.Tx, statement string) {
@@ -129,20 +158,17 @@ func awaitLockWait(t testing.TB, address string, returned <-chan error) {
 	t.Helper()
 	db := rawDB(t, address, nil)
 	for begin := time.Now(); time.Since(begin) < patience.Limit; {
-		var waiting int
-		err := db.QueryRowContext(context.Background(), `select count(*) from information_schema.innodb_trx t
-			join information_schema.processlist p on p.id = t.trx_mysql_thread_id
-			where t.trx_state = 'LOCK WAIT' and p.db = database()`).Scan(&waiting) // other databases of the server are in use by other tests
+		n, err := waiting(db)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if waiting > 0 {
+		if n > 0 {
 			return
 		}
 		select {
 		case err := <-returned:
 			t.Fatalf("the call did not wait, it returned %v", err)
-		case <-time.After(150 * time.Millisecond): // the server refreshes its answer only if it was not asked for 100ms
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 	t.Fatal("no statement waits")

@@ -21,6 +21,7 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 )
 
@@ -41,6 +42,7 @@ func tailSize(name string, usual int) int {
 // clients and nodes live. FAIRLEAD_TAIL_ROUNDS says how often, FAIRLEAD_TAIL_JOBS how
 // many jobs there are between two steps.
 func TestARestoreUnderLivingClients(t *testing.T) {
+	tier.Long(t, "restores a server under load")
 	server := tailServer(t)
 	admin := adminOf(t, server)
 	c := newTailCluster(t, tailURL(server.Addr()))
@@ -59,6 +61,7 @@ func TestARestoreUnderLivingClients(t *testing.T) {
 // TestAFailoverThatLosesCommits lets clients and nodes reach another server, which
 // has what the first one had a while ago.
 func TestAFailoverThatLosesCommits(t *testing.T) {
+	tier.Long(t, "fails over between two servers under load")
 	first, second := tailServer(t), tailServer(t)
 	through := testdb.NewRelay(t, first.Addr())
 	adminOf(t, first)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 )
 
@@ -66,7 +66,7 @@ func serverNumber(t *testing.T, db *sql.DB) (number int64) {
 
 // Who stores and claims looks at lanes, and waits for no transaction that has them locked.
 func TestLanesThatAreLockedHinderNobody(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	store := tailStore(t, address)
 	node := joinOne(t, store)
 	enqueueOne(t, store)
@@ -92,7 +92,7 @@ func TestLanesThatAreLockedHinderNobody(t *testing.T) {
 // A caller's transaction, which may be open for long and at any isolation level,
 // locks no lane and no gap between lanes.
 func TestACallersTransactionHindersNobodyAtLanes(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	store := tailStore(t, address)
 	db := rawDB(t, address, map[string]string{"autocommit": "1"})
 	enqueueOne(t, store)
@@ -117,7 +117,7 @@ func TestACallersTransactionHindersNobodyAtLanes(t *testing.T) {
 }
 
 func TestIDsGoOnAboveThoseThatTheDatabaseForgot(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	first, second := tailStore(t, address), tailStore(t, address)
 	db := rawDB(t, address, map[string]string{"autocommit": "1"})
 	known := map[int64]bool{enqueueOne(t, first).ID: true, enqueueOne(t, first).ID: true}
@@ -140,7 +140,7 @@ func TestIDsGoOnAboveThoseThatTheDatabaseForgot(t *testing.T) {
 }
 
 func TestFencesGoOnAboveThoseThatTheDatabaseForgot(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	store := tailStore(t, address)
 	db := rawDB(t, address, map[string]string{"autocommit": "1"})
 	node := joinOne(t, store)
@@ -154,7 +154,7 @@ func TestFencesGoOnAboveThoseThatTheDatabaseForgot(t *testing.T) {
 }
 
 func TestANodeWhoseLastBeatIsForgottenHasLostItsLease(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	for what, act := range map[string]func(store *mysql.Store, node fairlead.NodeID) error{
 		"beat": func(store *mysql.Store, node fairlead.NodeID) error {
 			_, err := store.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Hour})
@@ -192,6 +192,7 @@ func TestANodeWhoseLastBeatIsForgottenHasLostItsLease(t *testing.T) {
 
 // A standby may be read by a process that was not there when it was promoted.
 func TestAStandbyCanBeReadUntilItIsPromoted(t *testing.T) {
+	tier.Long(t, "starts a server of its own")
 	server := tailServer(t)
 	admin := adminOf(t, server)
 	job := enqueueOne(t, tailStore(t, tailURL(server.Addr())))
@@ -212,7 +213,7 @@ func TestAStandbyCanBeReadUntilItIsPromoted(t *testing.T) {
 
 // After a failover the clock may be behind that of the lost server, and so behind fences.
 func TestFencesGoOnAboveThoseOfAServerWhoseClockWasAhead(t *testing.T) {
-	address := testdb.MySQL(t)
+	address := mysql.Migrated.MySQL(t)
 	db := rawDB(t, address, map[string]string{"autocommit": "1"})
 	stores := []*mysql.Store{tailStore(t, address), tailStore(t, address)}
 	nodes, last := map[*mysql.Store]fairlead.NodeID{}, map[*mysql.Store]int64{}

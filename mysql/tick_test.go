@@ -9,7 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -61,7 +61,7 @@ func idle(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan
 // TestManyOpenRuns checks that a tick looks through some of very many open runs,
 // and that the next ones go on from there.
 func TestManyOpenRuns(t *testing.T) {
-	s, _ := openWithNode(t, testdb.MySQL(t))
+	s, _ := openWithNode(t, Migrated.MySQL(t))
 	crowd, other := putSchedule(t, s, "crowd"), putSchedule(t, s, "other")
 	makeRunsOf(t, s, crowd, openWindow+10)
 	last := makeRunsOf(t, s, other, 1)[0]
@@ -84,9 +84,9 @@ func TestManyOpenRuns(t *testing.T) {
 // TestReopenedWhileTicking checks that a run which is reopened while its schedule
 // is looked at is active afterwards, whichever of the two comes first.
 func TestReopenedWhileTicking(t *testing.T) {
-	s, _ := openWithNode(t, testdb.MySQL(t))
+	s, _ := openWithNode(t, Migrated.MySQL(t))
 	schedule := putSchedule(t, s, "s")
-	for range 30 {
+	for range tier.Size(t, 5, 30, "tries the race more often") {
 		run := makeRunsOf(t, s, schedule, 1)[0]
 		if err := s.Cancel(t.Context(), run.Job, ""); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestReopenedWhileTicking(t *testing.T) {
 // TestPruneSchedules checks that a deleted schedule goes once it was deleted long
 // ago and has no runs any more, and that all of it goes.
 func TestPruneSchedules(t *testing.T) {
-	s, _ := openWithNode(t, testdb.MySQL(t))
+	s, _ := openWithNode(t, Migrated.MySQL(t))
 	schedule := putSchedule(t, s, "s")
 	run := makeRunsOf(t, s, schedule, 1)[0]
 	if err := s.DeleteSchedule(t.Context(), schedule.ID); err != nil {
@@ -152,7 +152,7 @@ func TestPruneSchedules(t *testing.T) {
 // TestLostSettlementOfReplacedRun checks that a node which comes too late learns
 // it, however it settles, and that nothing of the job is left behind.
 func TestLostSettlementOfReplacedRun(t *testing.T) {
-	s, node := openWithNode(t, testdb.MySQL(t))
+	s, node := openWithNode(t, Migrated.MySQL(t))
 	sc := putSchedule(t, s, "s")
 	made := makeRunsOf(t, s, sc, plainGroup+2)
 	jobs := claimOf(t, s, node, len(made))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
 
@@ -18,7 +17,7 @@ import (
 func TestTxHoldsUpNobody(t *testing.T) {
 	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
 		t.Run(level.String(), func(t *testing.T) {
-			address := testdb.MySQL(t)
+			address := mysql.Migrated.MySQL(t)
 			store := openStore(t, address, mysql.Options{})
 			if err := store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 6}); err != nil {
 				t.Fatal(err)
@@ -100,7 +99,7 @@ func TestTxHoldsUpNobody(t *testing.T) {
 func TestTxDoesNotWaitForWhoOperates(t *testing.T) {
 	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
 		t.Run(level.String(), func(t *testing.T) {
-			address := testdb.MySQL(t)
+			address := mysql.Migrated.MySQL(t)
 			store := openStore(t, address, mysql.Options{})
 			var settlements []fairlead.Settlement
 			for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
@@ -73,6 +74,7 @@ func administrate(t *testing.T, s *Store, statement string) {
 }
 
 func TestVerbsOnAReadOnlyServerFailForNow(t *testing.T) {
+	tier.Long(t, "starts a server of its own")
 	server := ownServer(t)
 	root := opened(t, server.URL(), Options{Prefix: "root_"})
 	administrate(t, root, "create database jobs")
@@ -90,6 +92,7 @@ func TestVerbsOnAReadOnlyServerFailForNow(t *testing.T) {
 }
 
 func TestVerbsOnCutConnectionsFailForNow(t *testing.T) {
+	tier.Long(t, "starts a server of its own")
 	server := ownServer(t)
 	root, s := opened(t, server.URL(), Options{Prefix: "root_"}), opened(t, server.URL(), Options{})
 	kill := func(t *testing.T) {
@@ -106,6 +109,7 @@ func TestVerbsOnCutConnectionsFailForNow(t *testing.T) {
 }
 
 func TestVerbsOnAStoppedServerFailForNow(t *testing.T) {
+	tier.Long(t, "starts a server of its own, and stops it")
 	server := ownServer(t)
 	s := opened(t, server.URL(), Options{QueryTimeout: 2 * time.Second})
 	storetest.RunUnavailable(t, s, storetest.Outage{Begin: func(t *testing.T) {
@@ -134,7 +138,8 @@ func blocked(t *testing.T, s *Store) *fairlead.Job {
 }
 
 func TestTheStoresOwnTimeoutFailsForNow(t *testing.T) {
-	s := opened(t, testdb.MySQL(t), Options{QueryTimeout: 3 * time.Second}) // in which it opens on a busy machine
+	tier.Long(t, "waits for a timeout of the store")
+	s := opened(t, Migrated.MySQL(t), Options{QueryTimeout: 3 * time.Second}) // in which it opens on a busy machine
 	job := blocked(t, s)
 	if err := s.Cancel(t.Context(), job.ID, ""); !errors.Is(err, fairlead.ErrUnavailable) {
 		t.Errorf("it fails with %v", err)
@@ -143,7 +148,7 @@ func TestTheStoresOwnTimeoutFailsForNow(t *testing.T) {
 
 // A caller that gives up gets the error of its own context: the database may be well.
 func TestCallersThatGiveUpGetTheirOwnError(t *testing.T) {
-	s := opened(t, testdb.MySQL(t), Options{})
+	s := opened(t, Migrated.MySQL(t), Options{})
 	job := blocked(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

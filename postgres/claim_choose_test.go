@@ -12,7 +12,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // limitTest is a store with a node that claims from it.
@@ -25,7 +24,7 @@ type limitTest struct {
 }
 
 func newLimitTest(t *testing.T) *limitTest {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	l := &limitTest{T: t, at: at, store: open(t, at, Options{}), scope: &driver.Scope{Kinds: []string{"test"}}}
 	var err error
 	l.node, err = l.store.Join(t.Context(), fairlead.Node{}, time.Hour)

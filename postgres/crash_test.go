@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // A backend that is killed, as by the kernel for want of memory, makes the server throw
@@ -17,6 +18,7 @@ import (
 // time at which the server was started stays, so the store cannot know it before version
 // 15: see sinceCrash.
 func TestFencesGoOnAfterABackendWasKilled(t *testing.T) {
+	tier.Long(t, "kills a server")
 	t.Parallel()
 	server := keep(t, func(ctx context.Context) (*testdb.Server, error) { return testdb.StartPostgres(ctx, testdb.Options{}) })
 	found, err := describe(t.Context(), connect(t, server.URL()))

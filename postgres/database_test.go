@@ -6,11 +6,10 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 func TestARefusedFunctionOfASharedFeatureLeavesNothingBehind(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	tx, err := connect(t, at).Begin(t.Context())
 	if err != nil {

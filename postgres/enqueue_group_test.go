@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 func TestCallersAtOnceEachGetTheirOwnResult(t *testing.T) {
-	store := open(t, testdb.Postgres(t), Options{})
+	store := open(t, migrated.Postgres(t), Options{})
 	const callers = 200
 	jobs, errs := make([]*fairlead.Job, callers), make([]error, callers)
 	var group sync.WaitGroup
@@ -39,7 +38,7 @@ func TestCallersAtOnceEachGetTheirOwnResult(t *testing.T) {
 }
 
 func TestACallerThatLeavesDoesNotStrandTheOthers(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	// Every statement waits, so that callers gather.
 	if err := store.Enqueue(t.Context(), []*fairlead.Job{newJob(t)}); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // failovers is how often a standby takes over: FAIRLEAD_FAILOVERS, or few.
@@ -32,6 +33,7 @@ func failovers(t *testing.T, few int) int {
 // standby lacks its last commits: lanes, ids, nodes, leases and rules that processes
 // have cached are gone. The processes go on.
 func TestNothingThatWasLostIsUsedAfterAFailover(t *testing.T) {
+	tier.Long(t, "fails over between servers under load")
 	t.Parallel()
 	c := newCluster(t)
 	for round := range failovers(t, 2) {
@@ -49,6 +51,7 @@ func TestNothingThatWasLostIsUsedAfterAFailover(t *testing.T) {
 // TestNoAcknowledgedJobIsLostWithASynchronousStandby kills primaries that acknowledge
 // nothing before their standby has it.
 func TestNoAcknowledgedJobIsLostWithASynchronousStandby(t *testing.T) {
+	tier.Long(t, "kills a server that has a standby")
 	t.Parallel()
 	c := newCluster(t)
 	for round := range failovers(t, 1) {

@@ -5,13 +5,12 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // A parked job may be in the hands of a transaction that is going to be rolled
 // back. The place it was passed over for is not lost.
 func TestAPlaceIsGivenToAJobThatWasLockedWhenItBecameFree(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	jobs := []*fairlead.Job{gated(t), gated(t)}
 	if err := store.Enqueue(t.Context(), jobs); err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 var pagesRead = regexp.MustCompile(`Buffers: shared hit=(\d+)`)
@@ -16,7 +15,7 @@ var pagesRead = regexp.MustCompile(`Buffers: shared hit=(\d+)`)
 // An old transaction keeps the index entries of jobs that have left.
 func TestALookDoesNotStepOverWhatLeftALaneInWhichJobsWait(t *testing.T) {
 	const jobs, most = 10_000, 20
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	batch := make([]*fairlead.Job, jobs)
 	for i := range batch {

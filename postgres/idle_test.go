@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
@@ -24,7 +23,7 @@ func TestEmptyLanesCostAnIdleNodeNothing(t *testing.T) {
 // server's sessions add up their counts when they end.
 func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 	t.Helper()
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	url := withParams(t, at, "application_name", idleName)
 	s, err := Open(t.Context(), url)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // A clock and claims as marks see them.
@@ -119,7 +118,7 @@ func TestMarksOfSeveralPriorities(t *testing.T) {
 
 // Trap 18: a job that no wake reported is found by looking at the whole lane.
 func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	store.laneCursors.after, store.laneCursors.trail, store.laneCursors.look = 10, time.Millisecond, 50*time.Millisecond
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
@@ -161,7 +160,7 @@ func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 
 // A claim that believes in rules of the past gets nothing, and has not looked.
 func TestAClaimUnderOldRulesHasNotLookedAtTheLane(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store, other := open(t, at, Options{}), open(t, at, Options{})
 	store.laneCursors.after, store.laneCursors.trail, store.laneCursors.look, store.laneCursors.dear = 0, 0, time.Hour, time.Hour
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)

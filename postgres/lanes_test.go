@@ -5,13 +5,12 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // Who remembered a lane that was undone would store jobs in it, and no other
 // process could find them.
 func TestALaneIsKnownWhenItIsCommitted(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	exec(t, at, `create function undo() returns trigger language plpgsql as $$ begin raise exception 'undone'; end $$`)
 	exec(t, at, `create constraint trigger undo after insert on fairlead_lane deferrable initially deferred for each row execute function undo()`)

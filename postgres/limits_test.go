@@ -14,11 +14,11 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestABusyPoolDoesNotDelayBeats(t *testing.T) {
-	store := open(t, withParams(t, testdb.Postgres(t), "pool_max_conns", "1"), Options{})
+	store := open(t, withParams(t, migrated.Postgres(t), "pool_max_conns", "1"), Options{})
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestABusyPoolDoesNotDelayBeats(t *testing.T) {
 
 // Trap 7: a process that was stopped in the middle must not hold its locks.
 func TestTheServerEndsTransactionsThatAreLeftIdle(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	open(t, at, Options{}) // a slow machine could not migrate within that limit
 	store := open(t, at, Options{IdleLimit: 50 * time.Millisecond})
 	err := store.inTx(t.Context(), func(ctx context.Context, r runner) error {
@@ -56,7 +56,8 @@ func TestTheServerEndsTransactionsThatAreLeftIdle(t *testing.T) {
 }
 
 func TestEveryQueryIsBounded(t *testing.T) {
-	at := testdb.Postgres(t)
+	tier.Long(t, "opens a store whose timeout is short")
+	at := migrated.Postgres(t)
 	job := newJob(t)
 	if err := open(t, at, Options{}).Enqueue(t.Context(), []*fairlead.Job{job}); err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func TestEveryQueryIsBounded(t *testing.T) {
 // Trap 26: nothing is assumed of the caller's isolation level. What a strict
 // transaction cannot see it must not silently ignore.
 func TestACallersStrictTransaction(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	tx, err := connect(t, at).BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
 	if err == nil {
@@ -114,7 +115,7 @@ func TestACallersStrictTransaction(t *testing.T) {
 }
 
 func TestAHotFlushKeepsToTheFences(t *testing.T) {
-	store := open(t, testdb.Postgres(t), Options{})
+	store := open(t, migrated.Postgres(t), Options{})
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func TestAHotFlushKeepsToTheFences(t *testing.T) {
 }
 
 func TestOneBadSettlementDoesNotHarmTheOthers(t *testing.T) {
-	store := open(t, testdb.Postgres(t), Options{})
+	store := open(t, migrated.Postgres(t), Options{})
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +183,7 @@ func TestOneBadSettlementDoesNotHarmTheOthers(t *testing.T) {
 }
 
 func TestALargeBatchKeepsEveryField(t *testing.T) {
-	store := open(t, testdb.Postgres(t), Options{})
+	store := open(t, migrated.Postgres(t), Options{})
 	now, err := store.Now(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +226,7 @@ func TestALargeBatchKeepsEveryField(t *testing.T) {
 }
 
 func TestAClaimPassesOverWhatACallersTransactionHolds(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // A run whose job is missing, though nothing says that it was deleted, is found by a
 // tick and has failed: it is neither active for ever nor taken for cancelled.
 func TestARunWhoseJobIsMissingHasFailed(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	sc := planned(t, store, "s")
 	fires, _ := fireNow(t, store, sc.ID, byHand)

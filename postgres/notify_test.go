@@ -10,7 +10,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // hear listens with a store that does nothing else, and returns when its
@@ -51,7 +50,7 @@ func waitFor(t *testing.T, wakes chan driver.Wake, want driver.Wake) {
 }
 
 func TestOtherProcessesAreWoken(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	here, there := open(t, at, Options{}), open(t, at, Options{})
 	wakes := hear(t, there)
 	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Tenant = "unheard of" })}); err != nil {
@@ -77,7 +76,7 @@ func TestOtherProcessesAreWoken(t *testing.T) {
 }
 
 func TestThoseWhoServeOtherKindsAreNotWoken(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	here, there := open(t, at, Options{}), open(t, at, Options{})
 	wakes := hear(t, there)
 	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Kind = "other" })}); err != nil {
@@ -95,7 +94,7 @@ func TestThoseWhoServeOtherKindsAreNotWoken(t *testing.T) {
 }
 
 func TestListeningGoesOnAfterTheConnectionWasLost(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	here, there := open(t, at, Options{}), open(t, at, Options{})
 	wakes := hear(t, there)
 	exec(t, at, "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and datname = current_database()")

@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // What a batch costs follows how many tasks it releases, and neither how many have ended
 // nor how many chunks it has.
 func TestPlansNeverScanBatches(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})
 	plans := spyOnPlans(t, store, at)
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
@@ -27,7 +27,7 @@ func TestPlansNeverScanBatches(t *testing.T) {
 		exec(t, at, "alter table fairlead_"+table+" set unlogged, set (autovacuum_enabled = off)")
 	}
 	batchVerbs(t, store, node, "empty") // every statement is planned, on empty tables
-	multiplyBatches(t, at, 1000, 2000)
+	multiplyBatches(t, at, 1000, tier.Size(t, 500, 2000, "has larger tables"))
 	plans.forget()
 	batchVerbs(t, store, node, "full")
 	t.Run("without statistics", func(t *testing.T) { checkPlans(t, store, plans.seen()) })

@@ -9,16 +9,14 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // What schedules cost follows what is due, and not how many there are.
 func TestPlansNeverScanSchedules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it stores many schedules")
-	}
-	at := testdb.Postgres(t)
+	tier.Long(t, "stores many schedules")
+	at := migrated.Postgres(t)
 	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})
 	plans := spyOnPlans(t, store, at)
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)

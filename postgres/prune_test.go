@@ -6,13 +6,12 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // While there is more to remove, successes are looked for behind those that were
 // removed last, and in the end from the beginning, for those that came late.
 func TestPruningALargeHistory(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	const history = `
 		insert into fairlead_lane (queue, tenant, kind) values ('default', 'default', 'test');
@@ -64,7 +63,7 @@ func TestPruningALargeHistory(t *testing.T) {
 
 // The beginning is not read again and again if that takes long.
 func TestPruningGoesOnBehindABeginningThatIsSlowToRead(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	for range 2 {
 		enqueueAndSucceed(t, store)

@@ -12,15 +12,16 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
 // Two processes start and end jobs under caps that change all the time, and
 // a watcher checks the caps at every instant.
 func TestCapsHoldAtEveryInstant(t *testing.T) {
-	const jobs, tenants = 2000, 6
-	at := testdb.Postgres(t)
+	const tenants = 6
+	jobs := tier.Size(t, 150, 2000, "storms for longer")
+	at := migrated.Postgres(t)
 	w := &quotaWorld{T: t, stores: []*Store{open(t, at, Options{}), open(t, at, Options{})}}
 	w.must(w.stores[0].SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 9}))
 	for i := 1; i <= tenants; i++ {
@@ -35,7 +36,7 @@ func TestCapsHoldAtEveryInstant(t *testing.T) {
 	w.must(w.stores[0].Enqueue(t.Context(), all))
 
 	var workers, others sync.WaitGroup
-	w.left.Store(jobs)
+	w.left.Store(int64(jobs))
 	for i := range 8 {
 		workers.Go(func() { w.work(w.stores[i%2]) })
 	}
@@ -53,7 +54,7 @@ func TestCapsHoldAtEveryInstant(t *testing.T) {
 	}
 	tally, err := w.stores[0].Tally(t.Context(), fairlead.Filter{})
 	w.must(err)
-	if ended := tally[fairlead.Succeeded] + tally[fairlead.Failed] + tally[fairlead.Cancelled]; ended != jobs {
+	if ended := tally[fairlead.Succeeded] + tally[fairlead.Failed] + tally[fairlead.Cancelled]; ended != int64(jobs) {
 		t.Errorf("%d of %d jobs have ended: %v", ended, jobs, tally)
 	}
 }
@@ -168,7 +169,7 @@ func (w *quotaWorld) watch(conn *pgx.Conn) {
 }
 
 func TestNothingIsLeftOfALimitThatWasRemoved(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	storetest.RemovedLimits(t, newHarness(t, at, Options{}), func() (rows int) {
 		err := connect(t, at).QueryRow(t.Context(), "select (select count(*) from fairlead_quota) + (select count(*) from fairlead_quota_delta)").Scan(&rows)
 		if err != nil {

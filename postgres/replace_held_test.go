@@ -4,18 +4,17 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // A transaction that is open on one key holds up the run that wants this key, and no
 // other replacement, nor a job that replaces nothing.
 func TestAnOpenTransactionOnAKeyHoldsUpTheRunThatWantsThisKeyAlone(t *testing.T) {
-	at := testdb.Postgres(t)
-	store := open(t, at, Options{QueryTimeout: 20 * time.Second})
+	at := migrated.Postgres(t)
+	store := open(t, at, Options{QueryTimeout: 2 * patience.Limit})
 	client := fairlead.NewClient(store)
 	mux := fairlead.NewMux()
 	ended := make(chan string, 10)
@@ -52,7 +51,7 @@ func TestAnOpenTransactionOnAKeyHoldsUpTheRunThatWantsThisKeyAlone(t *testing.T)
 	}
 	await := func(what string, job *fairlead.Job) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 		defer cancel()
 		done, err := client.Wait(ctx, job.ID)
 		if err != nil || done.State != fairlead.Succeeded {

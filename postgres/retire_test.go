@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
@@ -26,14 +25,14 @@ func lookAtLanes(t *testing.T, at string) storetest.LaneLook {
 }
 
 func TestLanesThatHoldNothingAreGivenUpAndRemoved(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	storetest.UnusedLanes(t, newHarness(t, at, Options{}), lookAtLanes(t, at))
 }
 
 // A transaction that has looked at a lane before it was given up may store a job in it
 // whenever it likes.
 func TestALaneIsNotRemovedWhileATransactionIsOpenThatMayUseIt(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	h := newHarness(t, at, Options{})
 	store, look := h.Open(t), lookAtLanes(t, at)
 	pass := func(d time.Duration) {
@@ -80,7 +79,7 @@ type walks struct {
 }
 
 func newWalks(t *testing.T) *walks {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	h := newHarness(t, at, Options{})
 	w := &walks{T: t, at: at, h: h, store: h.Open(t), look: lookAtLanes(t, at)}
 	w.after(0)
@@ -159,7 +158,7 @@ func TestAWalkPassesOverANewLaneThatIsLocked(t *testing.T) {
 }
 
 func TestNothingIsLeftOfAScheduleThatWasDeleted(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	storetest.RemovedSchedules(t, newHarness(t, at, Options{}), func() (rows int) {
 		if err := connect(t, at).QueryRow(t.Context(), "select count(*) from fairlead_schedule").Scan(&rows); err != nil {
 			t.Fatal(err)

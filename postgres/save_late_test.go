@@ -12,7 +12,6 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // slowPath passes connections on to a server. Once it stalls it keeps what it reads, also
@@ -103,7 +102,7 @@ func (p *slowPath) deliver() {
 }
 
 func TestASaveThatArrivesLateDoesNotOverwriteANewerOne(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	address, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)
@@ -138,11 +137,12 @@ func TestASaveThatArrivesLateDoesNotOverwriteANewerOne(t *testing.T) {
 	if err := save(t.Context(), direct, `"new"`); err != nil {
 		t.Fatal(err)
 	}
+	_ = path.listener.Close()
+	path.deliver() // the driver has given up the connection, but would wait for its end for some time
 	if err := far.Close(); err != nil {
 		t.Error(err)
 	}
-	path.deliver()
-	_ = path.listener.Close()
+	path.deliver()  // what arrived meanwhile
 	path.all.Wait() // the server has ended every connection, and so all that arrived
 	got, err := direct.Get(t.Context(), jobs[0].ID)
 	if err != nil || string(got.Memo) != `"new"` {

@@ -361,6 +361,10 @@ const (
 
 const databaseClock = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
 
+// transactionClock is when the transaction began: before the snapshots of all of its
+// statements.
+const transactionClock = "(extract(epoch from transaction_timestamp()) * 1000000)::bigint"
+
 // plainName matches schemas and prefixes that need no escaping anywhere.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 
@@ -379,14 +383,16 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 	if version >= cheapStats {
 		since = sinceCrash
 	}
-	now := options.Now
+	now, begun := options.Now, options.Now
 	if now == "" {
-		now = databaseClock
+		now, begun = databaseClock, transactionClock
 	}
 	return func(name string) string {
 		switch name {
 		case "now":
 			return now
+		case "begun":
+			return begun
 		case "since":
 			return since
 		case "schema":

@@ -1,9 +1,13 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +15,33 @@ import (
 	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
+// migrated is a database with the tables of a store.
+var migrated = testdb.Template{Fill: func(ctx context.Context, url string) error {
+	store, err := OpenWith(ctx, url, Options{SchemaOnly: true})
+	if err != nil {
+		return err
+	}
+	_, err = store.Migrate(ctx)
+	return errors.Join(err, store.Close())
+}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := migrated.Drop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *storetest.Harness { return newHarness(t, testdb.Postgres(t), Options{}) })
+	storetest.Run(t, func(t *testing.T) *storetest.Harness { return newHarness(t, migrated.Postgres(t), Options{}) })
 }
 
 // TestStoreThroughPgBouncer is the contract through a pooler in transaction
@@ -26,6 +51,7 @@ func TestStore(t *testing.T) {
 // statement, how its values travel and what it sees, so all are checked; not how
 // many can be sent, or what random ones lead to.
 func TestStoreThroughPgBouncer(t *testing.T) {
+	tier.Long(t, "repeats the contract through a pooler")
 	const zone = "Asia/Kolkata"
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		direct := testdb.Postgres(t)
@@ -75,7 +101,8 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 	exec("create table public.test_clock (us bigint not null)")
 	exec("insert into public.test_clock values ($1)", time.Date(2031, 5, 6, 7, 8, 9, 123456000, time.UTC).UnixMicro())
 	options = withClock(options)
-	steps := make(chan struct{}, 1) // one connection, one user at a time
+	options.IdleLimit = cmp.Or(options.IdleLimit, patience.Limit) // a starved test may pause within a transaction
+	steps := make(chan struct{}, 1)                               // one connection, one user at a time
 	var clearing clearing
 	return &storetest.Harness{
 		Open: func(t testing.TB) storetest.Store { return open(t, at, options) },
@@ -180,8 +207,9 @@ func withParams(t testing.TB, at string, pairs ...string) string {
 // another process put behind their marks. It checks what enqueues, moves and
 // claims jobs: nothing else knows of marks.
 func TestStoreWithMarks(t *testing.T) {
+	tier.Long(t, "repeats the contract with marks in each lane")
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
-		h := newHarness(t, testdb.Postgres(t), Options{})
+		h := newHarness(t, migrated.Postgres(t), Options{})
 		plain := h.Open
 		h.Open = func(t testing.TB) storetest.Store {
 			store := plain(t).(*Store)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -52,6 +52,7 @@ func sweepOf(t *testing.T, s *Store, node fairlead.NodeID, name string, shards i
 // behind that only a vacuum removes. The server may happen to analyze the database
 // meanwhile, for whose sake it keeps old rows; hardly three times in a row.
 func TestCheckpointsLeaveNothingBehind(t *testing.T) {
+	tier.Long(t, "an analysis by the server spoils a try, and takes long on a busy machine")
 	const shards, tries = 3, 3
 	var pages, toasted int64
 	for range tries {
@@ -67,7 +68,7 @@ func TestCheckpointsLeaveNothingBehind(t *testing.T) {
 func sizeAfterCheckpoints(t *testing.T, shards int) (pages, toasted int64) {
 	t.Helper()
 	const rounds = 200
-	store := open(t, testdb.Postgres(t), Options{ListenURL: noListening})
+	store := open(t, migrated.Postgres(t), Options{ListenURL: noListening})
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func sizeAfterCheckpoints(t *testing.T, shards int) (pages, toasted int64) {
 
 // What nodes and runs ask is found by an index, however many sweeps and lines there are.
 func TestPlansNeverScanSweeps(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})
 	plans := spyOnPlans(t, store, at)
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
@@ -108,15 +109,16 @@ func TestPlansNeverScanSweeps(t *testing.T) {
 		exec(t, at, "alter table fairlead_"+table+" set unlogged, set (autovacuum_enabled = off)")
 	}
 	sweepVerbs(t, store, node, "empty") // every statement is planned, on empty tables
-	exec(t, at, `
+	rows := tier.Size(t, 10_000, 50_000, "has larger tables")
+	exec(t, at, fmt.Sprintf(`
 		insert into fairlead_sweep (version, created_at, name, tenant, state, status, body)
-		select 1, 1, 'copy ' || n, 'tenant ' || n % 100, case n % 100 when 0 then 'running' else 'finished' end, w.status, w.body
-		from (select status, body from fairlead_sweep order by id limit 1) w, generate_series(1, 20000) n;
-		insert into fairlead_shard (sweep, number) select 1000000 + n / 10, n % 10 from generate_series(1, 50000) n;
-		insert into fairlead_shard_progress (sweep, number, from_index, to_index, mark, ended) select 1000000 + n / 10, n % 10, 0, 1, 0, false from generate_series(1, 50000) n;
-		insert into fairlead_failed_item (sweep, idx, at, attempts, error) select 1000000 + n % 100, n, 1, 1, '' from generate_series(1, 50000) n;
-		insert into fairlead_sweep_log (sweep, idx, at, level, text) select 1000000 + n % 100, n, 1, 'info', '' from generate_series(1, 50000) n;
-		insert into fairlead_sweep_event (sweep, at, actor, action, was, became, note) select 1000000 + n % 100, 1, '', '', '', '', '' from generate_series(1, 50000) n`)
+		select 1, 1, 'copy ' || n, 'tenant ' || n %% 100, case n %% 100 when 0 then 'running' else 'finished' end, w.status, w.body
+		from (select status, body from fairlead_sweep order by id limit 1) w, generate_series(1, %[1]d / 5 * 2) n;
+		insert into fairlead_shard (sweep, number) select 1000000 + n / 10, n %% 10 from generate_series(1, %[1]d) n;
+		insert into fairlead_shard_progress (sweep, number, from_index, to_index, mark, ended) select 1000000 + n / 10, n %% 10, 0, 1, 0, false from generate_series(1, %[1]d) n;
+		insert into fairlead_failed_item (sweep, idx, at, attempts, error) select 1000000 + n %% 100, n, 1, 1, '' from generate_series(1, %[1]d) n;
+		insert into fairlead_sweep_log (sweep, idx, at, level, text) select 1000000 + n %% 100, n, 1, 'info', '' from generate_series(1, %[1]d) n;
+		insert into fairlead_sweep_event (sweep, at, actor, action, was, became, note) select 1000000 + n %% 100, 1, '', '', '', '', '' from generate_series(1, %[1]d) n`, rows))
 	plans.forget()
 	sweepVerbs(t, store, node, "full")
 	bad := regexp.MustCompile(`Seq Scan on fairlead_(sweep|shard|failed)`)

@@ -3,12 +3,11 @@ package postgres
 import (
 	"testing"
 
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
 func TestNothingCachedOutlivesTheDatabase(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	storetest.RunTail(t, behind(t, at, newHarness(t, at, Options{})))
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -46,7 +45,7 @@ var byHand = schedule.PlannedFire{Due: time.Date(2031, 1, 2, 3, 4, 5, 0, time.UT
 
 // Runs that have ended are found however many are open, though not by one tick.
 func TestTicksSeeAllOpenRuns(t *testing.T) {
-	store := open(t, testdb.Postgres(t), Options{})
+	store := open(t, migrated.Postgres(t), Options{})
 	store.rounds.window = 3
 	const schedules = 10
 	var want, got []string
@@ -74,7 +73,7 @@ func TestTicksSeeAllOpenRuns(t *testing.T) {
 // While there are more open runs than one look reaches, looks keep a distance, and
 // what is due does not wait for them.
 func TestTicksRestBetweenLooks(t *testing.T) {
-	store := open(t, testdb.Postgres(t), Options{})
+	store := open(t, migrated.Postgres(t), Options{})
 	store.rounds.window = 1
 	s := planned(t, store, "s")
 	fireNow(t, store, s.ID, byHand, byHand)
@@ -98,7 +97,7 @@ func TestTicksRestBetweenLooks(t *testing.T) {
 // A run that is made later has the larger id, whichever process makes it and
 // whatever ids that has in store.
 func TestRunsOfSeveralProcessesStayInOrder(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	first, second := open(t, at, Options{}), open(t, at, Options{})
 	for _, store := range []*Store{first, second} { // both take a block of ids
 		if err := store.Enqueue(t.Context(), []*fairlead.Job{newJob(t)}); err != nil {
@@ -123,7 +122,7 @@ func TestRunsOfSeveralProcessesStayInOrder(t *testing.T) {
 
 // Nothing that happens under the lock of a schedule takes a second connection.
 func TestActsOnOneConnection(t *testing.T) {
-	store := open(t, withParams(t, testdb.Postgres(t), "pool_max_conns", "1"), Options{QueryTimeout: time.Minute, ListenURL: noListening})
+	store := open(t, withParams(t, migrated.Postgres(t), "pool_max_conns", "1"), Options{QueryTimeout: time.Minute, ListenURL: noListening})
 	if _, err := store.PutTenant(t.Context(), fairlead.Tenant{Name: "full", MaxPending: 1}); err != nil {
 		t.Fatal(err)
 	}

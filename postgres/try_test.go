@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -22,7 +21,7 @@ func (a *afterFirst) run(ctx context.Context, calls ...call) error {
 }
 
 func TestAJobIsMovedWhoseEnqueuingCommitsWhileItIsLookedFor(t *testing.T) {
-	at := testdb.Postgres(t)
+	at := migrated.Postgres(t)
 	store := open(t, at, Options{})
 	tx, err := connect(t, at).Begin(t.Context())
 	if err != nil {

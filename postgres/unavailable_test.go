@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
@@ -58,7 +59,7 @@ func administrate(t *testing.T, url, statement string) {
 }
 
 func TestVerbsOnAReadOnlyServerFailForNow(t *testing.T) {
-	url := testdb.Postgres(t)
+	url := migrated.Postgres(t)
 	s := open(t, url, Options{})
 	storetest.RunUnavailable(t, s, storetest.Outage{Reads: true, Begin: func(t *testing.T) {
 		administrate(t, url, "do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$")
@@ -68,7 +69,7 @@ func TestVerbsOnAReadOnlyServerFailForNow(t *testing.T) {
 }
 
 func TestVerbsOnCutConnectionsFailForNow(t *testing.T) {
-	url := testdb.Postgres(t)
+	url := migrated.Postgres(t)
 	s := open(t, url, Options{})
 	storetest.RunUnavailable(t, s, storetest.Outage{Begin: func(*testing.T) {}, Often: func(t *testing.T) {
 		administrate(t, url, "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
@@ -76,6 +77,7 @@ func TestVerbsOnCutConnectionsFailForNow(t *testing.T) {
 }
 
 func TestVerbsOnAStoppedServerFailForNow(t *testing.T) {
+	tier.Long(t, "starts a server of its own, and stops it")
 	server, err := testdb.StartPostgres(t.Context(), testdb.Options{})
 	if errors.Is(err, testdb.ErrUnavailable) {
 		t.Skip(err)
@@ -111,7 +113,8 @@ func blocked(t *testing.T, s *Store) *fairlead.Job {
 }
 
 func TestTheStoresOwnTimeoutFailsForNow(t *testing.T) {
-	s := open(t, testdb.Postgres(t), Options{QueryTimeout: 300 * time.Millisecond})
+	tier.Long(t, "opens a store whose timeout is short")
+	s := open(t, migrated.Postgres(t), Options{QueryTimeout: 300 * time.Millisecond})
 	job := blocked(t, s)
 	if err := s.Cancel(t.Context(), job.ID, ""); !errors.Is(err, fairlead.ErrUnavailable) {
 		t.Errorf("it fails with %v", err)
@@ -120,7 +123,7 @@ func TestTheStoresOwnTimeoutFailsForNow(t *testing.T) {
 
 // A caller that gives up gets the error of its own context: the database may be well.
 func TestCallersThatGiveUpGetTheirOwnError(t *testing.T) {
-	s := open(t, testdb.Postgres(t), Options{})
+	s := open(t, migrated.Postgres(t), Options{})
 	job := blocked(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

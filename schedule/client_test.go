@@ -2,11 +2,11 @@ package schedule_test
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -22,8 +22,7 @@ type planning struct {
 func newPlanning(t *testing.T) *planning {
 	t.Helper()
 	p := &planning{T: t, now: noon}
-	store, err := sqlite.OpenWith(t.Context(), filepath.Join(t.TempDir(), "jobs.db"), sqlite.Options{Clock: func() time.Time { return p.now }, Synchronous: "off"})
-	p.ok(err)
+	store := sqlitetest.OpenWith(t, sqlite.Options{Clock: func() time.Time { return p.now }})
 	t.Cleanup(func() { _ = store.Close() })
 	p.store, p.client = store, schedule.NewClient(store)
 	return p

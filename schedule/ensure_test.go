@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,16 +11,14 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 func openStore(t *testing.T) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	t.Cleanup(func() { _ = store.Close() })
 	return store
 }

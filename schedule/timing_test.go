@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -130,6 +131,7 @@ func TestCalendarsOfDaysWithOddMidnights(t *testing.T) {
 // TestCalendarsAroundEveryChangeOfClocks draws changes of clocks of all zones.
 func TestCalendarsAroundEveryChangeOfClocks(t *testing.T) {
 	names := strings.Fields(zoneNames(t))
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(names).Draw(t, "zone")
 		zone, err := time.LoadLocation(name)

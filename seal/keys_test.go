@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/seal"
 )
 
@@ -22,6 +23,7 @@ func newKeys(t testing.TB, all ...seal.Key) *seal.Keys {
 func TestWhatIsSealedIsOpenedByTheSameKeyOnly(t *testing.T) {
 	one, other := seal.Key{ID: "k", Secret: seal.NewSecret()}, seal.Key{ID: "k", Secret: seal.NewSecret()}
 	keys := newKeys(t, one)
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(r *rapid.T) {
 		plain, label := []byte(rapid.String().Draw(r, "plain")), rapid.SampledFrom([]string{"", "a", "b"}).Draw(r, "label")
 		sealed, err := keys.Seal(plain, label)

@@ -1,12 +1,13 @@
 package seal_test
 
 import (
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/seal"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -55,8 +56,12 @@ func (c *clock) Advance(d time.Duration) {
 // TestASealedStoreIsAStore is the contract of stores: nothing but the bytes in the database
 // is different.
 func TestASealedStoreIsAStore(t *testing.T) {
+	whole := []storetest.Chunk{storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting, storetest.Sweeping}
+	// Reads and claims of sealed jobs have tests of their own.
+	sealing := []storetest.Chunk{storetest.Enqueuing, storetest.Administering, storetest.Scheduling, storetest.Conducting, storetest.Sweeping}
+	chunks := tier.Size(t, sealing, whole, "the whole contract, on a store that wraps another")
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
-		clock, file := &clock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}, filepath.Join(t.TempDir(), "jobs.db")
+		clock, file := &clock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}, sqlitetest.File(t)
 		return &storetest.Harness{
 			Open: func(t testing.TB) storetest.Store {
 				inner, err := sqlite.OpenWith(t.Context(), "sqlite://"+file, sqlite.Options{Clock: clock.Now, Synchronous: "off"})
@@ -77,6 +82,10 @@ func TestASealedStoreIsAStore(t *testing.T) {
 				return storetest.Transaction{Tx: store.Within(store.inner.Tx(tx)), Commit: tx.Commit, Rollback: tx.Rollback}
 			},
 			SerialWrites: true,
+			Lacks: map[storetest.Need]string{
+				storetest.OtherWriters: "SQLite has one writer at a time, every other one waits for it",
+				storetest.LockWaits:    "every write waits for the one before it",
+			},
 		}
-	}, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting, storetest.Sweeping)
+	}, chunks...)
 }

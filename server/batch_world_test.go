@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // walls are what batches of the type paint are done to.
@@ -75,10 +74,7 @@ func (w *walls) operation() batch.Operation {
 
 // newPaintedAPI is a served store with a node that paints walls.
 func newPaintedAPI(t testing.TB) (*api, *walls) {
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "batches.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	world := &walls{colours: map[string]string{}, wet: map[string]bool{}}
 	mux := fairlead.NewMux()
 	batch.Handle(mux, world.operation())

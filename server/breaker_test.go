@@ -8,15 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 func TestBreakersOfTheNodeThatAnswersAreListed(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	since := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	breakers := func() []httpcall.Breaker {
 		return []httpcall.Breaker{

@@ -16,8 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // pipes is a listener whose connections are in memory, so that their deadlines are
@@ -56,10 +56,7 @@ func (p *pipes) dial() net.Conn {
 // inBubble serves the API in a bubble, where callers need no token.
 func inBubble(t *testing.T, test func(t *testing.T, connections *pipes)) {
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(t.Context(), ":memory:")
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := sqlitetest.Open(t)
 		service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)

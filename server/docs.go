@@ -2,39 +2,40 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/fairlead-io/fairlead/internal/openapi"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// registerDocs serves what the routes are, for programs and for people.
-func registerDocs(mux *http.ServeMux, routes []*rest.Route, version string) error {
-	document, err := openapi.Document(routes, version)
-	if err != nil {
-		return fmt.Errorf("openapi: %w", err)
-	}
-	raw, err := json.MarshalIndent(document, "", "  ")
-	if err != nil {
-		return fmt.Errorf("openapi: %w", err)
-	}
-	page, err := openapi.Page(routes, version)
-	if err != nil {
-		return fmt.Errorf("docs: %w", err)
-	}
-	fixed(mux, "/openapi.json", "application/json", append(raw, '\n'))
-	fixed(mux, "/docs", "text/html; charset=utf-8", page)
-	fixed(mux, "/version", "text/plain; charset=utf-8", []byte(version+"\n"))
-	return nil
+// registerDocs serves what the routes are, for programs and for people. Each document is made
+// when it is asked for first: most programs never serve one.
+func registerDocs(mux *http.ServeMux, routes []*rest.Route, version string) {
+	fixed(mux, "/openapi.json", "application/json", func() ([]byte, error) {
+		document, err := openapi.Document(routes, version)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := json.MarshalIndent(document, "", "  ")
+		return append(raw, '\n'), err
+	})
+	fixed(mux, "/docs", "text/html; charset=utf-8", func() ([]byte, error) { return openapi.Page(routes, version) })
+	fixed(mux, "/version", "text/plain; charset=utf-8", func() ([]byte, error) { return []byte(version + "\n"), nil })
 }
 
 // fixed serves what does not change while the program runs.
-func fixed(mux *http.ServeMux, path, kind string, body []byte) {
+func fixed(mux *http.ServeMux, path, kind string, body func() ([]byte, error)) {
+	body = sync.OnceValues(body)
 	mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+		content, err := body()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 		header := w.Header()
 		header.Set("Content-Type", kind)
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-		_, _ = w.Write(body) // a caller that has gone needs no answer
+		_, _ = w.Write(content) // a caller that has gone needs no answer
 	})
 }

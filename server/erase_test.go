@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/reserved"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 const erase = "/api/v1/erase"
@@ -269,7 +269,7 @@ func TestAnErasureGoesOnWhereItsLastCallEnded(t *testing.T) {
 
 func TestBatchesAreErasedWithTheirTasksOnceTheyHaveCompleted(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (server.Store, error){
-		"sqlite":   func(t *testing.T) (server.Store, error) { return sqlite.Open(t.Context(), ":memory:") },
+		"sqlite":   func(t *testing.T) (server.Store, error) { return sqlitetest.Open(t), nil },
 		"postgres": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
 		"mysql":    func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
 	} {

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -29,10 +29,7 @@ type eventful struct {
 }
 
 func newEventful(t *testing.T, identity Identity) *eventful {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	t.Cleanup(func() { _ = store.Close() })
 	e := &eventful{T: t, store: store, client: fairlead.NewClient(store)}
 	e.ctx = withCaller(t.Context(), caller{identity: identity})

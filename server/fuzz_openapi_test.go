@@ -18,11 +18,12 @@ import (
 
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // fuzzedOperation is one of the OpenAPI document.
@@ -54,33 +55,27 @@ func (o *fuzzedOperation) inPath() []string {
 	return names
 }
 
-// FAIRLEAD_FUZZ_REQUESTS is how many requests each store gets, FAIRLEAD_FUZZ_SEED
-// repeats a run.
-func fuzzSettings(t *testing.T) (requests int, seed uint64) {
-	requests, seed = 2000, 1
-	for name, into := range map[string]func(n uint64){
-		"FAIRLEAD_FUZZ_REQUESTS": func(n uint64) { requests = int(n) },
-		"FAIRLEAD_FUZZ_SEED":     func(n uint64) { seed = n },
-	} {
-		text := os.Getenv(name)
-		if text == "" {
-			continue
-		}
-		n, err := strconv.ParseUint(text, 10, 32)
-		if err != nil {
-			t.Fatalf("%s is %q; it must be a number", name, text)
-		}
-		into(n)
+// fuzzRequests returns how many requests each store gets.
+func fuzzRequests(t *testing.T) int {
+	t.Helper()
+	requests := tier.Size(t, 400, 2000, "many requests on every database")
+	text, set := os.LookupEnv("FAIRLEAD_FUZZ_REQUESTS")
+	if !set {
+		return requests
 	}
-	return requests, seed
+	requests, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("FAIRLEAD_FUZZ_REQUESTS is %q; it must be a number", text)
+	}
+	return requests
 }
 
 // Whatever fits the OpenAPI document more or less is answered or refused on every
 // store: nothing of it makes the service fail or hang.
 func TestRequestsByTheDocumentNeverFailTheService(t *testing.T) {
-	requests, seed := fuzzSettings(t)
+	requests, seed := fuzzRequests(t), tier.Seed(t, "FAIRLEAD_FUZZ_SEED")
 	for name, open := range map[string]func(t *testing.T) (server.Store, error){
-		"SQLite":     func(t *testing.T) (server.Store, error) { return sqlite.Open(t.Context(), ":memory:") },
+		"SQLite":     func(t *testing.T) (server.Store, error) { return sqlitetest.Open(t), nil },
 		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
 		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
 	} {

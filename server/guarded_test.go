@@ -16,9 +16,9 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -48,10 +48,7 @@ func newGuardedAPIOn(t testing.TB, change func(server.Store) server.Store) *guar
 
 // newGuardedAPIFor is newGuardedAPIOn with other ways to know callers.
 func newGuardedAPIFor(t testing.TB, auth server.Auth, change func(server.Store) server.Store) *guardedAPI {
-	opened, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := sqlitetest.Open(t)
 	return newGuardedAPIOver(t, auth, change(opened))
 }
 

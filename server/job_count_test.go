@@ -11,12 +11,12 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 const jobs = "/api/v1/jobs"
@@ -24,7 +24,7 @@ const jobs = "/api/v1/jobs"
 // onEveryStore runs a test with a served store of each database.
 func onEveryStore(t *testing.T, test func(t *testing.T, a *guardedAPI)) {
 	for name, open := range map[string]func(t *testing.T) (server.Store, error){
-		"SQLite":     func(t *testing.T) (server.Store, error) { return sqlite.Open(t.Context(), ":memory:") },
+		"SQLite":     func(t *testing.T) (server.Store, error) { return sqlitetest.Open(t), nil },
 		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
 		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
 	} {

@@ -5,14 +5,11 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 func TestACountAmongIDsStopsAtItsBound(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	jobs := make([]*fairlead.Job, 2*idsPerCount+500)
 	for i := range jobs {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // A token that is revoked while the body of a request still comes does nothing more.
@@ -25,10 +25,7 @@ func TestABodyThatTakesLongActsForNoRevokedToken(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store, err := sqlite.Open(t.Context(), ":memory:")
-				if err != nil {
-					t.Fatal(err)
-				}
+				store := sqlitetest.Open(t)
 				service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: server.Auth{Required: true}})
 				if err != nil {
 					t.Fatal(err)

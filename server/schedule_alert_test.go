@@ -5,17 +5,14 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // A schedule is stored once and runs for years: what can never be called is refused
 // when it is stored.
 func TestAScheduleWhoseCallsCanNeverBeMadeIsRefused(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	guard, err := httpcall.NewGuard(nil, true)
 	if err != nil {
 		t.Fatal(err)

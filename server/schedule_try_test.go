@@ -11,17 +11,14 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // newCallingAPI serves a store whose server makes calls to this machine, and checks them.
 func newCallingAPI(t *testing.T) *api {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	guard, err := httpcall.NewGuard(nil, true)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -9,14 +8,11 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 func TestACallerWhoIsBoundDoesNotLearnFromAnExplanationWhatOthersRun(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	must := func(err error) {
 		t.Helper()

@@ -5,14 +5,11 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 func TestAFamilyIsShownToWhoMaySeeAllOfIt(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	for _, tenant := range []fairlead.Tenant{{Name: "acme"}, {Name: "east", Parent: "acme"}} {
 		if _, err := store.PutTenant(t.Context(), tenant); err != nil {

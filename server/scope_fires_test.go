@@ -1,22 +1,18 @@
 package server
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // Runs are asked for by their schedule or by their jobs. Either way those of others do
 // not exist.
 func TestRunsOfOthersAreNotListed(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	client := schedule.NewClient(store)
 	runs := map[string]schedule.Fire{}

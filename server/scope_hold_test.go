@@ -9,16 +9,14 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/hold"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // heldStore has a job of the tenant acme, whose parent is top, and holds of all scopes.
 func heldStore(t *testing.T) (*sqlite.Store, *fairlead.Job) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	t.Cleanup(func() { _ = store.Close() })
 	job := &fairlead.Job{Kind: "mail", Queue: "post", Tenant: "acme"}
 	must := func(err error) {

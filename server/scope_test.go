@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
-	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -51,10 +50,7 @@ func second[T any](_ T, err error) error { return err }
 // Services look things up before they touch them. If one forgets to, the store that it
 // was given still knows whose they are.
 func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	z, own := newZetas(t, store), scoped{store: store}
 	errTouched := errors.New("it is touched")
@@ -128,10 +124,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 // An empty list of tenants stands for all of them: a filter that names only tenants of
 // others must not become one.
 func TestAFilterThatNamesOnlyOthersFindsNothing(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	newZetas(t, store)
 	if _, err := store.PutTenant(t.Context(), fairlead.Tenant{Name: "zeta"}); err != nil {

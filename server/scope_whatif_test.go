@@ -2,21 +2,17 @@ package server
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 func TestACallerWhoIsBoundAsksAboutOwnTenantsAndSeesNoOthers(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	must := func(err error) {
 		t.Helper()

@@ -12,17 +12,14 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // A program that is to end lets go of callers that wait, however long they would have
 // waited.
 func TestCallsThatLastEndWhenTheProgramStops(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	stopping := make(chan struct{})
 	workers := server.WorkerOptions{Beat: time.Hour, Lease: 4 * time.Minute, Poll: time.Hour}
 	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Stopping: stopping, Workers: workers})

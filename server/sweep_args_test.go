@@ -2,23 +2,19 @@ package server_test
 
 import (
 	"log/slog"
-	"path/filepath"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Args that a kind can never make use of are refused when they are given, and not when
 // the sweep runs.
 func TestArgsOfSweepsAreChecked(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "sweeps.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	mux := fairlead.NewMux()
 	mux.Handle(sweep.StartKind, fairlead.HandlerOptions{}, sweep.StartHandler(store))
 	log := slog.New(slog.DiscardHandler)

@@ -7,18 +7,15 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // newTableAPI serves a program that runs sweeps of the kind count over tables of some
 // databases.
 func newTableAPI(t *testing.T, databases ...string) *api {
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	mux := fairlead.NewMux()
 	mux.Handle(sweep.KindOf("count"), fairlead.HandlerOptions{}, fairlead.HandlerFunc(nil))
 	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Kinds: mux, Databases: databases})

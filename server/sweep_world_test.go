@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -94,10 +93,7 @@ func (c *counting) again(ctx context.Context, job *fairlead.Job, shard sweep.Sha
 // newCountingAPI is a served store with a node that counts items, and that looks after
 // sweeps whose shards have ended.
 func newCountingAPI(t testing.TB) (*api, *counting) {
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "sweeps.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	world := &counting{store: store, held: make(chan struct{})}
 	mux := fairlead.NewMux()
 	mux.Handle(sweep.KindOf("count"), fairlead.HandlerOptions{}, fairlead.HandlerFunc(world.work))

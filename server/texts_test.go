@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/internal/wire"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
@@ -46,6 +47,9 @@ func TestTextsThatCannotBeKeptAreRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "SQLite" {
+				tier.Long(t, "the same requests on every database")
+			}
 			a := newGuardedAPIOn(t, open)
 			for _, method := range methods() {
 				for _, path := range textPaths(method.Input(), nil) {

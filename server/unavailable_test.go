@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -28,11 +28,8 @@ var changesNothing = []protoreflect.Name{"PreviewTiming", "WhatIf", "Verify", "L
 // it is worth trying again, and UNAVAILABLE in gRPC; and nothing is an error of the
 // service.
 func TestAReadOnlyDatabaseIsUnavailable(t *testing.T) {
-	var database *sqlite.Store
-	a := newGuardedAPIOn(t, func(store server.Store) server.Store {
-		database = store.(*sqlite.Store)
-		return store
-	})
+	database := openInMemory(t)
+	a := newGuardedAPIOver(t, server.Auth{}, database)
 	readOnly := func(is bool) {
 		if _, err := database.DB().ExecContext(t.Context(), fmt.Sprint("pragma query_only = ", is)); err != nil {
 			t.Fatal(err)
@@ -67,6 +64,16 @@ func TestAReadOnlyDatabaseIsUnavailable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// openInMemory opens a store whose writes and reads have one connection.
+func openInMemory(t *testing.T) *sqlite.Store {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
 }
 
 // changes reports whether a method is not one that reads.
@@ -163,10 +170,7 @@ func (a *guardedAPI) grpcAnswer(t *testing.T, method protoreflect.MethodDescript
 
 // Who only reads is not kept out because the use of a token cannot be recorded.
 func TestTokensAreKnownThoughTheDatabaseIsReadOnly(t *testing.T) {
-	database, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db")) // whose readers have connections of their own
-	if err != nil {
-		t.Fatal(err)
-	}
+	database := sqlitetest.Open(t) // whose readers have connections of their own
 	a := newGuardedAPIOver(t, server.Auth{}, database)
 	secret := a.token(access.RoleViewer, "")
 	if _, err := database.DB().ExecContext(t.Context(), "pragma query_only = true"); err != nil {

@@ -7,18 +7,14 @@ import (
 
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 const upload = "/api/v1/batches/upload?name=n&type=paint"
 
 // What no route of the schema serves, callbacks and uploads, is unavailable as well.
 func TestCallbacksAndUploadsToAReadOnlyDatabaseAreUnavailable(t *testing.T) {
-	var database *sqlite.Store
-	a := newGuardedAPIOn(t, func(store server.Store) server.Store {
-		database = store.(*sqlite.Store)
-		return store
-	})
+	database := openInMemory(t)
+	a := newGuardedAPIOver(t, server.Auth{}, database)
 	path, run, token := a.waitingJob()
 	admin := a.as(a.token(access.RoleAdmin, ""))
 	a.send(200, "GET", "/api/v1/whoami", "", admin...)

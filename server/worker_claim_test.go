@@ -3,13 +3,12 @@ package server
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // claims is a store whose claims are the test's.
@@ -25,10 +24,7 @@ func (c *claims) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job
 // claiming is a worker on such a store, with a job that is ready.
 func claiming(t *testing.T) (*claims, *Workers, *fairleadv1.LeaseJobsRequest) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	t.Cleanup(func() { _ = store.Close() })
 	c := &claims{Store: store, claim: store.Claim}
 	workers := NewWorkers(c, WorkerOptions{}, nil)

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // deaf is a store that takes no reports at first.
@@ -32,10 +31,7 @@ func (d *deaf) Report(ctx context.Context, starts []driver.Starts) error {
 // Statistics of starts come with the beats of workers, and none is lost or told twice.
 func TestWhatWorkersStartIsReportedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		opened, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		opened := sqlitetest.Open(t)
 		defer opened.Close()
 		store := &deaf{Store: opened, isDeaf: true}
 		workers := NewWorkers(store, WorkerOptions{Lease: time.Minute}, nil)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -9,16 +8,13 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Each call of a worker may go to another server, which knows nothing of the ones before.
 func TestAWorkerMayCallAnotherServerEachTime(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	another := func() *Workers { return NewWorkers(store, WorkerOptions{Grace: time.Hour}, nil) }
 	must := func(err error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // request is one of a worker.
@@ -30,10 +29,7 @@ func (r request) GetSession() string { return r.session }
 // A session names the token by which the store knows the worker's row from that of
 // another with the same id. Sessions of older servers have none.
 func TestASessionCarriesTheTokenOfItsWorker(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	s := &sessions{store: store}
 	key, err := s.key(t.Context())
@@ -65,10 +61,7 @@ func oldSession(key []byte, id int64) string {
 }
 
 func TestWorkersGetSessionsThatOlderServersAcceptWhileOneOfThemLives(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	defer store.Close()
 	workers := NewWorkers(store, WorkerOptions{}, nil)
 	key, err := workers.sessions.key(t.Context())

@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	tests "github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // tasksEnv is how many tasks there are; the full test has 5000.
@@ -24,6 +25,7 @@ const tasksEnv = "FAIRLEAD_SIM_TASKS"
 // The server is restarted in order, and then killed, under the running tasks of a
 // batch. What a task remembers is stored, or the task runs again: none fails.
 func TestTasksOutliveTheirDatabase(t *testing.T) {
+	tier.Long(t, "kills database servers, and waits for leases to end")
 	t.Parallel()
 	for _, db := range []struct {
 		name  string

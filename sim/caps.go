@@ -54,10 +54,10 @@ func (c *Cluster) declare(ctx context.Context) error {
 }
 
 // capsKept: at no moment did more jobs run than a cap allows. A job counts from when its
-// claim is known until its settlement is about to be sent. The run of a
-// killed node goes on until another node took jobs back from the dead: until then
-// its slot is not free. A run that outlives the lease of its node counts until the end
-// of that lease: its process got no time to end it.
+// claim is known until its settlement is about to be sent, though not longer than until
+// the end of its node's lease as the node knew it. The database gives the lease later
+// than it was asked for, so the slot was taken until then at least. What was taken back
+// when after that is not known: a reap may be answered late, or its node may die first.
 func (c *check) capsKept() {
 	changes := map[string][]change{} // by tenant; "" for all
 	for _, job := range c.jobs() {
@@ -138,7 +138,8 @@ func (c *check) highest(list []change, began func(running int, job int64)) (peak
 
 // endOf is when a run no longer counted, at the latest as far as is known: when its
 // handler ended or its settlement was about to be sent, though not after the lease of its
-// node; else when another node took jobs back from the dead, to which its node belonged.
+// node; else at the end of that lease. If no lease of the node is known, it is when another
+// node took jobs back from the dead.
 func (c *check) endOf(claim Event) Instant {
 	s := c.stories[claim.Job]
 	for _, e := range slices.Concat(s.asked, s.ends) {
@@ -150,6 +151,9 @@ func (c *check) endOf(claim Event) Instant {
 		}
 		return e.At
 	}
+	if until, known := c.leases.believedUntil(claim.Node, claim.At); known {
+		return max(claim.At, until)
+	}
 	next, again := s.laterClaim(claim.Fence)
 	for _, e := range c.Events { // in order
 		if e.What != Reaped || e.Jobs == 0 || e.Sent <= claim.At {
@@ -158,7 +162,7 @@ func (c *check) endOf(claim Event) Instant {
 		if again && e.Sent > next.At {
 			break // the job was taken back before, by a call that began before the claim was known or whose node died with the answer
 		}
-		if until, known := c.leases.believedUntil(claim.Node, e.Sent); known && until < e.Sent || c.killedBetween(claim, e.At) {
+		if c.killedBetween(claim, e.At) {
 			return e.Sent
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
@@ -14,6 +15,7 @@ import (
 // global cap; two of them are killed. No cap is exceeded at any moment, and
 // nothing is lost.
 func TestCaps(t *testing.T) {
+	tier.Long(t, "needs many jobs that run at once, in processes that are killed")
 	t.Parallel()
 	caps := sim.Caps{Global: 100, Tenants: map[string]int{}}
 	for i := range 20 {
@@ -28,6 +30,7 @@ func TestCaps(t *testing.T) {
 
 // The same behind gates: each tenant's jobs share a key, which admits two.
 func TestGates(t *testing.T) {
+	tier.Long(t, "needs many jobs that run at once, in processes that are killed")
 	t.Parallel()
 	caps := sim.Caps{PerKey: 2, Tenants: map[string]int{}}
 	for i := range 40 {

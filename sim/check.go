@@ -22,6 +22,7 @@ type Record struct {
 	Caps     Caps
 	Tenants  map[int64]string // whose each job is
 	Events   []Event          // all histories, ordered by time
+	Older    []string         // processes of another version, which may note less than those of this one
 	Samples  []Sample         // what the database showed meanwhile, in order
 	Final    []Final          // what the database holds in the end
 
@@ -78,6 +79,11 @@ func (v Violation) String() string {
 type Verdict struct {
 	Violations []Violation
 	Figures    Figures
+}
+
+// Of returns the violations that are judged by a basis.
+func (v Verdict) Of(basis Basis) []Violation {
+	return slices.DeleteFunc(slices.Clone(v.Violations), func(v Violation) bool { return v.Basis() != basis })
 }
 
 // Check judges a run.
@@ -207,13 +213,20 @@ func (s *story) laterClaim(fence int64) (Event, bool) {
 	return first, first.At != 0
 }
 
-// Tale lists the events of a job, for a report about it.
+// longestTale is how many events of a job a report lists.
+const longestTale = 20
+
+// Tale lists the last events of a job, for a report about it. Violations that are about no
+// job have none.
 func Tale(events []Event, job int64) string {
 	var lines []string
 	for _, e := range events {
-		if e.Job == job {
+		if e.Job == job && job != 0 {
 			lines = append(lines, "  "+e.String())
 		}
+	}
+	if left := len(lines) - longestTale; left > 0 {
+		lines = append([]string{fmt.Sprintf("  (%d events before)", left)}, lines[left:]...)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -153,6 +153,7 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 		{"the database was silent while a job waited", func(r *Record) {
 			r.Events = slices.DeleteFunc(r.Events, func(e Event) bool { return e.What == Granted && e.Node == 2 && e.At > at(1000) && e.At < at(2000) })
 			shift(r, the(r, Claimed, 2, 13), 1100*time.Millisecond)
+			shift(r, the(r, Started, 2, 13), 1100*time.Millisecond)
 			shift(r, the(r, Saved, 2, 12), 1000*time.Millisecond)
 			shift(r, the(r, Asked, 2, 12), 1000*time.Millisecond)
 			shift(r, the(r, Settled, 2, 12), 1000*time.Millisecond)
@@ -160,6 +161,7 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 		{"a slow machine, on which a beat takes twice its time, ran a job again later", func(r *Record) {
 			r.Events = slices.DeleteFunc(r.Events, func(e Event) bool { return e.What == Granted && e.Node == 2 && e.At > at(1000) && e.At%400_000 != 0 })
 			shift(r, the(r, Claimed, 2, 13), 1300*time.Millisecond)
+			shift(r, the(r, Started, 2, 13), 1300*time.Millisecond)
 			shift(r, the(r, Saved, 2, 12), 1000*time.Millisecond)
 			shift(r, the(r, Asked, 2, 12), 1000*time.Millisecond)
 			shift(r, the(r, Settled, 2, 12), 1000*time.Millisecond)
@@ -182,6 +184,7 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 		}},
 		{"a crash suspect waited for its turn", func(r *Record) {
 			shift(r, the(r, Claimed, 2, 13), 1100*time.Millisecond)
+			shift(r, the(r, Started, 2, 13), 1100*time.Millisecond)
 			the(r, Claimed, 2, 13).Solo = true
 		}},
 	} {

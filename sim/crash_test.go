@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
@@ -21,32 +23,43 @@ const (
 )
 
 // Four processes run jobs, tasks of batches, the runs of schedules and a sweep while one
-// of them is killed or paused every second.
+// of them is killed or paused every second. In the first tier few do little, and only
+// what the order of events shows is judged.
 func TestCrash(t *testing.T) {
+	const few, many = 150, 5000
 	for _, db := range []struct {
-		name  string
-		url   func(t *testing.T) string
-		short int // jobs, unless the environment says how many
+		name string
+		url  func(t *testing.T) string
 	}{
-		{"sqlite", func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") }, 5000},
-		{"postgres", func(t *testing.T) string { return testdb.Postgres(t) }, 5000},
-		{"postgres through pgbouncer", func(t *testing.T) string { return testdb.PgBouncer(t, testdb.Postgres(t)) }, 1000},
-		{"mariadb", func(t *testing.T) string { return testdb.MySQL(t) }, 5000},
+		{"sqlite", func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") }},
+		{"postgres", func(t *testing.T) string { return testdb.Postgres(t) }},
+		{"mariadb", func(t *testing.T) string { return testdb.MySQL(t) }},
 	} {
 		t.Run(db.name, func(t *testing.T) {
-			jobs := setting(t, jobsEnv, db.short)
-			playUntilShown(t, func() sim.Scenario {
-				s := everything(jobs)
-				s.URL, s.Workers, s.Disturb, s.Every = db.url(t), 4, sim.KillOrPause, time.Second
-				return s
-			}, func(_ sim.Record, f sim.Figures) error {
-				if f.Pauses > 2 && f.RefusedEnds+f.RefusedSaves == 0 {
-					return fmt.Errorf("%d pauses of working nodes, and not one zombie was refused", f.Pauses)
-				}
-				return nil
-			})
+			jobs := tier.Size(t, few, many, "kills processes for long, and judges how long things take")
+			playCrash(t, setting(t, jobsEnv, jobs), db.url)
 		})
 	}
+}
+
+func TestCrashThroughPgBouncer(t *testing.T) {
+	tier.Long(t, "repeats TestCrash through a pooler")
+	const some = 1000
+	playCrash(t, setting(t, jobsEnv, some), func(t *testing.T) string { return testdb.PgBouncer(t, testdb.Postgres(t)) })
+}
+
+func playCrash(t *testing.T, jobs int, url func(t *testing.T) string) {
+	t.Helper()
+	playUntilShown(t, func() sim.Scenario {
+		s := everything(jobs)
+		s.URL, s.Workers, s.Disturb, s.Every = url(t), 4, sim.KillOrPause, time.Second
+		return s
+	}, func(_ sim.Record, f sim.Figures) error {
+		if f.Pauses > 2 && f.RefusedEnds+f.RefusedSaves == 0 {
+			return fmt.Errorf("%d pauses of working nodes, and not one zombie was refused", f.Pauses)
+		}
+		return nil
+	})
 }
 
 // everything is a scenario with so many jobs, and as much of all else as goes with them.
@@ -62,6 +75,7 @@ func everything(jobs int) sim.Scenario {
 // A job that kills its node again and again is found out, and those that
 // merely ran beside it are not taken for it (trap 27).
 func TestPoison(t *testing.T) {
+	tier.Long(t, "waits for the leases of killed processes to end")
 	t.Parallel()
 	node := quickNode
 	node.MaxCrashes = 4
@@ -89,8 +103,11 @@ func TestPoison(t *testing.T) {
 	}
 }
 
+// quickNodeLease is the lease of quickNode.
+const quickNodeLease = time.Second
+
 // quickNode has a short lease, so that much happens in little time.
-var quickNode = sim.Node{Slots: 4, Poll: 100 * time.Millisecond, Beat: 200 * time.Millisecond, Lease: time.Second, Grace: 200 * time.Millisecond}
+var quickNode = sim.Node{Slots: 4, Poll: 100 * time.Millisecond, Beat: 200 * time.Millisecond, Lease: quickNodeLease, Grace: 200 * time.Millisecond}
 
 // patience is how much later than two leases, counted in beats, a recovery may be before
 // the test fails; what was measured is logged.
@@ -103,33 +120,73 @@ func play(t *testing.T, s sim.Scenario) (sim.Record, sim.Verdict) {
 		s.Plan = sim.Mixed
 	}
 	s.Open, s.Dir, s.Logf, s.Patience = openPatient, newRunDir(t), t.Logf, patience
-	s.Seed = uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000)))
-	t.Logf("seed %d", s.Seed)
+	s.Seed = tier.Seed(t, seedEnv)
 	record, err := sim.Run(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	verdict := sim.Check(record)
 	t.Log(verdict.Figures)
+	violations := verdict.Violations
+	if testing.Short() { // the first tier does not depend on the speed of the machine
+		violations = verdict.Of(sim.ByOrder)
+	}
+	reportViolations(t, s.Dir, &record, violations)
+	return record, verdict
+}
+
+// reportViolations fails the test for each broken rule, with the last events of the job,
+// and names the file that has the whole history.
+func reportViolations(t *testing.T, dir string, record *sim.Record, violations []sim.Violation) {
+	t.Helper()
+	if len(violations) == 0 {
+		return
+	}
+	file, err := keepRecord(dir, record)
+	if err != nil {
+		t.Errorf("store the history: %v", err)
+	}
 	const enough = 10
-	for i, v := range verdict.Violations {
+	for i, v := range violations {
 		if i == enough {
-			t.Errorf("and %d more", len(verdict.Violations)-enough)
+			t.Errorf("and %d more", len(violations)-enough)
 			break
 		}
 		t.Errorf("%v\n%s", v, sim.Tale(record.Events, v.Job))
 	}
-	return record, verdict
+	t.Errorf("the whole history is in %s", file)
+}
+
+// keepRecord stores the history of a run where it outlives the test: in the directory of
+// its artifacts if go test keeps them, else in that for temporary files.
+func keepRecord(dir string, record *sim.Record) (string, error) {
+	name := "history-*" + recordSuffix
+	if kept := flag.Lookup("test.artifacts"); kept == nil || kept.Value.String() != "true" {
+		dir = os.TempDir()
+		name = "fairlead-" + name
+	}
+	file, err := os.CreateTemp(dir, name)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return "", err
+	}
+	return file.Name(), writeRecord(file.Name(), record)
 }
 
 // playUntilShown plays a scenario again, on another database, as long as it shows too
 // little, which shown explains. That happens on a busy machine: a paused node may go on
-// before another one noticed. What always shows too little fails the test.
+// before another one noticed. What always shows too little fails the test. The first tier
+// plays it once and does not ask what it shows.
 func playUntilShown(t *testing.T, next func() sim.Scenario, shown func(sim.Record, sim.Figures) error) {
 	t.Helper()
-	const most = 5
+	const most = 20
 	for try := 1; !t.Failed(); try++ {
 		record, verdict := play(t, next())
+		if testing.Short() {
+			return
+		}
 		err := shown(record, verdict.Figures)
 		switch {
 		case err == nil:

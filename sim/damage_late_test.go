@@ -106,8 +106,25 @@ var lateDamages = []damage{
 		if e == nil {
 			return false
 		}
-		return v.add(sim.Event{At: e.Sent.Add(-2 * v.Beat), What: sim.Unconfirmed, Process: e.Process, Node: e.Node})
+		failed := e.Sent.Add(-2 * v.Beat)
+		if looks := v.looksBefore(e); len(looks) > 0 { // then the one before the reap came after the failure
+			const trusted = 2 // looks that show it
+			if failed = looks[len(looks)-1] - 1; len(looks) <= trusted || looks[len(looks)-1-trusted] < e.Sent.Add(-v.Lease) {
+				return false
+			}
+		}
+		return v.add(sim.Event{At: failed, What: sim.Unconfirmed, Process: e.Process, Node: e.Node})
 	}},
+}
+
+// looksBefore returns when the node of a reap began others before it.
+func (v *victim) looksBefore(reaped *sim.Event) (looks []sim.Instant) {
+	for _, e := range v.Events {
+		if e.What == sim.Reaping && e.Node == reaped.Node && e.At < reaped.Sent {
+			looks = append(looks, e.At)
+		}
+	}
+	return looks
 }
 
 // acceptLateEnd has a settlement accepted that was refused because another node had

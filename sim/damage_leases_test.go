@@ -62,7 +62,7 @@ var leaseDamages = []damage{
 		v.moveTo(e, stranger)
 		return true
 	}},
-	{name: "a node claims whose lease is over", fault: sim.DeadClaimed, do: func(v *victim) bool {
+	{name: "a node claims whose lease is over", fault: sim.DeadClaimed, also: []sim.Fault{sim.StartedLate}, do: func(v *victim) bool {
 		var dead fairlead.NodeID
 		e := v.event(sim.Claimed, func(e *sim.Event) bool {
 			dead = v.deadAt(e.DB)

@@ -18,7 +18,7 @@
 //	zombies refused   no settlement or progress counts that was sent after a later claim
 //	living believed   no settlement or progress is refused to a node whose lease held
 //	recovery          what a killed or paused node held was claimed again, or had ended, soon after, by the beats of a node that could act
-//	patient reapers   only a node whose own beats had succeeded for a lease declared others dead, or one whose process was unsteady for leases
+//	patient reapers   only a node whose own beats had succeeded for a lease declared others dead, or one whose process was not trusted for three leases
 //	never early       no job was claimed before it was due, or before the pause after its last failure was over
 //	one place         every snapshot of the database had every job exactly once
 //	caps kept         at no moment did more jobs of a tenant, or of all, run than the cap allows
@@ -31,7 +31,12 @@
 // them.
 //
 // The rules compare the database's clock with itself, and the clock of the
-// processes with itself, never one with the other.
+// processes with itself, never one with the other. Only lengths of time are carried over:
+// what happens in the database during a call takes no longer than the call. A rule
+// compares nothing with the time of an answer but what is certain before it or after it:
+// an answer may come arbitrarily late, and a process may get no time between any two of
+// its steps. Each fault declares whether the order of events shows it or lengths of time
+// do (Basis). The first tier of the tests judges by order alone.
 //
 // The checker is tested with the histories of real runs, in testdata: it finds nothing in
 // them, and names the fault when one of them is damaged. Every fault has its damage.
@@ -54,9 +59,13 @@
 // killed only when jobs have ended since the last time, and a run in which nothing was
 // shown is played again.
 //
-// The tests of this package are short by default. FAIRLEAD_SIM_JOBS=50000 makes
-// them long, FAIRLEAD_SIM_SEED=n repeats what was drawn by lot, and the flag
-// -artifacts of go test keeps histories and logs. FAIRLEAD_SIM_SCHEDULES=2000 and
+// A run that breaks a rule stores its whole history in a file, which the failure names.
+// testdata/histories-starved has histories of starved workers that earlier rules
+// reported, though no guarantee was broken.
+//
+// FAIRLEAD_SIM_JOBS=50000 makes the tests of this package long, FAIRLEAD_SIM_SEED=n
+// repeats what was drawn by lot, and the flag -artifacts of go test keeps histories and
+// logs. FAIRLEAD_SIM_SCHEDULES=2000 and
 // FAIRLEAD_SIM_SECONDS=60 do the same for schedules.
 //
 // Package faulty is the other half: a store that fails on command inside one

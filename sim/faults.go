@@ -31,17 +31,47 @@ type Fault struct {
 	Name string
 }
 
+// Basis is what a fault is judged by.
+type Basis int
+
+const (
+	// ByOrder is the order of the database's commits, as its fences and its own clock
+	// show it, and of what was noted before a call and after its answer. How fast the
+	// machine is has no part in it.
+	ByOrder Basis = iota
+	// ByTime is how long something took or lasted, or until when a lease did.
+	ByTime
+)
+
 // String names the rule first.
 func (f Fault) String() string { return string(f.Rule) + ": " + f.Name }
 
 // faults is every fault that the checker can find, in the order of declaration.
 var faults []Fault
 
-// fault declares one more way to break the rule.
+// timed is the faults that are judged by time.
+var timed = map[Fault]bool{}
+
+// fault declares one more way to break the rule, which the order of events shows.
 func (r Rule) fault(name string) Fault {
 	f := Fault{r, name}
 	faults = append(faults, f)
 	return f
+}
+
+// timedFault declares one more way to break the rule, which lengths of time show.
+func (r Rule) timedFault(name string) Fault {
+	f := r.fault(name)
+	timed[f] = true
+	return f
+}
+
+// Basis returns what the fault is judged by.
+func (f Fault) Basis() Basis {
+	if timed[f] {
+		return ByTime
+	}
+	return ByOrder
 }
 
 // Faults lists every fault that Check can find.
@@ -68,12 +98,12 @@ var (
 	FenceTwice       = FencesGrow.fault("fence given twice")
 	FenceWentBack    = FencesGrow.fault("fence went back")
 	AttemptRepeated  = FencesGrow.fault("attempt number repeated")
-	StartedLate      = FencesGrow.fault("started under an old fence")
+	StartedLate      = FencesGrow.timedFault("started under an old fence")
 	StartedUnclaimed = FencesGrow.fault("started without a claim")
 
 	StrangerClaimed = OneLiveLease.fault("claimed by a node that had not joined")
-	DeadClaimed     = OneLiveLease.fault("claimed by a node whose lease was over")
-	TwoLiveLeases   = OneLiveLease.fault("two live leases")
+	DeadClaimed     = OneLiveLease.timedFault("claimed by a node whose lease was over")
+	TwoLiveLeases   = OneLiveLease.timedFault("two live leases")
 	HeldByAnother   = OneLiveLease.fault("held by a node that did not claim it")
 
 	LateEndAccepted      = ZombiesRefused.fault("late end accepted")
@@ -83,13 +113,13 @@ var (
 	EndRefused      = LivingBelieved.fault("end refused to a living node")
 	ProgressRefused = LivingBelieved.fault("progress refused to a living node")
 
-	RecoveredLate = SoonRecovered.fault("recovered too late")
+	RecoveredLate = SoonRecovered.timedFault("recovered too late")
 
-	ReapedOnArrival = PatientReapers.fault("reaped on arrival")
-	ReapedInDoubt   = PatientReapers.fault("reaped after a failed beat")
+	ReapedOnArrival = PatientReapers.timedFault("reaped on arrival")
+	ReapedInDoubt   = PatientReapers.timedFault("reaped after a failed beat")
 
 	ClaimedEarly = NeverEarly.fault("claimed before it was due")
-	RetriedEarly = NeverEarly.fault("retried before its pause was over")
+	RetriedEarly = NeverEarly.timedFault("retried before its pause was over")
 )
 
 // What the database may show meanwhile.
@@ -99,8 +129,8 @@ var (
 	SnapshotFenceBack    = OnePlace.fault("snapshot fence went back")
 	SnapshotFenceUnended = OnePlace.fault("snapshot fence above the last one")
 
-	CapExceeded  = CapsKept.fault("cap exceeded")
-	GateExceeded = GatesKept.fault("gate exceeded")
+	CapExceeded  = CapsKept.timedFault("cap exceeded")
+	GateExceeded = GatesKept.timedFault("gate exceeded")
 )
 
 // What may be wrong beside the jobs.

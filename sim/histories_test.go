@@ -26,6 +26,9 @@ const (
 // of which was 3.
 const historiesDir = "testdata/histories"
 
+// recordSuffix is that of files with the record of a run.
+const recordSuffix = ".json.gz"
+
 // history is the record of a real run: of nodes that were processes, some of which were
 // killed or paused, on a real database.
 type history struct {
@@ -45,17 +48,22 @@ func histories(t *testing.T) []history {
 	if recordingAnew() {
 		return recordHistories(t, setting(t, historiesEnv, 1))
 	}
-	files, err := filepath.Glob(filepath.Join(historiesDir, "*.json.gz"))
+	return storedHistories(t, historiesDir)
+}
+
+// storedHistories reads the histories in a directory.
+func storedHistories(t *testing.T, dir string) (all []history) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"+recordSuffix))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []history
 	for _, file := range files {
 		record, err := readRecord(file)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		all = append(all, history{strings.TrimSuffix(filepath.Base(file), ".json.gz"), record})
+		all = append(all, history{strings.TrimSuffix(filepath.Base(file), recordSuffix), record})
 	}
 	return all
 }
@@ -136,7 +144,7 @@ func keepHistories(t *testing.T, all []history) {
 		t.Fatal(err)
 	}
 	for i := range all {
-		if err := writeRecord(filepath.Join(historiesDir, all[i].name+".json.gz"), &all[i].record); err != nil {
+		if err := writeRecord(filepath.Join(historiesDir, all[i].name+recordSuffix), &all[i].record); err != nil {
 			t.Fatal(err)
 		}
 	}

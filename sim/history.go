@@ -36,12 +36,13 @@ const (
 	Granted     What = "granted"     // a join or beat that was sent at Sent was acknowledged: the node's lease lasts from DB
 	Unconfirmed What = "unconfirmed" // a beat failed: it may have counted
 	Leaving     What = "leaving"     // the node is about to give up its lease
-	Claimed     What = "claimed"     // a job was leased to the node at DB
+	Claimed     What = "claimed"     // a claim that was sent at Sent leased a job to the node at DB
 	Started     What = "started"     // a handler began
 	Ended       What = "ended"       // a handler is about to return; Result says what
 	Asked       What = "asked"       // a settlement is about to be sent
 	Settled     What = "settled"     // it was answered; Result says how
 	Saved       What = "saved"       // progress was sent at Sent and answered
+	Reaping     What = "reaping"     // a reap is about to be sent
 	Reaped      What = "reaped"      // a reap that was sent at Sent took jobs or nodes from the dead
 	Abandoned   What = "abandoned"   // a handler ignored the end of its context
 )
@@ -79,7 +80,7 @@ type Event struct {
 	Result  string          `json:"result,omitempty"`
 	Solo    bool            `json:"solo,omitempty"`  // claimed as a crash suspect
 	DB      Instant         `json:"db,omitempty"`    // the database's clock
-	Sent    Instant         `json:"sent,omitempty"`  // when the call began
+	Sent    Instant         `json:"sent,omitempty"`  // when the call began; zero if the worker did not note it
 	Jobs    int             `json:"jobs,omitempty"`  // Reaped: jobs taken back
 	Nodes   int             `json:"nodes,omitempty"` // Reaped: nodes declared dead
 }

@@ -143,9 +143,9 @@ func (l leases) confirmedAfter(node fairlead.NodeID, at Instant) bool {
 	return n != nil && len(n.seen) > 1 && n.seen[len(n.seen)-2] > at
 }
 
-// doubted reports whether the last news of a node before some moment was a
-// beat that may have counted, or whether its history breaks off: then its
-// lease may have lasted longer than is known.
+// doubted reports whether the lease of a node may have lasted longer at some moment than
+// is known: a beat that failed later than a lease before may have counted just then, or
+// the history of the node breaks off.
 func (l leases) doubted(node fairlead.NodeID, at Instant, dead bool) bool {
 	n := l.nodes[node]
 	if n == nil || dead {

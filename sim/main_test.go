@@ -33,23 +33,26 @@ func TestMain(m *testing.M) {
 // openPatient opens the store that a URL names for a driver, which is never paused. On
 // a busy machine a worker's limits would end what the driver has begun.
 func openPatient(ctx context.Context, url string) (driver.Store, error) {
-	scheme, rest, _ := strings.Cut(url, "://")
-	switch scheme {
+	if _, sound, ok := strings.Cut(url, "+"); ok { // the driver needs no bug, and is not starved
+		url = sound
+	}
+	switch scheme, _, _ := strings.Cut(url, "://"); scheme {
 	case "postgres":
 		return postgres.Open(ctx, url)
 	case "mysql":
 		return mysql.Open(ctx, url)
-	default: // the driver needs no bug
-		return open(ctx, "sqlite://"+rest)
+	default:
+		return open(ctx, url)
 	}
 }
 
 // open opens the store that a URL names for a worker.
 func open(ctx context.Context, url string) (driver.Store, error) {
 	scheme, _, _ := strings.Cut(url, "://")
-	switch scheme {
-	case hasty + "+sqlite", forgetful + "+sqlite", twice + "+sqlite", never + "+sqlite", lingering + "+sqlite":
+	if strings.Contains(scheme, "+") {
 		return plant(ctx, url)
+	}
+	switch scheme {
 	case "postgres":
 		return postgres.OpenWith(ctx, url, postgres.Options{IdleLimit: quickNode.Lease})
 	case "mysql":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sim"
 )
@@ -22,6 +23,7 @@ const (
 // A run too many and one too few are found. A cursor that does not move is not
 // enough to make one too many: that an instant has one run does not hang on it.
 func TestHarnessFindsWrongRuns(t *testing.T) {
+	tier.Long(t, "plays schedules for seconds, three times")
 	t.Parallel()
 	for bug, found := range map[string]bool{twice: true, never: true, lingering: false} {
 		t.Run(bug, func(t *testing.T) {

@@ -13,6 +13,14 @@ type Older struct {
 	Workers int
 }
 
+// names lists the processes of the older workers.
+func (o Older) names() (names []string) {
+	for i := range o.Workers {
+		names = append(names, fmt.Sprintf("old%d", i+1))
+	}
+	return names
+}
+
 // startOlder starts the older workers, one after the other: the first makes the tables.
 // They are there when they have joined.
 func (s *Scenario) startOlder(ctx context.Context) ([]*process, error) {
@@ -20,8 +28,8 @@ func (s *Scenario) startOlder(ctx context.Context) ([]*process, error) {
 	if s.Older.Program == "" {
 		return nil, nil
 	}
-	for i := range s.Older.Workers {
-		p, err := startProcess(s.Older.Program, s.orders(fmt.Sprintf("old%d", i+1)))
+	for _, name := range s.Older.names() {
+		p, err := startProcess(s.Older.Program, s.orders(name))
 		if err == nil {
 			workers = append(workers, p)
 			err = s.joined(ctx, p)

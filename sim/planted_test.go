@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
@@ -23,13 +24,17 @@ func TestHarnessFindsPlantedBugs(t *testing.T) {
 		bug  string
 		rule sim.Rule
 		jobs int
+		long string // why it belongs to the second tier
 	}{
-		{hasty, sim.OneLiveLease, 2000}, // no node reaps before a lease is over
-		{forgetful, sim.NothingLost, 300},
+		{hasty, sim.OneLiveLease, 2000, "no node reaps before a lease is over"},
+		{forgetful, sim.NothingLost, 100, ""},
 	} {
 		t.Run(planted.bug, func(t *testing.T) {
+			if planted.long != "" {
+				tier.Long(t, planted.long)
+			}
 			// A node whose own beats fail, as on a busy machine, reaps no other.
-			const most = 5
+			const most = 20
 			for try := 1; ; try++ {
 				verdict := playPlanted(t, planted.bug, planted.jobs)
 				if slices.ContainsFunc(verdict.Violations, func(v sim.Violation) bool { return v.Rule == planted.rule }) {
@@ -74,6 +79,10 @@ func plant(ctx context.Context, url string) (driver.Store, error) {
 		return newHasty(store, url)
 	case twice, never, lingering:
 		return &misfiringStore{Store: store, bug: bug}, nil
+	case lagging:
+		return &laggingStore{Store: store}, nil
+	case faltering:
+		return &falteringStore{Store: store}, nil
 	default:
 		return &forgetfulStore{store}, nil
 	}

@@ -51,12 +51,13 @@ func (s *recorded) Leave(ctx context.Context, node fairlead.NodeID) error {
 
 // Claim notes each lease.
 func (s *recorded) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
+	sent := InstantOf(time.Now())
 	jobs, err := s.Store.Claim(ctx, claim)
 	if err != nil {
 		return nil, err
 	}
 	for _, job := range jobs {
-		s.to.Note(Event{What: Claimed, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt, Solo: job.Solo, DB: InstantOf(job.StartedAt)})
+		s.to.Note(Event{What: Claimed, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt, Solo: job.Solo, DB: InstantOf(job.StartedAt), Sent: sent})
 	}
 	return jobs, nil
 }
@@ -94,9 +95,10 @@ func (s *recorded) Save(ctx context.Context, save fairlead.Save) error {
 	return err
 }
 
-// Reap notes what was taken back.
+// Reap notes that the node takes jobs back, and what it took.
 func (s *recorded) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	e := Event{What: Reaped, Node: reap.By, Sent: InstantOf(time.Now())}
+	s.to.Note(Event{What: Reaping, Node: reap.By})
 	reaped, err := s.Store.Reap(ctx, reap)
 	if reaped != (driver.Reaped{}) { // which may be before it failed
 		e.Nodes, e.Jobs = reaped.Nodes, reaped.Jobs+reaped.Poisoned+reaped.Cancelled

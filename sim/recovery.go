@@ -11,6 +11,10 @@ import (
 // taken back, nor without a node that goes on. (A SQLite file is silent while a paused
 // process holds its write lock.) Crash suspects are left out: a node runs one of them
 // at a time, whatever slots are free.
+//
+// Both times are the database's: of the look that showed who held the job, and of the
+// next claim. The rule takes a node for one that can act if its beats get through. On a
+// machine where beats did and nothing else for so long, it would be too strict.
 func (c *check) recovery() {
 	finals := map[int64]Final{}
 	for _, f := range c.Final {

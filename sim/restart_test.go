@@ -12,12 +12,14 @@ import (
 	gomysql "github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
 // The server is killed while two nodes run jobs, and is back after a while.
 // Everything ends, and no node declares another dead at once (trap 6).
 func TestDatabaseRestart(t *testing.T) {
+	tier.Long(t, "kills database servers, and waits for leases to end")
 	t.Parallel()
 	for _, db := range []struct {
 		name  string

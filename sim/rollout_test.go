@@ -6,21 +6,25 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
+	"github.com/fairlead-io/fairlead/internal/usercache"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
 // before is the last state of this repository whose tables were other ones. Each change
 // of the tables moves it on.
-const before = "c51437e"
+const before = "4125200a"
 
 // Nodes of the version before run while one of this version changes the tables under
 // them. Both work side by side, until the old ones have been replaced one by one.
 func TestRollout(t *testing.T) {
+	tier.Long(t, "builds the version before, and kills processes")
 	t.Parallel()
 	older := buildOlder(t)
 	for _, db := range []struct {
@@ -82,36 +86,52 @@ func refusesNewerTables(t *testing.T, older, url string) {
 	}
 }
 
-// buildOlder builds this test as it was before.
+// buildOlder builds this test as it was before, unless that was done earlier: the user's
+// cache keeps the program. Of several processes one builds, and the others wait for it. A
+// build that is interrupted leaves nothing that the next one would take for a program.
 func buildOlder(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	run := func(in string, name string, args ...string) (string, error) {
-		command := exec.CommandContext(t.Context(), name, args...)
-		command.Dir = in
-		text, err := command.CombinedOutput()
-		return strings.TrimSpace(string(text)), err
-	}
-	must := func(in string, name string, args ...string) {
-		t.Helper()
-		if text, err := run(in, name, args...); err != nil {
-			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, text)
-		}
-	}
-	root, err := run(".", "git", "rev-parse", "--show-toplevel")
+	root, err := output(t, ".", "git", "rev-parse", "--show-toplevel")
 	if err == nil {
-		_, err = run(root, "git", "cat-file", "-e", before+"^{commit}")
+		_, err = output(t, root, "git", "cat-file", "-e", before+"^{commit}")
 	}
 	if err != nil {
 		t.Skipf("SKIPPED, NOT TESTED: this is no clone with the history of the repository: the version before, %s, cannot be built", before)
 	}
-	source := filepath.Join(dir, "source")
-	if err := os.Mkdir(source, 0o700); err != nil {
+	dir, err := usercache.Dir(filepath.Join("fairlead-sim", fmt.Sprintf("%s-%s-%s-%s", before, runtime.Version(), runtime.GOOS, runtime.GOARCH)))
+	if err != nil {
 		t.Fatal(err)
 	}
-	must(root, "git", "archive", "--format=tar", "--output", filepath.Join(dir, "source.tar"), before)
-	must(source, "tar", "-xf", filepath.Join(dir, "source.tar"))
 	program := filepath.Join(dir, "older.test")
-	must(source, "go", "test", "-c", "-o", program, "./sim")
+	err = usercache.WithLock(filepath.Join(dir, "lock"), func() error {
+		if _, err := os.Stat(program); err == nil {
+			return nil
+		}
+		source, made := t.TempDir(), program+".new"
+		must(t, root, "git", "archive", "--format=tar", "--output", filepath.Join(source, "source.tar"), before)
+		must(t, source, "tar", "-xf", "source.tar")
+		must(t, source, "go", "test", "-c", "-o", made, "./sim")
+		return os.Rename(made, program)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return program
+}
+
+// output runs a program in a directory.
+func output(t *testing.T, in, name string, args ...string) (string, error) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Dir = in
+	text, err := command.CombinedOutput()
+	return strings.TrimSpace(string(text)), err
+}
+
+// must runs a program that has to succeed.
+func must(t *testing.T, in, name string, args ...string) {
+	t.Helper()
+	if text, err := output(t, in, name, args...); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, text)
+	}
 }

@@ -9,8 +9,10 @@ import (
 
 // fencesGrow: in the order of the database's clock each claim has a larger
 // fence than the one before, and a larger attempt number unless the one before
-// was released. Handlers start in that order too, unless their process stood
-// still between the claim and the start.
+// was released. The clock is read after the row was locked, which is after the claim
+// before has committed. A handler starts once under each fence, and only if its node
+// had a lease when it heard of the claim. (It may start much later: a process that
+// gets no time between its look at the lease and the start cannot help it.)
 func (c *check) fencesGrow(job int64, s *story) {
 	byTime := slices.Clone(s.claims)
 	slices.SortStableFunc(byTime, func(a, b Event) int { return cmp.Compare(a.DB, b.DB) })
@@ -25,11 +27,17 @@ func (c *check) fencesGrow(job int64, s *story) {
 			c.violated(AttemptRepeated, job, "attempt %d under fence %d follows attempt %d under fence %d", after.Attempt, after.Fence, before.Attempt, before.Fence)
 		}
 	}
-	for i := 1; i < len(s.starts); i++ {
-		before, after := s.starts[i-1], s.starts[i]
-		if after.Fence <= before.Fence && !c.stoodStill(after.Process, s.claimOf(after.Fence), after.At) {
-			c.violated(StartedLate, job, "a handler started under fence %d after one had started under fence %d", after.Fence, before.Fence)
+	started := map[int64]bool{}
+	for _, start := range s.starts {
+		claimed := s.claimOf(start.Fence)
+		until, known := c.leases.believedUntil(start.Node, start.At)
+		switch {
+		case started[start.Fence]:
+			c.violated(StartedLate, job, "a handler started a second time under fence %d", start.Fence)
+		case known && s.nodeOf(start.Fence) == start.Node && claimed > until:
+			c.violated(StartedLate, job, "a handler started under fence %d, which its node heard of %v after its lease had ended", start.Fence, claimed.Sub(until))
 		}
+		started[start.Fence] = true
 	}
 }
 
@@ -61,13 +69,6 @@ func (s *story) claimOf(fence int64) Instant {
 	return 0
 }
 
-// stoodStill reports whether a process was paused between two moments.
-func (c *check) stoodStill(process string, from, to Instant) bool {
-	return slices.ContainsFunc(c.resumes, func(e Event) bool {
-		return e.Process == process && e.At >= from && e.At <= to
-	})
-}
-
 // oneLiveLease: when a job was claimed, the lease before had been settled, or
 // its node had left, or had let its lease run out by the database's clock. And
 // the claiming node itself had a lease. The database names the node that claimed.
@@ -77,8 +78,9 @@ func (c *check) oneLiveLease(job int64, s *story) {
 		switch {
 		case !joined:
 			c.violated(StrangerClaimed, job, "claimed by node %d, which had not joined", claim.Node)
-		case claim.DB > until && !c.leases.doubted(claim.Node, claim.At, c.killedAfter(claim)):
-			c.violated(DeadClaimed, job, "claimed by node %d %v after its own lease had run out", claim.Node, claim.DB.Sub(until))
+		case claim.Sent == 0 && slices.Contains(c.Older, claim.Process): // it may have checked its node any time before
+		case claim.checkedFrom() > until && !c.leases.doubted(claim.Node, claim.begun(), c.killedAfter(claim)):
+			c.violated(DeadClaimed, job, "claimed by node %d %v after its own lease had run out", claim.Node, claim.checkedFrom().Sub(until))
 		}
 		if i == 0 {
 			continue
@@ -96,6 +98,15 @@ func (c *check) oneLiveLease(job int64, s *story) {
 		}
 	}
 }
+
+// begun returns when a claim was sent, or when it was answered if that is not known.
+func (e *Event) begun() Instant { return cmp.Or(e.Sent, e.At) }
+
+// checkedFrom returns the earliest moment of the database's clock at which a claim may
+// have checked that its node was alive. A claim reads its clock after it has locked its
+// jobs, later than the check, but both fall between its sending and its answer. So the
+// check was earlier by no more than the claim took, on the clock of the processes.
+func (e *Event) checkedFrom() Instant { return e.DB.Add(-e.At.Sub(e.begun())) }
 
 // settledBefore reports whether a settlement of the lease was sent before that
 // moment and not refused.
@@ -187,27 +198,6 @@ func (s *story) nodeOf(fence int64) fairlead.NodeID {
 		}
 	}
 	return 0
-}
-
-// patientReapers: a node that declared others dead had joined a lease before, and none
-// of its beats had failed since, or this has not been so for long. (A process that stood
-// still may have decided before and acted after. So may one whose beat failed just when
-// it acted.)
-func (c *check) patientReapers() {
-	for _, e := range c.Events {
-		if e.What != Reaped || e.Nodes == 0 {
-			continue
-		}
-		n := c.leases.nodes[e.Node]
-		from := e.Sent.Add(-c.Lease)
-		switch {
-		case c.leases.longUnsteady(e.Process, e.Sent):
-		case n == nil || n.seen[0] > from:
-			c.violated(ReapedOnArrival, 0, "node %d declared %d nodes dead before it had been there for a lease", e.Node, e.Nodes)
-		case slices.ContainsFunc(n.doubt, func(d Instant) bool { return d > from && d < e.Sent.Add(-c.Beat) }) && !c.stoodStill(e.Process, from, e.Sent):
-			c.violated(ReapedInDoubt, 0, "node %d declared %d nodes dead within a lease after one of its own beats had failed", e.Node, e.Nodes)
-		}
-	}
 }
 
 // neverEarly: no job was claimed before it was due, nor again before the pause after a

@@ -319,7 +319,7 @@ func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 func (c *Cluster) record(ctx context.Context) (Record, error) {
 	r := Record{
 		Lease: c.Node.Lease, Beat: c.Node.Beat, Pause: retryPause, Patience: c.Patience, Crashes: c.Node.maxCrashes(),
-		Expected: c.expected, Due: c.due, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples,
+		Expected: c.expected, Due: c.due, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples, Older: c.Older.names(),
 	}
 	const page = 5000
 	filter := fairlead.Filter{Limit: page}

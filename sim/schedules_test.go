@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
@@ -19,6 +20,7 @@ const (
 // Three processes act upon schedules that are due every second while one of them is
 // killed or paused every other second. Each instant has one run, which ended once.
 func TestSchedules(t *testing.T) {
+	tier.Long(t, "plays schedules for seconds, and kills processes")
 	t.Parallel()
 	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.KillOrPause) }, func(_ sim.Record, f sim.Figures) error {
 		if f.Kills == 0 || f.Pauses == 0 {
@@ -31,6 +33,7 @@ func TestSchedules(t *testing.T) {
 // For longer than the fire grace of two leases no node acts upon anything. What was
 // missed is caught up, once.
 func TestMissedSchedules(t *testing.T) {
+	tier.Long(t, "stops all processes for leases")
 	t.Parallel()
 	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.PauseAll(4 * quickNode.Lease)) }, func(_ sim.Record, f sim.Figures) error {
 		if f.CaughtUp == 0 {

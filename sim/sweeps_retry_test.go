@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
 // Failed items are tried again while nodes are killed. What is listed as failed and
 // what is counted are the same in the end, and no item is lost.
 func TestSweepRetryCrash(t *testing.T) {
+	tier.Long(t, "kills processes until enough items are tried again")
 	t.Parallel()
 	for _, db := range []struct {
 		name string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
@@ -17,6 +18,7 @@ const sweepItemsEnv = "FAIRLEAD_SIM_SWEEP_ITEMS"
 // Three processes go over items while one of them is killed again and again. Nothing is
 // left out, and no more is done again than had not been stored.
 func TestSweepCrash(t *testing.T) {
+	tier.Long(t, "kills processes until enough items are handled again")
 	t.Parallel()
 	for _, db := range []struct {
 		name string
@@ -58,10 +60,10 @@ func TestSweepCrash(t *testing.T) {
 // little, which shown explains; see playUntilShown.
 func sweepUntilShown(t *testing.T, s sim.SweepScenario, url func(*testing.T) string, shown func(sim.SweepRecord) error) sim.SweepRecord {
 	t.Helper()
-	const most = 5
+	const most = 20
 	for try := 1; ; try++ {
 		s.URL, s.Open, s.Dir = url(t), openPatient, newRunDir(t)
-		s.Seed = uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000)))
+		s.Seed = tier.Seed(t, seedEnv)
 		t.Logf("seed %d", s.Seed)
 		record, err := sim.RunSweep(t.Context(), s)
 		if err != nil {

@@ -3,13 +3,54 @@ package sim
 import (
 	"slices"
 	"time"
+
+	"github.com/fairlead-io/fairlead"
 )
 
-// longUnsteady reports whether a process reached the database for two and a half leases before some
-// moment without being steady for one and a half: it joined anew or a beat failed again
-// and again. Such a process takes jobs back all the same. (The engine waits for three
-// leases, which it counts by its own looks.) Times in which it did not reach the
-// database, or stood still, count for half a lease at most.
+// firstSeen returns when a process first heard that it has a lease.
+func (l leases) firstSeen(process string) (first Instant, known bool) {
+	for _, n := range l.nodes {
+		if n.process == process && len(n.seen) > 0 && (!known || n.seen[0] < first) {
+			first, known = n.seen[0], true
+		}
+	}
+	return first, known
+}
+
+// steadyFor returns for how long the beats of a node had succeeded at a moment, if none
+// failed until another one: since it sent the first of them after it joined or after one
+// had failed. It is zero if one failed in between.
+func (l leases) steadyFor(node fairlead.NodeID, at, until Instant) time.Duration {
+	n := l.nodes[node]
+	if n == nil {
+		return 0
+	}
+	last := Instant(0) // trouble
+	for _, d := range n.doubt {
+		switch {
+		case d <= at:
+			last = max(last, d)
+		case d <= until:
+			return 0
+		}
+	}
+	for i := 1; i < len(n.sent); i++ { // the first is the join
+		if n.sent[i] > last {
+			return max(0, at.Sub(n.sent[i]))
+		}
+	}
+	return 0
+}
+
+// longUnsteady reports whether a process may not have been trusted for three leases before
+// some moment: it joined anew or a beat failed again and again, and it was not steady for
+// two leases in between. In a steady stretch of two leases one of its looks, four per
+// lease, found it trusted. A time of more than half a lease without a sign ends the
+// stretch: nothing says that the process was steady in it, or that it looked. Of such a
+// time a lease counts, in which the process may have looked, and the half that it adds
+// for the rest.
+//
+// This is for histories that do not tell of looks.
 func (l leases) longUnsteady(process string, at Instant) bool {
 	type sign struct {
 		at      Instant
@@ -34,12 +75,16 @@ func (l leases) longUnsteady(process string, at Instant) bool {
 		if s.at > at {
 			continue
 		}
-		passed := min(before.Sub(s.at), l.length/2)
-		lasted, quiet, before = lasted+passed, quiet+passed, s.at
+		passed := before.Sub(s.at)
+		quiet += passed
+		if passed > l.length/2 {
+			passed, quiet = min(passed, l.length*3/2), 0
+		}
+		lasted, before = lasted+passed, s.at
 		switch {
-		case quiet >= l.length*3/2:
+		case quiet >= l.length*2:
 			return false
-		case lasted >= l.length*5/2:
+		case lasted >= l.length*unsteadyLeases:
 			return true
 		case s.trouble:
 			quiet = 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -57,7 +58,7 @@ func checkClaims(t *testing.T, limit fairlead.Limit) {
 		}
 		return ready[random.IntN(len(ready))].ID
 	}
-	for range 1500 {
+	for range tier.Size(t, 250, 1500, "plays for longer") {
 		s := stores[random.IntN(len(stores))]
 		clock.Advance(time.Duration(random.IntN(2000)) * time.Millisecond)
 		id := int64(0)

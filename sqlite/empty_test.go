@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"regexp"
+	"strings"
+	"sync"
 
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -29,7 +31,7 @@ func empty(s storetest.Store) error {
 	if err := storetest.TooMuch(jobs, lanes); err != nil {
 		return err
 	}
-	tables, err := passing(ctx, tx)
+	tables, err := filled(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -44,9 +46,35 @@ func empty(s storetest.Store) error {
 	return tx.Commit()
 }
 
-// passing names the tables whose rows come and go.
-func passing(ctx context.Context, tx *sql.Tx) (names []string, err error) {
-	rows, err := tx.QueryContext(ctx, "select name from sqlite_master where type = 'table'")
+// filled names the tables with rows that come and go.
+func filled(ctx context.Context, tx *sql.Tx) ([]string, error) {
+	looking.Lock()
+	defer looking.Unlock()
+	if look == "" {
+		tables, err := names(ctx, tx, "select name from sqlite_master where type = 'table'")
+		if err != nil {
+			return nil, err
+		}
+		var looks []string
+		for _, table := range tables {
+			if !lasting.MatchString(table) {
+				looks = append(looks, fmt.Sprintf("select '%[1]s' where exists (select 1 from %[1]s)", table))
+			}
+		}
+		look = strings.Join(looks, " union all ")
+	}
+	return names(ctx, tx, look)
+}
+
+// look finds the tables with rows. It is the same for all databases.
+var (
+	looking sync.Mutex
+	look    string
+)
+
+// names returns what a query finds.
+func names(ctx context.Context, tx *sql.Tx, query string) (found []string, err error) {
+	rows, err := tx.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +84,7 @@ func passing(ctx context.Context, tx *sql.Tx) (names []string, err error) {
 		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
-		if !lasting.MatchString(name) {
-			names = append(names, name)
-		}
+		found = append(found, name)
 	}
-	return names, rows.Err()
+	return found, rows.Err()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -138,6 +139,7 @@ func TestPrefixesKeepStoresApart(t *testing.T) {
 }
 
 func TestCallsEndWithTheirTime(t *testing.T) {
+	tier.Long(t, "waits for a timeout of the store")
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	open(t, file, sqlite.Options{})
 	s := open(t, file, sqlite.Options{QueryTimeout: time.Second})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -85,6 +86,7 @@ func workUntilKilled(file string) error {
 // TestAKilledProcessLeavesAConsistentFile: what was acknowledged is there, and
 // every job is in one place.
 func TestAKilledProcessLeavesAConsistentFile(t *testing.T) {
+	tier.Long(t, "kills processes")
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	open(t, file, sqlite.Options{}) // another process has the file open all the time
 	for range 3 {

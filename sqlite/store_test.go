@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -70,6 +71,10 @@ func TestStore(t *testing.T) {
 				return begin(t, store.DB(), store)
 			},
 			SerialWrites: true,
+			Lacks: map[storetest.Need]string{
+				storetest.OtherWriters: "SQLite has one writer at a time, every other one waits for it",
+				storetest.LockWaits:    "every write waits for the one before it",
+			},
 		}
 	})
 }
@@ -79,6 +84,7 @@ func TestStore(t *testing.T) {
 // what it writes is the same as in a file. What its tests left is removed with
 // its verbs, because it caches what no other process could have changed.
 func TestStoreInMemory(t *testing.T) {
+	tier.Long(t, "repeats the contract in memory")
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		clock := newClock()
 		store := open(t, "sqlite://:memory:", sqlite.Options{Clock: clock.Now})
@@ -86,6 +92,12 @@ func TestStoreInMemory(t *testing.T) {
 			Open:         func(testing.TB) storetest.Store { return store },
 			Advance:      clock.Advance,
 			SerialWrites: true,
+			Lacks: map[storetest.Need]string{
+				storetest.OtherWriters:   "SQLite has one writer at a time, every other one waits for it",
+				storetest.LockWaits:      "every write waits for the one before it",
+				storetest.Transactions:   "a transaction holds the only connection",
+				storetest.OtherProcesses: "a database in memory belongs to one process",
+			},
 		}
 	}, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling,
 		storetest.Interleaving, storetest.Planning, storetest.Contention)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
@@ -58,6 +59,7 @@ func TestAFullDiskFailsForNow(t *testing.T) {
 }
 
 func TestVerbsOnALockedFileFailForNow(t *testing.T) {
+	tier.Long(t, "waits for a timeout of each verb")
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	s, hasty := openAt(t, path, Options{}), openAt(t, path, Options{QueryTimeout: 100 * time.Millisecond, NoMigrate: true})
 	storetest.RunUnavailable(t, s, storetest.Outage{Reads: true, Store: hasty, Begin: func(t *testing.T) {

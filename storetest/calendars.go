@@ -99,11 +99,11 @@ func testCalendars(c *chapter) {
 		f.equal("the calendars", f.calendars(), []schedule.Calendar{kept})
 	})
 	c.test("of a deletion and a schedule that comes to name it one wins", func(f *fixture) {
-		for range 10 {
+		for range f.rounds(10) {
 			f.calendar(schedule.Calendar{Name: "c"})
 			s := f.hourly("s", keepingC)
 			f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
-			g := f.elsewhere()
+			g := f.other()
 			var put, remove error
 			together(
 				func() { s, put = f.store.PutSchedule(f.ctx(), s, false) },

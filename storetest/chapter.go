@@ -8,31 +8,57 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// chapter is the tests of one verb. They run one after the other, each on an
+// chapter is the clauses about one verb. They run one after the other, each on an
 // empty database.
 type chapter struct {
-	t     *testing.T
-	shelf *shelf
+	t        *testing.T // nil while the clauses are only listed
+	shelf    *shelf
+	contract *contract
+	title    string
+	reason   string // why the next clause is long, if it is
 }
 
 // runChapter runs a chapter beside the others.
-func runChapter(t *testing.T, shelf *shelf, name string, tests func(*chapter)) {
-	t.Run(name, func(t *testing.T) {
+func runChapter(t *testing.T, shelf *shelf, contract *contract, one titled) {
+	t.Run(one.title, func(t *testing.T) {
 		t.Parallel()
-		tests(&chapter{t: t, shelf: shelf})
+		one.tests(&chapter{t: t, shelf: shelf, contract: contract, title: one.title})
 	})
+}
+
+// long leaves the clause that follows to the second tier, as in
+// c.long("waits for a timeout of the server").test(…).
+func (c *chapter) long(reason string) *chapter {
+	marked := *c
+	marked.reason = reason
+	return &marked
 }
 
 // test checks one sentence on an empty database.
 func (c *chapter) test(sentence string, check func(f *fixture)) {
+	one := clause{c.title, sentence}
+	if c.t == nil {
+		c.contract.clauses = append(c.contract.clauses, one)
+		return
+	}
 	c.t.Run(sentence, func(t *testing.T) {
-		f := c.shelf.take().within(t)
-		check(f)
-		if !t.Failed() && f.empty() == nil {
-			c.shelf.putBack(f)
+		c.contract.meet(one)
+		if c.reason != "" {
+			tier.Long(t, c.reason)
 		}
+		f := c.shelf.take().within(t)
+		defer func() { // also if the clause does not apply
+			if t.Skipped() && !*f.inapplicable {
+				t.Error("the clause skipped itself, but the harness lacks nothing that it needs")
+			}
+			if !t.Failed() && f.empty() == nil {
+				c.shelf.putBack(f)
+			}
+		}()
+		check(f)
 	})
 }
 

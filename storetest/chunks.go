@@ -146,12 +146,19 @@ type titled struct {
 	tests func(*chapter)
 }
 
-// Run checks that a store does what it has to: all of it, or the given chunks.
+// Run checks that a store does what it has to: all of it, or the given chunks. It fails if a
+// clause neither runs, nor is left to the second tier, nor needs something that the
+// harness declares to lack.
 func Run(t *testing.T, open Opener, chunks ...Chunk) {
-	shelf := newShelf(t, open)
-	for _, chapter := range chapters() {
-		if len(chunks) == 0 || slices.Contains(chunks, chapter.chunk) {
-			runChapter(t, shelf, chapter.title, chapter.tests)
-		}
+	shelf, wanted := newShelf(t, open), chaptersOf(chunks)
+	contract := read(wanted)
+	t.Cleanup(func() { contract.check(t) })
+	for _, each := range wanted {
+		runChapter(t, shelf, contract, each)
 	}
+}
+
+// chaptersOf returns the chapters of the given chunks, or all of them.
+func chaptersOf(chunks []Chunk) []titled {
+	return slices.DeleteFunc(chapters(), func(each titled) bool { return len(chunks) > 0 && !slices.Contains(chunks, each.chunk) })
 }

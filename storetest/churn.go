@@ -30,8 +30,9 @@ const idle = 2 * time.Millisecond
 
 // testChurn runs the cluster until every job has ended.
 func testChurn(f *fixture) {
-	const workers, enqueuers, jobs = 16, 2, 2000
-	c := &churn{fixture: f, ledger: newLedger(), total: jobs, over: make(chan struct{})}
+	const workers, enqueuers = 16, 2
+	jobs := f.size(120, 2000, "runs the cluster for seconds")
+	c := &churn{fixture: f, ledger: newLedger(), total: int64(jobs), over: make(chan struct{})}
 	var once sync.Once
 	var failure error
 	c.stop = func(err error) {

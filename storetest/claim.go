@@ -88,9 +88,7 @@ func testClaim(c *chapter) {
 		})
 	})
 	c.test("a job that an open transaction has locked is passed over", func(f *fixture) {
-		if f.SerialWrites {
-			f.Skip("whoever wants to claim waits for the transaction")
-		}
+		f.needs(OtherWriters)
 		locked, free := with(keyed("k"), priority(9)), plain()
 		f.enqueue(locked, free)
 		tx, node := f.begin(), f.join()

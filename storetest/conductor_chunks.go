@@ -124,9 +124,10 @@ func testChunks(c *chapter) {
 	})
 	c.test("two thousand chunks are read a page at a time", func(f *fixture) {
 		b := f.batch()
-		const all, page = 2000, 300
-		for i := 0; i < all; i += 100 {
-			chunks := make([]batch.Chunk, 100)
+		all := f.size(60, 2000, "stores two thousand chunks")
+		page := all * 3 / 20
+		for i := 0; i < all; i += all / 20 {
+			chunks := make([]batch.Chunk, all/20)
 			for k := range chunks {
 				chunks[k] = chunk(i+k+1, 1)
 			}

@@ -86,7 +86,7 @@ func testConductorRaces(c *chapter) {
 	c.test("of a recall and a claim at once each job is taken by one", func(f *fixture) {
 		b, p := f.opened(40)
 		g, node := f.elsewhere(), f.join()
-		for range 8 {
+		for range f.rounds(8) {
 			f.letOut(b, p)
 			var recalled []int64
 			var claimed []*fairlead.Job

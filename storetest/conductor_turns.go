@@ -20,11 +20,12 @@ func testTurns(c *chapter) {
 		f.equal("whose turn it is", f.turns(f.join(), 8), []int64{large.ID, small.ID, large.ID, small.ID, large.ID, small.ID, large.ID, large.ID})
 	})
 	c.test("no task has missed its start because it waited for its turn", func(f *fixture) {
-		b, _ := f.opened(200)
+		tasks := f.size(40, 200, "has more tasks")
+		b, _ := f.opened(tasks)
 		f.release(b)
 		f.Advance(time.Minute)
 		node := f.join()
-		for range 200 {
+		for range tasks {
 			if job := f.claimTask(node); driver.MissedStart(job) {
 				f.Fatalf("a task that was to start by %v, made at %v, has missed it", job.StartBy, job.CreatedAt)
 			}

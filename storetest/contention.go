@@ -24,7 +24,7 @@ func (f *fixture) processes(n int) []*fixture {
 func testContention(c *chapter) {
 	c.test("trap 16: claimers at once take a prefix of the order, each of them in order", func(f *fixture) {
 		const claimers = 16
-		jobs := mixed(1200, 20, f.now(), rand.New(rand.NewPCG(5, 6)))
+		jobs := mixed(f.size(250, 1200, "claims for longer"), 20, f.now(), rand.New(rand.NewPCG(5, 6)))
 		f.enqueue(jobs...)
 		order := ids(inTurn(jobs))
 		processes := f.processes(4)
@@ -62,7 +62,8 @@ func testContention(c *chapter) {
 // testMelee lets everybody do everything to the same few jobs. A job must stay
 // in exactly one place.
 func testMelee(f *fixture) {
-	const fighters, blows = 8, 40
+	const fighters = 8
+	blows := f.size(10, 40, "fights for longer")
 	jobs := many(5, keyed(""))
 	for i, job := range jobs {
 		job.Key = fmt.Sprint("key ", i)

@@ -189,7 +189,7 @@ func testExtendLate(c *chapter) {
 		f.equal("it waits", f.get(one).State == fairlead.Waiting, err == nil)
 	})
 	c.test("of Extend and an answer at once both or the answer alone counts", func(f *fixture) {
-		for range 5 {
+		for range f.rounds(5) {
 			job := f.in(fairlead.Waiting)
 			errs := f.rivals(4, func(i int, store Store) error {
 				if i%2 == 0 {
@@ -209,7 +209,7 @@ func testExtendLate(c *chapter) {
 		}
 	})
 	c.test("of Extend and the move to waiting at once neither is lost", func(f *fixture) {
-		for range 5 {
+		for range f.rounds(5) {
 			job := f.running()
 			for _, err := range f.rivals(2, func(i int, store Store) error {
 				if i == 0 {

@@ -182,7 +182,7 @@ func testFair(c *chapter) {
 		f.order("", fairlead.OrderFair)
 		f.declare(fairlead.Tenant{Name: "top", Weight: 3})
 		jobs := many(60, forTenant("solo"))
-		for i := range 290 {
+		for i := range f.size(32, 290, "has more tenants than a claim reads at once") {
 			name := fmt.Sprint("child ", i)
 			f.declare(fairlead.Tenant{Name: name, Parent: "top"})
 			jobs = append(jobs, many(2, forTenant(name))...)

@@ -11,12 +11,17 @@ import (
 // testFairContention lets nodes of several processes claim at once, while both tenants
 // have more jobs than are claimed.
 func testFairContention(f *fixture) {
-	const starts, nodes, most = 10_000, 4, 50
+	const nodes = 4
+	starts := f.size(200, 10_000, "measures the shares more exactly")
+	most, tolerance := 10, 0.2
+	if starts == 10_000 {
+		most, tolerance = 50, 0.05
+	}
 	f.order("", fairlead.OrderFair)
 	f.declare(fairlead.Tenant{Name: "heavy", Weight: 3})
 	for range 3 {
-		f.enqueue(many(0.1*starts, forTenant("light"))...)
-		f.enqueue(many(0.27*starts, forTenant("heavy"))...)
+		f.enqueue(many(starts/10, forTenant("light"))...)
+		f.enqueue(many(starts*3/10, forTenant("heavy"))...)
 	}
 	var counting sync.Mutex
 	all, byTenant := 0, map[string]int{}
@@ -44,7 +49,7 @@ func testFairContention(f *fixture) {
 	}
 	together(claimers...)
 	f.ok(first(errs))
-	if part := float64(byTenant["heavy"]) / starts; math.Abs(part/0.75-1) > 0.05 {
+	if part := float64(byTenant["heavy"]) / float64(starts); math.Abs(part/0.75-1) > tolerance {
 		f.Errorf("the starts are %v, want 3 : 1", byTenant)
 	}
 }

@@ -30,14 +30,14 @@ type fairTenant struct {
 
 // testFairRandom compares what a node claims with what tenants are entitled to, job by job.
 func testFairRandom(f *fixture) {
-	for seed := range uint64(6) {
+	for seed := range uint64(f.size(2, 6, "draws more tenants and jobs")) {
 		w := &fairWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 24)), node: f.join(), tenants: map[string]*fairTenant{}}
 		w.declareAll(seed)
-		for step := range 12 {
+		for step := range f.size(3, 12, "draws more claims") {
 			if step%3 == 0 {
 				w.fill(seed)
 			}
-			most := 1 + w.lot.IntN(30)
+			most := 1 + w.lot.IntN(f.size(10, 30, "draws larger claims"))
 			want := w.choose(most)
 			claimed := f.claimAs(driver.Claim{Node: w.node, Scope: everything(w.kinds(seed)...), Max: most})
 			got := ids(claimed)
@@ -76,7 +76,7 @@ func (w *fairWorld) declareAll(seed uint64) {
 // runs out of them: a store may not notice at once, because it did not have to look.
 func (w *fairWorld) fill(seed uint64) {
 	var jobs []*fairlead.Job
-	for i := range 200 {
+	for i := range w.size(150, 200, "draws more jobs") {
 		tenant := fmt.Sprint("tenant ", seed, " ", i%len(w.tenants))
 		jobs = append(jobs, with(forTenant(tenant), inQueue(w.queue), ofKind(w.kinds(seed)[w.lot.IntN(2)]), priority(w.lot.IntN(2)*w.lot.IntN(2))))
 	}

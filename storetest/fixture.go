@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // fixture is what a test works on: a database, a store on it, and small verbs
@@ -25,18 +26,46 @@ type fixture struct {
 	outer *testing.T // owns what the test opens
 	store Store
 	own   bool // stores make the tokens of their nodes, and speak for no others
+
+	partner      *Store // of a second process, once the clause has asked for it
+	inapplicable *bool  // set once the clause turns out to need something that the harness lacks
 }
 
 // lease is long enough for everything that does not test leases.
 const lease = time.Hour
 
 func (f *fixture) within(t *testing.T) *fixture {
-	return &fixture{TB: t, Harness: f.Harness, outer: t, store: f.store, own: f.own}
+	return &fixture{TB: t, Harness: f.Harness, outer: t, store: f.store, own: f.own, partner: new(Store), inapplicable: new(bool)}
 }
 
 // elsewhere is the same database as another process sees it.
 func (f *fixture) elsewhere() *fixture {
-	return &fixture{TB: f.TB, Harness: f.Harness, outer: f.outer, store: f.Open(f.outer), own: f.own}
+	g := *f
+	g.store = f.Open(f.outer)
+	return &g
+}
+
+// other returns a second process, the same one for the whole clause.
+func (f *fixture) other() *fixture {
+	if *f.partner == nil {
+		*f.partner = f.Open(f.outer)
+	}
+	g := *f
+	g.store = *f.partner
+	return &g
+}
+
+// size returns quick in the first tier and full in the second.
+func (f *fixture) size(quick, full int, reason string) int {
+	f.Helper()
+	return tier.Size(f.outer, quick, full, reason)
+}
+
+// rounds returns how often a clause tries a race.
+func (f *fixture) rounds(full int) int {
+	f.Helper()
+	const few = 4
+	return f.size(few, full, "tries the race more often, for the unlucky order of events")
 }
 
 // ctx is for calls of the test. Unless it says otherwise every store speaks for every
@@ -387,7 +416,7 @@ func together(functions ...func()) {
 // returns their errors.
 func (f *fixture) rivals(n int, do func(i int, store Store) error) []error {
 	f.Helper()
-	stores := []Store{f.store, f.elsewhere().store}
+	stores := []Store{f.store, f.other().store}
 	errs, functions := make([]error, n), make([]func(), n)
 	for i := range functions {
 		functions[i] = func() { errs[i] = do(i, stores[i%2]) }

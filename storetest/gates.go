@@ -311,7 +311,7 @@ func testParked(c *chapter) {
 		f.equal("who is named", gate.By, ids(jobs[:5]))
 	})
 	c.test("trap 20: a full gate with many jobs hides no others", func(f *fixture) {
-		jobs := many(3000, behind("g"))
+		jobs := many(f.size(250, 3000, "parks more jobs than a claim looks at"), behind("g"))
 		f.enqueue(jobs...)
 		other := f.enqueue(plain())
 		f.wantClaim(f.join(), everything(), jobs[0], other)
@@ -359,7 +359,7 @@ func testGateRaces(c *chapter) {
 	})
 	c.test("trap 21: a place is not lost between one that ends and one that comes", func(f *fixture) {
 		node := f.join()
-		for range 20 {
+		for range f.rounds(20) {
 			running := f.enqueue(with(behind("g")))
 			claimed, next := f.claimThe(running, node), with(behind("g"))
 			f.ok(fairlead.NormalizeJobs([]*fairlead.Job{next}))
@@ -376,7 +376,8 @@ func testGateRaces(c *chapter) {
 		}
 	})
 	c.test("jobs that come and go at once never have more places than there are", func(f *fixture) {
-		const places, rounds = 2, 40
+		const places = 2
+		rounds := f.rounds(40)
 		f.perKey(kind, places)
 		node := f.join()
 		errs := f.rivals(4, func(i int, store Store) error {
@@ -412,7 +413,7 @@ func testGateRaces(c *chapter) {
 			return nil
 		})
 		f.ok(first(errs))
-		for f.tally(fairlead.Filter{})[fairlead.Succeeded] < 4*rounds {
+		for f.tally(fairlead.Filter{})[fairlead.Succeeded] < int64(4*rounds) {
 			var claimed []*fairlead.Job
 			f.eventually("what is left is claimed", func() bool { // news of the other process may be under way
 				claimed = f.claim(node, 10)

@@ -24,15 +24,55 @@ type Harness struct {
 	// there is too much, see TooMuch: the next test then gets a new database. If
 	// it is nil, the store's verbs remove what they can, which takes far longer.
 	Empty func(s Store) error
-	// Begin starts a caller's own transaction on the store's database. If it is
-	// nil, what needs one is skipped.
+	// Begin starts a caller's own transaction on the store's database. It is nil if
+	// the harness lacks [Transactions].
 	Begin func(t testing.TB, s Store) Transaction
 	// SerialWrites says that the database has one writer at a time: while a
-	// transaction that wrote is open, every other write waits for its end.
+	// transaction that wrote is open, every other write waits for its end. It is set if
+	// the harness lacks [OtherWriters].
 	SerialWrites bool
-	// Waiting counts the statements on this database that wait for a lock now. If it
-	// is nil, what needs to know is skipped.
+	// Waiting counts the statements on this database that wait for a lock now. It is nil
+	// if the harness lacks [LockWaits].
 	Waiting func() int
+	// Lacks gives the reason for everything that clauses need and this database does not
+	// have. Those clauses do not apply to it. No other clause may be skipped.
+	Lacks map[Need]string
+}
+
+// Need is something that some clauses need of a database.
+type Need string
+
+// What a database may lack.
+const (
+	// Transactions are transactions of callers.
+	Transactions Need = "transactions of callers"
+	// OtherWriters are writes next to an open transaction that wrote.
+	OtherWriters Need = "other writers"
+	// LockWaits tell whether a statement waits for a lock.
+	LockWaits Need = "lock waits"
+	// OtherProcesses open the database a second time.
+	OtherProcesses Need = "other processes"
+)
+
+// check returns an error if what the harness has and what it declares to lack differ.
+func (h *Harness) check() error {
+	for need, missing := range map[Need]bool{Transactions: h.Begin == nil, OtherWriters: h.SerialWrites, LockWaits: h.Waiting == nil} {
+		if declared := h.Lacks[need] != ""; declared != missing {
+			return fmt.Errorf("the harness lacks %s: %t, declares this with a reason in Lacks: %t", need, missing, declared)
+		}
+	}
+	return nil
+}
+
+// needs ends a clause that does not apply to the harness.
+func (f *fixture) needs(needs ...Need) {
+	f.Helper()
+	for _, need := range needs {
+		if reason, lacks := f.Lacks[need]; lacks {
+			*f.inapplicable = true
+			f.Skipf("needs %s: %s", need, reason)
+		}
+	}
 }
 
 // Transaction is a caller's own transaction and what the store does in it.

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/hold"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -22,7 +23,8 @@ const IdleRounds = 3
 // limit if there is one.
 func EmptyLanesCostNothing(t *testing.T, reads func(t *testing.T, lanes int, limit *fairlead.Limit) int64) {
 	t.Helper()
-	const few, many, slack = 20, 20_000, 50
+	const few, slack = 20, 50
+	many := tier.Size(t, 1000, 20_000, "has more lanes")
 	for name, limit := range map[string]*fairlead.Limit{
 		"without limits":       nil,
 		"under a global limit": {Scope: fairlead.LimitGlobal, MaxRunning: 100},

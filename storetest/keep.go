@@ -207,7 +207,7 @@ func testPrune(c *chapter) {
 		f.equal("how many are removed", []int{prune(f, all, 3), prune(f, all, 5), prune(f, all, 5)}, []int{3, 3, 0})
 	})
 	c.test("successes that are old go, however many younger ones with smaller ids there are", func(f *fixture) {
-		const young = 4001
+		young := f.size(250, 4001, "keeps more jobs than a call of Prune looks at")
 		f.enqueue(many(young)...)
 		old := f.enqueue(with(inQueue("early")))
 		f.settle(to(fairlead.Succeed, f.claimAs(driver.Claim{Node: f.join(), Scope: &driver.Scope{Kinds: everything().Kinds, Queues: []string{"early"}}, Max: 1})[0]))
@@ -219,10 +219,10 @@ func testPrune(c *chapter) {
 		f.settle(late...)
 		f.equal("how many are removed", []int{prune(f, all, 10), prune(f, all, 10)}, []int{1, 0})
 		f.wantGone(old)
-		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: young})
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: int64(young)})
 	})
 	c.test("many at once remove each job once", func(f *fixture) {
-		jobs := many(60)
+		jobs := many(f.size(20, 60, "removes more jobs at once"))
 		f.enqueue(jobs...)
 		for _, job := range jobs {
 			f.ok(f.store.Cancel(f.ctx(), job.ID, ""))

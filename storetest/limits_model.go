@@ -43,7 +43,7 @@ var (
 )
 
 func testLimitsModel(c *chapter) {
-	c.play(func(f *fixture, rt *rapid.T) {
+	c.play(5, func(f *fixture, rt *rapid.T) {
 		m := &limitsModel{
 			fixture: f, held: map[int64]*fairlead.Job{}, waiting: map[int64]bool{},
 			rules: map[ruledScope]*rule{}, parents: map[string]string{},

@@ -13,16 +13,8 @@ import (
 // beginLocking begins a transaction of a caller whose locks others meet.
 func (f *fixture) beginLocking() Transaction {
 	f.Helper()
-	f.needsWaiting()
-	return f.beginWriting()
-}
-
-// needsWaiting skips a test that has to know whether a call waits for another.
-func (f *fixture) needsWaiting() {
-	f.Helper()
-	if f.SerialWrites || f.Waiting == nil {
-		f.Skip("every other write waits, or whether it does is not known")
-	}
+	f.needs(OtherWriters, LockWaits)
+	return f.begin()
 }
 
 // replaceIn begins a transaction that replaces the job with a key, and so has it locked
@@ -155,7 +147,7 @@ func testHeldBatches(c *chapter) {
 		},
 	} {
 		c.test(named("Prune passes over a batch", name, "while another acts upon it"), func(f *fixture) {
-			f.needsWaiting()
+			f.needs(OtherWriters, LockWaits)
 			held := old(f)
 			f.Advance(time.Second)
 			free := old(f)

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // model plays random verbs on a store and on the oracle, and compares them
@@ -30,7 +32,7 @@ type model struct {
 const half = 500 * time.Microsecond
 
 func testModel(c *chapter) {
-	c.play(func(f *fixture, rt *rapid.T) {
+	c.play(5, func(f *fixture, rt *rapid.T) {
 		m := &model{fixture: f, oracle: newOracle(f.now())}
 		m.Join(rt)
 		rt.Repeat(m.steps())
@@ -38,10 +40,17 @@ func testModel(c *chapter) {
 	})
 }
 
-// play plays a model again and again on an emptied database.
-func (c *chapter) play(model func(f *fixture, rt *rapid.T)) {
+// play plays a model again and again on an emptied database: so many times in the first
+// tier.
+func (c *chapter) play(plays int, model func(f *fixture, rt *rapid.T)) {
+	one := clause{chapter: c.title}
+	if c.t == nil {
+		c.contract.clauses = append(c.contract.clauses, one)
+		return
+	}
+	c.contract.meet(one)
 	base := c.shelf.take().within(c.t)
-	over := budget()
+	over := budget(c.t, plays)
 	rapid.Check(c.t, func(rt *rapid.T) {
 		if over() {
 			return
@@ -62,13 +71,19 @@ func (c *chapter) play(model func(f *fixture, rt *rapid.T)) {
 	})
 }
 
-// budget returns a function that reports whether the model has played for two seconds,
-// which is enough for every day. With -rapid.checks it plays as many as that says.
-func budget() (over func() bool) {
-	asked := false
-	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
-	end := time.Now().Add(2 * time.Second)
-	return func() bool { return !asked && time.Now().After(end) }
+// budget returns a function that reports whether the model has been played often enough. With
+// -rapid.checks it is played as often as that says.
+func budget(t *testing.T, plays int) (over func() bool) {
+	played, end := 0, time.Now().Add(2*time.Second)
+	quick := func() bool { played++; return played > plays }
+	full := func() bool { return time.Now().After(end) }
+	over = tier.Size(t, quick, full, "plays the model for two seconds")
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "rapid.checks" {
+			over = func() bool { return false }
+		}
+	})
+	return over
 }
 
 // steps are the verbs by name. What makes jobs move is there several times, to

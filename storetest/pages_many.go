@@ -14,7 +14,7 @@ import (
 // that a list by time looks for the ids of that time first.
 func testManyPages(c *chapter) {
 	c.test("pages and counts of many jobs are those that the filter chooses, whatever it chooses by", func(f *fixture) {
-		hours := f.fillHours(3, 500)
+		hours := f.fillHours(3, f.size(10, 500, "has more jobs than a page goes through"))
 		all := f.find(fairlead.Filter{Limit: 100_000})
 		failed, ended := []fairlead.State{fairlead.Failed}, []fairlead.State{fairlead.Succeeded, fairlead.Failed}
 		live := []fairlead.State{fairlead.Ready, fairlead.Scheduled, fairlead.Running}
@@ -46,9 +46,9 @@ func testManyPages(c *chapter) {
 			{FinishedFrom: hours[0]},
 			{FinishedFrom: hours[0], States: ended},
 			{FinishedFrom: hours[1], From: hours[1]},
-			{FinishedFrom: hours[1], Below: all[1000].ID},
-			{From: hours[1], Below: all[1000].ID},
-			{Below: all[1000].ID, States: failed},
+			{FinishedFrom: hours[1], Below: all[len(all)/2].ID},
+			{From: hours[1], Below: all[len(all)/2].ID},
+			{Below: all[len(all)/2].ID, States: failed},
 		} {
 			var want []int64
 			tally := map[fairlead.State]int64{}
@@ -58,8 +58,8 @@ func testManyPages(c *chapter) {
 					tally[job.State]++
 				}
 			}
-			filter.Limit = 700
-			if len(want) <= 100 {
+			filter.Limit = len(all) / 3
+			if len(want) <= len(all)/20 {
 				filter.Limit = 5 // the smaller the page, the smaller the part that it goes through
 			}
 			if got := f.follow(filter); !slices.Equal(got, want) {
@@ -118,9 +118,9 @@ func (f *fixture) fillHours(hours, jobs int) (began []time.Time) {
 	f.ok(err)
 	for hour := range hours {
 		began = append(began, f.now())
-		made := slices.Concat(many(jobs, forTenant("x")), many(60, forTenant("y")), many(30, ofKind("other"), forTenant("y")),
-			many(20, forTenant("z"), notBefore(f.now().Add(1000*time.Hour))))
-		for i := range 50 { // as many lanes
+		made := slices.Concat(many(jobs, forTenant("x")), many(jobs/8+5, forTenant("y")), many(jobs/16+3, ofKind("other"), forTenant("y")),
+			many(jobs/25+2, forTenant("z"), notBefore(f.now().Add(1000*time.Hour))))
+		for i := range jobs/10 + 1 { // as many lanes
 			made = append(made, with(forTenant(fmt.Sprint("tenant ", hour, " ", i)), keyed("shared")))
 		}
 		f.enqueue(made...)

@@ -22,7 +22,7 @@ type plannerModel struct {
 }
 
 func testPlannerModel(c *chapter) {
-	c.play(func(f *fixture, rt *rapid.T) {
+	c.play(2, func(f *fixture, rt *rapid.T) {
 		m := &plannerModel{
 			fixture: f, node: f.join(),
 			oracle: &plannerOracle{now: f.now(), schedules: map[int64]*knownSchedule{}, runs: map[int64]*knownRun{}},

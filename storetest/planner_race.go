@@ -30,7 +30,7 @@ func testPlannerRaces(c *chapter) {
 		g, node := f.elsewhere(), f.join()
 		s := f.plan("s")
 		f.tick(oneByOne)
-		for round := range 15 {
+		for round := range f.rounds(15) {
 			job := f.claimOne(node)
 			f.Advance(time.Second)
 			var settle, tick error
@@ -43,11 +43,11 @@ func testPlannerRaces(c *chapter) {
 			f.tick(oneByOne)
 			f.equal(fmt.Sprint("the active runs of round ", round), len(f.view(s).Active), 1)
 		}
-		f.equal("the number of runs", len(f.fires(s.ID)), 16)
+		f.equal("the number of runs", len(f.fires(s.ID)), 1+f.rounds(15))
 	})
 	c.test("trap 22: the clock and catching up at once make one run of an instant", func(f *fixture) {
 		s := f.plan("s")
-		for range 10 {
+		for range f.rounds(10) {
 			var made [8]int
 			f.ok(first(f.rivals(len(made), func(i int, store Store) error {
 				planned := byClock(f.now())
@@ -68,7 +68,7 @@ func testPlannerRaces(c *chapter) {
 	})
 	c.test("of a deletion and a tick at once no queued run is left behind", func(f *fixture) {
 		g := f.elsewhere()
-		for range 10 {
+		for range f.rounds(10) {
 			s := f.plan("s")
 			f.make(s, queued(f.now()))
 			var remove, tick error
@@ -89,7 +89,8 @@ func testPlannerRaces(c *chapter) {
 		}
 	})
 	c.test("of many that tick at once each instant of each schedule leads to one run", func(f *fixture) {
-		const schedules, instants, tickers = 200, 5, 8
+		const instants, tickers = 5, 8
+		schedules := f.size(25, 200, "has more schedules than a tick takes")
 		start := f.now()
 		for i := range schedules {
 			f.plan(fmt.Sprintf("s%03d", i))

@@ -148,7 +148,7 @@ func testReplaced(c *chapter) {
 	c.test("of a settlement and Cancel at once exactly one wins", func(f *fixture) {
 		g := f.elsewhere()
 		s := f.plan("s", dueAt(f.now().Add(time.Hour)))
-		for range 10 {
+		for range f.rounds(10) {
 			fire := f.make(s, byHand(f.now()))
 			job := f.started(fire)
 			var settled []fairlead.Settled

@@ -26,6 +26,9 @@ func newShelf(t *testing.T, open Opener) *shelf {
 
 func (s *shelf) create() *fixture {
 	harness := s.open(s.t)
+	if err := harness.check(); err != nil {
+		s.t.Fatal(err)
+	}
 	return &fixture{TB: s.t, Harness: harness, outer: s.t, store: harness.Open(s.t)}
 }
 

@@ -76,9 +76,7 @@ func testSweepRaces(c *chapter) {
 		f.equal("how often it was steered", f.theSweep(s.ID).Run, 2)
 	})
 	c.test("Checkpoint does not wait for whoever steers the sweep", func(f *fixture) {
-		if f.SerialWrites {
-			return // there is one lock for all
-		}
+		f.needs(OtherWriters)
 		s := f.cut(3)
 		f.employ(s.ID, 0, 1)
 		jobs := f.claim(f.join(), 2)
@@ -115,7 +113,7 @@ func testSweepRaces(c *chapter) {
 	c.test("of a run that loses its lease just now, nothing is stored once another has begun", func(f *fixture) {
 		s, job := f.sweeping()
 		g := f.elsewhere()
-		for round := range 15 {
+		for round := range f.rounds(15) {
 			before := f.shards(s.ID)[0].Mark
 			node := f.join()
 			var late, taken error

@@ -176,9 +176,7 @@ func testBehindTheLastClaim(c *chapter) {
 		f.claimThe(job, node)
 	})
 	c.test("trap 18: a job of a transaction that commits late is claimed next", func(f *fixture) {
-		if f.SerialWrites {
-			f.Skip("whoever wants to claim waits for the commit")
-		}
+		f.needs(OtherWriters)
 		tx := f.begin()
 		job := f.enqueueIn(tx, with(startBy(f.now().Add(-time.Second))))
 		node := advanced(f)

@@ -12,7 +12,7 @@ import (
 
 // testBatches are mishaps of size.
 func testBatches(c *chapter) {
-	c.test("Explain counts at most MaxAhead jobs that go first", func(f *fixture) {
+	c.long("stores twenty thousand jobs").test("Explain counts at most MaxAhead jobs that go first", func(f *fixture) {
 		f.joinIdle()
 		f.enqueue(many(fairlead.MaxAhead-1, behind("g"))...)
 		f.enqueue(many(fairlead.MaxAhead + 2)...)
@@ -24,7 +24,7 @@ func testBatches(c *chapter) {
 	})
 	c.test("of very many calendars the last that has changed is found", func(f *fixture) {
 		var last schedule.Calendar
-		for i := range 520 {
+		for i := range f.size(20, 520, "has more calendars than a tick looks at") {
 			last = f.calendar(schedule.Calendar{Name: fmt.Sprint("c", i)})
 		}
 		f.plan("s", keeping(last), f.later)
@@ -36,7 +36,7 @@ func testBatches(c *chapter) {
 		f.equal("how many were taken", taken, 1)
 	})
 	c.test("trap 23: ten thousand jobs go in one call, in order", func(f *fixture) {
-		const n = 10_000
+		n := f.size(240, 10_000, "stores ten thousand jobs")
 		jobs := many(n)
 		for i, job := range jobs {
 			job.Args = fmt.Appendf(nil, "%d", i)
@@ -46,10 +46,10 @@ func testBatches(c *chapter) {
 		if list := ids(jobs); !slices.IsSorted(list) || len(slices.Compact(list)) != n {
 			f.Fatal("the IDs do not ascend")
 		}
-		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: n})
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: int64(n)})
 		node := f.join()
 		for next := 0; next < n; {
-			claimed := f.claim(node, 2500)
+			claimed := f.claim(node, n/4)
 			var settlements []fairlead.Settlement
 			for _, job := range claimed {
 				if want := fmt.Sprint(next); string(job.Args) != want {
@@ -63,26 +63,28 @@ func testBatches(c *chapter) {
 			}
 			f.settle(settlements...)
 		}
-		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: n})
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: int64(n)})
 	})
 	c.test("trap 23: ten thousand jobs for later are promoted in chunks", func(f *fixture) {
-		const n = 10_000
+		n := f.size(250, 10_000, "stores ten thousand jobs")
+		chunk := n * 2 / 5
 		f.enqueue(many(n, notBefore(f.now().Add(time.Second)))...)
 		f.Advance(time.Second)
-		for left := n; left > 0; left -= 4000 {
-			promotion, err := f.store.Promote(f.ctx(), 4000)
+		for left := n; left > 0; left -= chunk {
+			promotion, err := f.store.Promote(f.ctx(), chunk)
 			f.ok(err)
-			f.equal("how many were moved", promotion.Moved, min(left, 4000))
+			f.equal("how many were moved", promotion.Moved, min(left, chunk))
 		}
-		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: n})
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: int64(n)})
 	})
 	c.test("trap 23: a thousand keyed jobs go in one call", func(f *fixture) {
-		jobs := many(1000)
+		jobs := many(f.size(100, 1000, "stores a thousand jobs"))
 		for i, job := range jobs {
 			job.Key = fmt.Sprint("key ", i)
 		}
 		f.enqueue(jobs...)
-		f.wantTaken(f.tryEnqueue(with(keyed("key 999"))), jobs[999])
+		last := jobs[len(jobs)-1]
+		f.wantTaken(f.tryEnqueue(with(keyed(last.Key))), last)
 	})
 }
 
@@ -115,7 +117,7 @@ func testCallersTransactions(c *chapter) {
 		f.equal("the lane", f.elsewhere().get(job).Kind, job.Kind)
 	})
 	c.test("trap 26: a transaction with more jobs than a block has ids", func(f *fixture) {
-		const n = 5000
+		n := f.size(140, 5000, "stores more jobs than a block has ids")
 		for _, commits := range []bool{false, true} {
 			tx, jobs := f.begin(), many(n)
 			f.enqueueIn(tx, jobs...)
@@ -126,7 +128,7 @@ func testCallersTransactions(c *chapter) {
 			}
 			f.ok(tx.Commit())
 		}
-		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 2 * n})
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: int64(2 * n)})
 	})
 	c.test("trap 26: two transactions enqueue to one new lane without waiting for each other", func(f *fixture) {
 		one := f.begin()
@@ -143,9 +145,7 @@ func testCallersTransactions(c *chapter) {
 		f.wantClaim(f.join(), everything(first.Kind), inTurn([]*fairlead.Job{f.get(first), f.get(second), f.get(third)})...)
 	})
 	c.test("trap 07: what an open transaction has locked does not hide or hold up the rest", func(f *fixture) {
-		if f.SerialWrites {
-			f.Skip("every other write waits, by design")
-		}
+		f.needs(OtherWriters)
 		locked, free := f.running(), f.running(inQueue("other"))
 		next := f.enqueue(plain())
 		tx := f.begin()

@@ -14,10 +14,9 @@ import (
 // testRaces are mishaps of two that do something at once. Each is tried a
 // number of times, for the unlucky order of events.
 func testRaces(c *chapter) {
-	const rounds = 15
 	c.test("trap 04: of a late beat and the reaper exactly one wins", func(f *fixture) {
 		g := f.elsewhere()
-		for range rounds {
+		for range f.rounds(15) {
 			job := f.enqueue(plain())
 			claimed := f.claimThe(job, f.joinFor(time.Minute))
 			f.Advance(time.Minute - time.Microsecond)
@@ -43,7 +42,7 @@ func testRaces(c *chapter) {
 	})
 	c.test("trap 05: a claim that races with its node's death loses no job", func(f *fixture) {
 		g := f.elsewhere()
-		for range rounds {
+		for range f.rounds(15) {
 			jobs, node := many(5), f.join()
 			f.enqueue(jobs...)
 			var claim, leave, reap error
@@ -68,7 +67,8 @@ func testRaces(c *chapter) {
 		}
 	})
 	c.test("trap 08: a job that moves about is cancelled all the same", func(f *fixture) {
-		jobs, node := many(80), f.join()
+		each := f.size(6, 20, "cancels more jobs")
+		jobs, node := many(4*each), f.join()
 		f.enqueue(jobs...)
 		var cancelling sync.WaitGroup
 		cancelling.Add(4)
@@ -79,7 +79,7 @@ func testRaces(c *chapter) {
 				return f.keepMoving(store, node, stop)
 			}
 			defer cancelling.Done()
-			for _, job := range jobs[i*20 : (i+1)*20] {
+			for _, job := range jobs[i*each : (i+1)*each] {
 				if err := store.Cancel(f.ctx(), job.ID, "enough"); err != nil {
 					return err
 				}
@@ -92,7 +92,7 @@ func testRaces(c *chapter) {
 	})
 	c.test("trap 28: of Prune and Reopen exactly one wins", func(f *fixture) {
 		g := f.elsewhere()
-		for range rounds {
+		for range f.rounds(15) {
 			job := f.in(fairlead.Cancelled, keyed("k"))
 			f.Advance(time.Hour)
 			var prune, reopen error
@@ -114,7 +114,7 @@ func testRaces(c *chapter) {
 		}
 	})
 	c.test("trap 29: of many that enqueue and finish one key no two hold it at once", func(f *fixture) {
-		g, node := f.elsewhere(), f.join()
+		g, node, rounds := f.elsewhere(), f.join(), f.rounds(15)
 		var problem atomic.Value
 		var workers []func()
 		for i := range 4 {
@@ -199,8 +199,8 @@ func finishOnly(f *fixture, store Store, node fairlead.NodeID, job *fairlead.Job
 // testPauseRace is trap 36: a pause decided from cached state comes too late.
 func testPauseRace(c *chapter) {
 	c.test("trap 36: once Pause has returned no claim takes another job, not even one under way", func(f *fixture) {
-		const jobs, claimers, more = 2000, 4, 3
-		f.enqueue(many(jobs)...)
+		const claimers, more = 4, 3
+		f.enqueue(many(f.size(280, 2000, "has enough jobs for a pause that comes late"))...)
 		var stop atomic.Bool
 		var claims atomic.Int64
 		errs := make([]error, claimers)

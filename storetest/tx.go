@@ -9,9 +9,7 @@ import (
 
 func (f *fixture) begin() Transaction {
 	f.Helper()
-	if f.Begin == nil {
-		f.Skip("callers have no transactions of their own here")
-	}
+	f.needs(Transactions)
 	return f.Begin(f.outer, f.store)
 }
 
@@ -45,9 +43,7 @@ func testTx(c *chapter) {
 		f.claimThe(job, node())
 	})
 	c.test("a job is not claimed before the commit", func(f *fixture) {
-		if f.SerialWrites {
-			f.Skip("nobody can write before the commit")
-		}
+		f.needs(OtherWriters)
 		node, tx := f.join(), f.begin()
 		job := f.enqueueIn(tx, plain())
 		f.wantClaim(node, everything())

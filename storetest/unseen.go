@@ -119,8 +119,8 @@ func testUnseenTasks(c *chapter) {
 		f.equal("how many are removed", f.pruneSoon(10), 0)
 	})
 	c.test("of those who prune and those who conduct at once none makes a task vanish", func(f *fixture) {
-		const tasks, rounds = 60, 4
-		for range rounds {
+		tasks := f.size(20, 60, "has more tasks")
+		for range f.size(2, 4, "tries more often") {
 			node := f.join()
 			b, p := f.opened(tasks)
 			f.letOut(b, p)

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -69,9 +68,7 @@ func (f *fixture) ruled() (all ruled) {
 }
 
 func testWhatIf(c *chapter) {
-	for seed := range whatIfSeeds() {
-		c.test(fmt.Sprintf("what was foreseen is what claims take after the change, with seed %d", seed), func(f *fixture) { testWhatIfHappens(f, seed) })
-	}
+	c.testSeeds("what was foreseen is what claims take after the change", testWhatIfHappens)
 	c.test("asking what would be changes nothing", func(f *fixture) {
 		node := f.joinKnowing(5, kind)
 		f.order("", fairlead.OrderFair)
@@ -192,7 +189,8 @@ func testWhatIfRefused(c *chapter) {
 	c.test("claims go on while many ask", func(f *fixture) {
 		node := f.joinKnowing(4, kind)
 		f.cap(fairlead.LimitGlobal, "", 1000)
-		f.enqueue(many(50)...)
+		claims := f.rounds(50)
+		f.enqueue(many(claims)...)
 		end := make(chan struct{})
 		asked := make(chan error, 4)
 		for range cap(asked) {
@@ -211,7 +209,7 @@ func testWhatIfRefused(c *chapter) {
 				}
 			}()
 		}
-		for range 50 {
+		for range claims {
 			jobs, err := f.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 1})
 			f.ok(err)
 			f.equal("how many were claimed", len(jobs), 1)

@@ -31,7 +31,7 @@ type instantOf struct {
 // testFiresHappen asks what a random change of a schedule or its calendar would do, makes
 // it, and lets time pass.
 func testFiresHappen(f *fixture, seed uint64) {
-	const instants = 50
+	instants := f.size(15, 50, "foresees more instants")
 	w := &firedWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 33)), client: schedule.NewClient(f.store), node: f.joinFor(100 * 366 * 24 * time.Hour)}
 	w.calendar = f.calendar(w.days(schedule.Calendar{Name: "c"}))
 	s, err := w.client.Put(f.ctx(), w.draw(schedule.Schedule{Name: "s", Job: *plain()}))

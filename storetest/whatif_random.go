@@ -12,8 +12,20 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// whatIfSeeds is how many random states the suite tries; FAIRLEAD_WHATIF_SEEDS asks for
-// more.
+// testSeeds adds a clause for each of some random states; FAIRLEAD_WHATIF_SEEDS asks for
+// more of them.
+func (c *chapter) testSeeds(sentence string, check func(f *fixture, seed uint64)) {
+	const few = 3
+	for seed := range whatIfSeeds() {
+		clauses := c
+		if seed >= few {
+			clauses = c.long("one more random state")
+		}
+		clauses.test(fmt.Sprintf("%s, with seed %d", sentence, seed), func(f *fixture) { check(f, seed) })
+	}
+}
+
+// whatIfSeeds returns how many random states the suite tries.
 func whatIfSeeds() uint64 {
 	const usual = 10
 	if n, err := strconv.ParseUint(os.Getenv("FAIRLEAD_WHATIF_SEEDS"), 10, 64); err == nil {

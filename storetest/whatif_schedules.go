@@ -17,9 +17,7 @@ func (f *fixture) whatFires(changes ...schedule.Change) (schedule.Forecast, erro
 }
 
 func testWhatIfFires(c *chapter) {
-	for seed := range whatIfSeeds() {
-		c.test(fmt.Sprintf("what was foreseen of instants is what becomes of them after the change, with seed %d", seed), func(f *fixture) { testFiresHappen(f, seed) })
-	}
+	c.testSeeds("what was foreseen of instants is what becomes of them after the change", testFiresHappen)
 	c.test("asking what would become of instants changes nothing", func(f *fixture) {
 		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.midnightly()

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/internal/window"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -31,6 +32,7 @@ type recutting struct {
 }
 
 func TestHoweverASweepIsCutEachItemIsDoneOnce(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		r := &recutting{scrubbing: newScrubbing(t), rt: rt}
 		r.fates = make([]fate, r.int(1, 300, "items"))

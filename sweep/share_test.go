@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -79,6 +80,7 @@ func rateOf(s sweep.Share) float64 {
 func TestTheSharesOfASweepAreNeverMoreThanItMayDo(t *testing.T) {
 	s := newScrubbing(t)
 	count := 0
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		count++
 		shards := rapid.IntRange(1, 5).Draw(rt, "shards")

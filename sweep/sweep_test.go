@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -32,10 +32,7 @@ func newScrubbing(t *testing.T) *scrubbing {
 	t.Helper()
 	s := &scrubbing{T: t}
 	begun := time.Now()
-	store, err := sqlite.OpenWith(t.Context(), filepath.Join(t.TempDir(), "jobs.db"), sqlite.Options{
-		Synchronous: "off", Clock: func() time.Time { return begun.Add(time.Duration(s.passed.Load())) },
-	})
-	s.ok(err)
+	store := sqlitetest.OpenWith(t, sqlite.Options{Clock: func() time.Time { return begun.Add(time.Duration(s.passed.Load())) }})
 	t.Cleanup(func() { _ = store.Close() })
 	s.store, s.client = store, sweep.NewClient(store)
 	s.node = s.join()

@@ -22,8 +22,8 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -49,10 +49,7 @@ func recorder(t *testing.T) (*tracetest.InMemoryExporter, trace.TracerProvider) 
 // service is a store with its API and a node that makes HTTP calls.
 func service(t *testing.T, provider trace.TracerProvider) (client *fairlead.Client, url string) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	guard, err := httpcall.NewGuard(nil, true)
 	if err != nil {
 		t.Fatal(err)

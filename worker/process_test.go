@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/worker"
 )
 
@@ -49,7 +50,8 @@ func TestMain(m *testing.M) {
 
 // A worker that is killed is reaped like a node: its jobs run elsewhere.
 func TestNothingIsLostWhenAWorkerIsKilled(t *testing.T) {
-	w := newWorld(t)
+	tier.Long(t, "kills a worker and waits for its lease to end")
+	w := newLosingWorld(t)
 	var ids []int64
 	for range 20 {
 		ids = append(ids, w.enqueue(&fairlead.Job{Kind: "k"}))

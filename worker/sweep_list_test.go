@@ -3,21 +3,17 @@ package worker_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // Source 002, data model: the list of users is part of the task, beside a URL.
 func TestAWorkerGoesOverAListThatIsStoredWithItsSweep(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	w := newWorldOn(t, store)
 	var mu sync.Mutex
 	texts := map[int64]string{}

@@ -8,7 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,11 +17,12 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/worker"
 )
@@ -44,20 +45,22 @@ const (
 	lease = time.Second
 )
 
-func newWorld(t *testing.T) *world {
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newWorldOn(t, store)
+func newWorld(t *testing.T) *world { return newWorldOn(t, sqlitetest.Open(t)) }
+
+// newWorldOn makes a world whose node keeps its own lease, however busy the machine is.
+func newWorldOn(t *testing.T, store server.Store) *world {
+	return newWorldWith(t, store, time.Minute)
 }
 
-func newWorldOn(t *testing.T, store server.Store) *world {
+// newLosingWorld makes a world whose node soon notices that a worker has lost its lease.
+func newLosingWorld(t *testing.T) *world { return newWorldWith(t, sqlitetest.Open(t), lease) }
+
+func newWorldWith(t *testing.T, store server.Store, nodeLease time.Duration) *world {
 	w := &world{T: t, store: store, client: fairlead.NewClient(store), sweeps: sweep.NewClient(store)}
 	quiet := slog.New(slog.DiscardHandler)
 	mux := fairlead.NewMux()
 	mux.Handle("housekeeper", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
-	node, err := engine.New(store, mux, engine.Options{Beat: beat, Lease: lease, Poll: 50 * time.Millisecond, Logger: quiet})
+	node, err := engine.New(store, mux, engine.Options{Beat: beat, Lease: nodeLease, Poll: 50 * time.Millisecond, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +143,7 @@ func one(options fairlead.HandlerOptions, work fairlead.HandlerFunc) *fairlead.M
 func TestHandlersRunRemotelyAsTheyDoOnANode(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (server.Store, error){
 		"SQLite": func(t *testing.T) (server.Store, error) {
-			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
+			return sqlitetest.Open(t), nil
 		},
 		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
 		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
@@ -209,8 +212,9 @@ func testHandlers(t *testing.T, w *world) {
 			t.Errorf("%s: %q, want %q (%s)", what, got, want, job.Error)
 		}
 	}
-	for range 4 {
-		if text := <-failed; !strings.Contains(text, "boom") && !strings.Contains(text, "never") && !strings.Contains(text, "ouch") && !strings.Contains(text, "deadline") {
+	for range 4 { // on a busy machine the server may end the slow one before the worker does
+		text := <-failed
+		if !slices.ContainsFunc([]string{"boom", "never", "ouch", "deadline", "canceled"}, func(cause string) bool { return strings.Contains(text, cause) }) {
 			t.Errorf("OnFailed got %s", text)
 		}
 	}
@@ -345,7 +349,8 @@ func TestAWorkerSurvivesARestartOfTheService(t *testing.T) {
 // A worker that cannot confirm its lease stops what it runs before others may
 // start it, and begins anew.
 func TestAWorkerFencesItselfAndJoinsAgain(t *testing.T) {
-	w := newWorld(t)
+	tier.Long(t, "a lease ends while it is watched")
+	w := newLosingWorld(t)
 	runs := make(chan *fairlead.Job, 10)
 	fenced := make(chan time.Time, 1)
 	w.start(one(fairlead.HandlerOptions{}, func(ctx context.Context, job *fairlead.Job) error {
@@ -417,7 +422,7 @@ func TestAWorkerThatIsRefusedGivesUp(t *testing.T) {
 // a minute away.
 func TestABacklogIsWorkedOffWithoutPauses(t *testing.T) {
 	w := newWorld(t)
-	jobs := make([]*fairlead.Job, 2000)
+	jobs := make([]*fairlead.Job, tier.Size(t, 300, 2000, "a large backlog"))
 	for i := range jobs {
 		jobs[i] = &fairlead.Job{Kind: "k"}
 	}

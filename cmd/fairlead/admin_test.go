@@ -4,10 +4,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/metrics"
 )
 
@@ -78,7 +78,7 @@ func TestTheAdminPortIsOpenToOthersOnlyOnPurpose(t *testing.T) {
 }
 
 func TestServeShowsItsMetrics(t *testing.T) {
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--admin-addr", ":0")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--admin-addr", ":0")
 	_, body := fetch(t, node.url+"/metrics", "")
 	for _, want := range []string{"fairlead_store_up 1", "fairlead_slots 32", `fairlead_store_seconds_count{statement="join"}`, "fairlead_slot_usage_ratio 0", "fairlead_build_info{"} {
 		if !strings.Contains(body, want) {

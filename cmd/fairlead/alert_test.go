@@ -9,9 +9,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // alarmed is a call that told of something.
@@ -62,7 +63,7 @@ func TestSomebodyIsToldOfRunsThatFailAndOfTheirRecovery(t *testing.T) {
 	}))
 	defer target.Close()
 	url, heard, refused := listener(t)
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms", "--allow-secret", "env:SERVE_ALERT_SECRET")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms", "--allow-secret", "env:SERVE_ALERT_SECRET")
 	schedule := node.send(t, "POST", "/api/v1/schedules", fmt.Sprintf(`{"name":"calls \"home\"","every":"1s","job":{"kind":"http","args":{"url":%q}},
 		"alert":{"url":%q,"on":["failures","recovery"],"failures":2,"signing_secret":"${env:SERVE_ALERT_SECRET}"}}`, target.URL, url))
 

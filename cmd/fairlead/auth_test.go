@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -56,7 +57,7 @@ func TestATokenInAFileTurnsAuthenticationOn(t *testing.T) {
 }
 
 func TestATokenInTheDatabaseTurnsAuthenticationOn(t *testing.T) {
-	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
+	db := sqlitetest.URL(t)
 	store, err := openStore(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)

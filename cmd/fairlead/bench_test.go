@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestBenchPrintsAResultThatProgramsCanRead(t *testing.T) {
@@ -95,6 +96,7 @@ func TestBenchSweepPrintsAResultThatProgramsCanRead(t *testing.T) {
 
 // Those parts run other processes of the program.
 func TestBenchSweepMeasuresRatesAndCalls(t *testing.T) {
+	tier.Long(t, "measures rates against the clock, in processes of its own")
 	t.Parallel()
 	for part, c := range map[string]struct {
 		flags string
@@ -181,6 +183,7 @@ func TestBenchRefusesNonsense(t *testing.T) {
 }
 
 func TestBenchTenantsPrintsALinePerPart(t *testing.T) {
+	tier.Long(t, "measures for seconds")
 	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
 	var stdout, stderr bytes.Buffer
 	args := []string{"bench", "tenants", "--db", db, "--jobs", "200", "--pairs", "1", "--seconds", "0.6", "--backlog", "300", "-o", "json"}
@@ -216,6 +219,9 @@ func TestBenchFairPrintsSharesAndWhatTheyCost(t *testing.T) {
 		"MySQL":      func(t *testing.T) string { return testdb.MySQL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "SQLite" {
+				tier.Long(t, "it is measured alike on every database")
+			}
 			var stdout, stderr bytes.Buffer
 			args := []string{"bench", "fair", "--db", database(t), "--jobs", "200", "--pairs", "1", "-o", "json"}
 			if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
@@ -238,6 +244,7 @@ func TestBenchFairPrintsSharesAndWhatTheyCost(t *testing.T) {
 }
 
 func TestBenchSchedulesMeasuresPunctualityAndRest(t *testing.T) {
+	tier.Long(t, "measures for seconds")
 	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
 	var stdout, stderr bytes.Buffer
 	args := []string{"bench", "schedules", "--db", db, "--items", "1200", "--rate", "20", "--seconds", "1", "-o", "json"}
@@ -293,6 +300,7 @@ func TestBenchListsMarksWhatReadsTooMuch(t *testing.T) {
 }
 
 func TestBenchConsoleMarksPagesThatReadTooMuch(t *testing.T) {
+	tier.Long(t, "measures every page")
 	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
 	var stdout, stderr bytes.Buffer
 	args := []string{"bench", "console", "--db", db, "--jobs", "2000", "-o", "json"}

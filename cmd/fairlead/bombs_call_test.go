@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // largeAnswers is a target whose answers are larger than they look.
@@ -80,9 +82,7 @@ func hostileCalls(t *testing.T) []string {
 // No job takes its node down, and no target holds a slot past its timeout: the node
 // lives, its memory stays small, and the jobs of others run meanwhile.
 func TestANodeSurvivesHostileJobsAndTargets(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the race detector takes the memory that is measured here")
-	}
+	tier.Long(t, "floods a node and measures its memory")
 	t.Parallel()
 	node := startBombed(t, "--slots", "8", "--request-timeout", "1s")
 	others := node.runOthers(t)

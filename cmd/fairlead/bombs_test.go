@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // bomb is a request that is small as it is sent and would become huge.
@@ -96,9 +98,7 @@ func (b bomb) requests(t *testing.T, url string) []*http.Request {
 // Neither strangers nor admins take a node down with a request that is larger than it
 // looks: it lives, its memory stays small, and the jobs of others run meanwhile.
 func TestANodeSurvivesRequestsThatAreLargerThanTheyLook(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the race detector takes the memory that is measured here")
-	}
+	tier.Long(t, "floods a node and measures its memory")
 	t.Parallel()
 	node := startBombed(t)
 	others := node.runOthers(t)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,14 +10,17 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-var bulkJobs = flag.Int("bulk-jobs", 10_000, "how many jobs the tests of bulks act upon")
+var bulkJobs = flag.Int("bulk-jobs", 10_000, "how many jobs the tests of bulks act upon in the second tier")
 
 // bulkWorld is a database with jobs that no node runs, and nodes in processes of their own.
 type bulkWorld struct {
 	*testing.T
+	total int // jobs
 	args  []string
 	store interface {
 		bulk.Source
@@ -28,27 +30,26 @@ type bulkWorld struct {
 	bulks  *bulk.Client
 }
 
-// onEachDatabase runs a test of bulks on all of them.
-func onEachDatabase(t *testing.T, test func(w *bulkWorld)) {
+// onEachDatabase runs a test of bulks on all of them, each with so many jobs.
+func onEachDatabase(t *testing.T, total int, test func(w *bulkWorld)) {
 	for name, database := range map[string]func(t *testing.T) string{
-		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") },
+		"sqlite":   func(t *testing.T) string { return sqlitetest.URL(t) },
 		"postgres": func(t *testing.T) string { return testdb.Postgres(t) },
 		"mysql":    func(t *testing.T) string { return testdb.MySQL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			db := database(t)
-			first := startProcess(t, "--db", db) // makes the tables
-			first.kill()
 			store, err := openStore(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = store.Close() })
 			w := &bulkWorld{
-				T: t, args: []string{"--db", db, "--poll", "50ms", "--beat", "500ms", "--lease", "3s"},
+				T: t, total: total, args: []string{"--db", db, "--poll", "50ms"},
 				store: store, client: fairlead.NewClient(store), bulks: bulk.NewClient(store),
 			}
-			w.enqueue(*bulkJobs)
+			w.enqueue(total)
 			test(w)
 		})
 	}
@@ -120,7 +121,7 @@ func (w *bulkWorld) wantMoved(want int64) {
 		}
 		return found.Total()
 	}
-	if moved, left := count("moved"), count(fairlead.DefaultQueue); moved != want || left != int64(*bulkJobs)+1-want {
+	if moved, left := count("moved"), count(fairlead.DefaultQueue); moved != want || left != int64(w.total)+1-want {
 		w.Errorf("%d jobs were moved and %d were left, of which %d should have been moved", moved, left, want)
 	}
 	entries := map[string]int{}
@@ -145,8 +146,10 @@ func (w *bulkWorld) wantMoved(want int64) {
 }
 
 func TestABulkWhoseNodesAreKilledActsUponEachJobOnce(t *testing.T) {
-	onEachDatabase(t, func(w *bulkWorld) {
-		total := int64(*bulkJobs)
+	tier.Long(t, "kills nodes and waits for their leases to end")
+	onEachDatabase(t, *bulkJobs, func(w *bulkWorld) {
+		w.args = append(w.args, "--beat", "500ms", "--lease", "3s")
+		total := int64(w.total)
 		b := w.start(0)
 		begun := time.Now()
 		for _, share := range []int64{5, 3, 2} { // killed after a fifth, a third, a half
@@ -162,16 +165,17 @@ func TestABulkWhoseNodesAreKilledActsUponEachJobOnce(t *testing.T) {
 }
 
 func TestABulkThatIsStoppedLeavesTheRestUntouched(t *testing.T) {
-	onEachDatabase(t, func(w *bulkWorld) {
-		b := w.start(float64(*bulkJobs) / 20)
+	total := tier.Size(t, 400, *bulkJobs, "many jobs on each database")
+	onEachDatabase(t, total, func(w *bulkWorld) {
+		b := w.start(float64(total) / 400) // it would take minutes
 		startProcess(w.T, w.args...)
 		w.until(b.ID, 1)
 		if _, err := w.bulks.Stop(w.Context(), b.ID); err != nil {
 			t.Fatal(err)
 		}
 		b = w.end(b.ID, bulk.Stopped)
-		if b.Done == 0 || b.Done == int64(*bulkJobs) {
-			w.Errorf("it was stopped after %d of %d jobs", b.Done, *bulkJobs)
+		if b.Done == 0 || b.Done == int64(total) {
+			w.Errorf("it was stopped after %d of %d jobs", b.Done, total)
 		}
 		w.wantMoved(b.Done)
 	})

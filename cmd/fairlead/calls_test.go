@@ -6,13 +6,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // The examples of docs/http.md are what the program really answers.
 func TestTheExamplesOfHTTPCallsAreTrue(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
 	called := make(chan string, 1)
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -20,7 +22,7 @@ func TestTheExamplesOfHTTPCallsAreTrue(t *testing.T) {
 		called <- r.URL.Path + " " + string(body)
 	}))
 	defer target.Close()
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	runExamples(t, "../../docs/http.md", 3, node.url, "TARGET="+target.URL)
 	node.finished(t, "1")
 	if got := <-called; got != `/orders/1 {"attempt":"1"}` {
@@ -35,7 +37,7 @@ func TestServedCallsUseListedSecretsAndShowNone(t *testing.T) {
 		_, _ = io.WriteString(w, "no access for hunter2")
 	}))
 	defer target.Close()
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms", "--allow-secret", "env:SERVE_TEST_SECRET", "--log-level", "debug")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms", "--allow-secret", "env:SERVE_TEST_SECRET", "--log-level", "debug")
 	job := func(name string) string {
 		return fmt.Sprintf(`{"jobs":[{"kind":"http","args":{"url":%q,"headers":{"Authorization":"Bearer ${env:%s}"}}}]}`, target.URL, name)
 	}
@@ -69,10 +71,11 @@ func TestServedCallsUseListedSecretsAndShowNone(t *testing.T) {
 }
 
 func TestATargetThatIsLeftAloneIsListedWithoutItsPath(t *testing.T) {
+	t.Parallel()
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	defer target.Close()
 	address := strings.TrimPrefix(target.URL, "http://")
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms", "--target-max-failures", "1")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms", "--target-max-failures", "1")
 	url := "http://ann:hunter2@" + address + "/orders?token=hunter3"
 	ids := node.send(t, "POST", "/api/v1/jobs", fmt.Sprintf(`{"jobs":[{"kind":"http","max_attempts":1,"args":{"url":%q}}]}`, url))["ids"].([]any)
 	node.finished(t, ids[0].(string))

@@ -12,7 +12,9 @@ import (
 
 	"github.com/fairlead-io/fairlead/cdc/connecttest"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // cdcWorld is two Kafka Connect clusters, one per zone, and nodes that work on them.
@@ -23,7 +25,7 @@ type cdcWorld struct {
 	asked *process // the node that is asked
 }
 
-func newCDCWorld(t *testing.T, db string, options connecttest.Options) *cdcWorld {
+func newCDCWorld(t *testing.T, db string, options connecttest.Options, flags ...string) *cdcWorld {
 	fleet := connecttest.New(t, options)
 	file := filepath.Join(t.TempDir(), "cdc.yaml")
 	settings := fmt.Sprintf(`
@@ -36,7 +38,8 @@ max_poll: 200ms
 	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &cdcWorld{T: t, fleet: fleet, args: []string{"--db", db, "--cdc", file, "--poll", "100ms", "--beat", "200ms", "--lease", "1s", "--slots", "8"}}
+	w := &cdcWorld{T: t, fleet: fleet, args: []string{"--db", db, "--cdc", file, "--poll", "50ms", "--slots", "8"}}
+	w.args = append(w.args, flags...)
 	w.asked = startProcess(t, w.args...)
 	return w
 }
@@ -116,8 +119,9 @@ func (w *cdcWorld) want(before map[string]map[string]connecttest.Connector) {
 // Two hundred connectors change zones while one in ten fails and a node is killed;
 // the failed are retried, and all is rolled back to what it was.
 func TestConnectorsSwitchZonesAndBack(t *testing.T) {
+	tier.Long(t, "kills a node and waits for its lease to end")
 	t.Parallel()
-	w := newCDCWorld(t, testdb.Postgres(t), connecttest.Options{Settle: 10 * time.Millisecond, Rebalance: 5 * time.Millisecond})
+	w := newCDCWorld(t, testdb.Postgres(t), connecttest.Options{Settle: 10 * time.Millisecond, Rebalance: 5 * time.Millisecond}, "--beat", "200ms", "--lease", "1s")
 	victim := startProcess(t, w.args...)
 	w.fleet.Fail(connecttest.Failure{Method: "POST", PerConnector: true, Ratio: 0.1, Times: 1, Seed: 1})
 	tasks := w.connectors(200, `{"switch_az":{"az":"az2"}}`)
@@ -142,7 +146,7 @@ func TestConnectorsSwitchZonesAndBack(t *testing.T) {
 // The first tasks go ahead; the others follow when the batch is approved.
 func TestACanaryGoesAheadOfTheOthers(t *testing.T) {
 	t.Parallel()
-	w := newCDCWorld(t, "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), connecttest.Options{})
+	w := newCDCWorld(t, sqlitetest.URL(t), connecttest.Options{})
 	batch := w.create(`"name":"stop","type":"cdc_job_stop","canary":{"tasks":3}`, w.connectors(20, `null`))
 	b := w.until(batch, "awaiting", func(b map[string]any) bool { return b["awaiting"] == true })
 	if count(b, "success") != 3 || count(b, "pending") != 17 {
@@ -155,7 +159,7 @@ func TestACanaryGoesAheadOfTheOthers(t *testing.T) {
 // Failures pause a batch; resumed it goes on.
 func TestFailuresPauseABatch(t *testing.T) {
 	t.Parallel()
-	w := newCDCWorld(t, "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), connecttest.Options{})
+	w := newCDCWorld(t, sqlitetest.URL(t), connecttest.Options{})
 	w.fleet.Fail(connecttest.Failure{Method: "PUT"})
 	batch := w.create(`"name":"stop","type":"cdc_job_stop","max_running":2,"stop_after":{"failures":3}`, w.connectors(40, `null`))
 	b := w.until(batch, "paused", func(b map[string]any) bool { return b["paused"] == true && count(b, "running") == 0 })
@@ -172,7 +176,7 @@ func TestFailuresPauseABatch(t *testing.T) {
 // Chosen tasks are rolled back, then the others; what fails of it is resumed.
 func TestRollbacksOfSomeAndResumed(t *testing.T) {
 	t.Parallel()
-	w := newCDCWorld(t, "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), connecttest.Options{})
+	w := newCDCWorld(t, sqlitetest.URL(t), connecttest.Options{})
 	tasks := w.connectors(10, `{"change_config":{"replicas":4}}`)
 	before := w.fleet.Snapshot()
 	batch := w.create(`"name":"grow","type":"cdc_change_config"`, tasks)

@@ -14,21 +14,30 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/demo"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
 func TestClearingRemovesTheDemoAndNothingElse(t *testing.T) {
+	t.Parallel()
 	for name, url := range demoStores {
 		t.Run(name+", after its node has left", func(t *testing.T) {
+			t.Parallel()
+			if name != "sqlite" {
+				tier.Long(t, "the demo is removed through the same calls on every database")
+			}
 			w := newDemoWorld(t, url(t))
 			w.comparesOwn(func() {
-				node := startProcess(t, "--demo", "--db", w.db)
+				node := startProcess(t, "--demo", "--db", w.db, "--poll", "50ms")
 				w.underWay()
 				w.must(node.Process.Signal(syscall.SIGTERM))
 				<-node.ended
 			})
 		})
 		t.Run(name+", after its node was killed in a rollback", func(t *testing.T) {
+			t.Parallel()
+			tier.Long(t, "kills a node and waits for its lease to end")
 			w := newDemoWorld(t, url(t))
 			w.comparesOwn(func() {
 				node := startProcess(t, "--demo", "--db", w.db, "--beat", "500ms", "--lease", "3s")
@@ -67,12 +76,14 @@ func (w *demoWorld) comparesOwn(demonstrate func()) {
 }
 
 func TestSeveralNodesShowOneDemo(t *testing.T) {
+	t.Parallel()
 	for name, url := range demoStores {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			db := url(t)
 			var nodes []*process
 			for range 3 { // which find an empty database
-				nodes = append(nodes, launchProcess(t, "--demo", "--db", db))
+				nodes = append(nodes, launchProcess(t, "--demo", "--db", db, "--poll", "50ms"))
 			}
 			for _, node := range nodes {
 				node.awaitServing(t)
@@ -105,10 +116,11 @@ func (w *demoWorld) isOne() {
 }
 
 func TestTheCallsOfTheDemoReachItsTargetAndNothingElse(t *testing.T) {
-	w := newDemoWorld(t, "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	t.Parallel()
+	w := newDemoWorld(t, sqlitetest.URL(t))
 	tokenFile := filepath.Join(t.TempDir(), "token")
 	w.must(os.WriteFile(tokenFile, []byte(strings.Repeat("x", 40)), 0o600)) // so that calls may not go to this machine
-	node := startServe(t, "--demo", "--db", w.db, "--token-file", tokenFile)
+	node := startServe(t, "--demo", "--db", w.db, "--token-file", tokenFile, "--poll", "50ms")
 	schedules := schedule.NewClient(w.store)
 	for _, name := range []string{"acme-price-feed", "globex-stock-sync"} { // the second by a callback
 		s, err := schedules.Get(t.Context(), name)
@@ -136,7 +148,8 @@ func TestTheCallsOfTheDemoReachItsTargetAndNothingElse(t *testing.T) {
 }
 
 func TestServeRefusesADemoWhoseNamesAreTaken(t *testing.T) {
-	w := newDemoWorld(t, "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	t.Parallel()
+	w := newDemoWorld(t, sqlitetest.URL(t))
 	_, err := fairlead.NewClient(w.store).PutTenant(t.Context(), fairlead.Tenant{Name: "globex"})
 	w.must(err)
 	var stderr strings.Builder

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/demo"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/server"
@@ -31,7 +31,7 @@ type demoWorld struct {
 var demoStores = map[string]func(t *testing.T) string{
 	"mysql":    func(t *testing.T) string { return testdb.MySQL(t) },
 	"postgres": func(t *testing.T) string { return testdb.Postgres(t) },
-	"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") },
+	"sqlite":   func(t *testing.T) string { return sqlitetest.URL(t) },
 }
 
 func newDemoWorld(t *testing.T, db string) *demoWorld {

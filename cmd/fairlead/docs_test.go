@@ -19,16 +19,19 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/transcript"
 	"github.com/fairlead-io/fairlead/worker"
 )
 
 // The examples of the documentation are what the program really answers.
 func TestTheExamplesOfTheDocumentationAreTrue(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
 	for file, least := range map[string]int{"api.md": 30, "workers.md": 10, "tasks.md": 7} {
 		t.Run(file, func(t *testing.T) {
-			node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+			t.Parallel()
+			node := startServe(t, "--db", sqlitetest.URL(t))
 			runExamples(t, filepath.Join("../../docs", file), least, node.url)
 		})
 	}
@@ -36,47 +39,53 @@ func TestTheExamplesOfTheDocumentationAreTrue(t *testing.T) {
 
 // The examples of docs/cli.md are what the program really prints.
 func TestTheExamplesOfTheCommandLineAreTrue(t *testing.T) {
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	t.Parallel()
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms", "--lease", "5m") // the examples name its node, which must not join anew on a busy machine
 	runExamples(t, "../../docs/cli.md", 35, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
 // The examples of docs/schedules.md are true of both.
 func TestTheExamplesOfSchedulesAreTrue(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	runExamples(t, "../../docs/schedules.md", 15, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
 // The examples of docs/what-if.md are true of both.
 func TestTheExamplesOfWhatIfAreTrue(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	runExamples(t, "../../docs/what-if.md", 9, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
 // The examples of docs/alerts.md are true of both.
 func TestTheExamplesOfAlertsAreTrue(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	node := startServe(t, "--db", sqlitetest.URL(t))
 	runExamples(t, "../../docs/alerts.md", 6, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
 // The examples of docs/bulks.md are true of both.
 func TestTheExamplesOfBulksAreTrue(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	runExamples(t, "../../docs/bulks.md", 9, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
 // The examples of docs/batches.md are true of both, with a worker that paints walls.
 func TestTheExamplesOfBatchesAreTrue(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	mux := fairlead.NewMux()
 	batch.Handle(mux, paintingWalls())
 	ctx, stop := context.WithCancel(t.Context())
@@ -146,12 +155,14 @@ func (s *served) handles(t *testing.T, kind string) bool {
 // The examples of pages about backups, upgrades and other schedulers are true of the
 // program, each on a server of its own.
 func TestTheExamplesOfOperatorsAreTrue(t *testing.T) {
+	t.Parallel()
 	for file, least := range map[string]int{"backup.md": 6, "upgrade.md": 3, "migrating/quartz.md": 2, "migrating/xxl-job.md": 1, "migrating/cron.md": 2} {
 		t.Run(file, func(t *testing.T) {
+			t.Parallel()
 			if file == "backup.md" {
 				need(t, "sqlite3")
 			}
-			node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+			node := startServe(t, "--db", sqlitetest.URL(t))
 			runExamples(t, filepath.Join("../../docs", file), least, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 				"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 		})
@@ -160,8 +171,9 @@ func TestTheExamplesOfOperatorsAreTrue(t *testing.T) {
 
 // The examples of docs/sweeps.md are true of both.
 func TestTheExamplesOfSweepsAreTrue(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	runExamples(t, "../../docs/sweeps.md", 25, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }

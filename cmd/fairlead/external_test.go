@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // send makes a request with JSON and reads the answer.
@@ -57,6 +58,7 @@ func (s *served) finished(t *testing.T, id string) map[string]any {
 
 // The service in Python that the documentation shows does a job.
 func TestThePythonServiceOfTheDocumentationWorks(t *testing.T) {
+	t.Parallel()
 	need(t, "python3")
 	text, err := os.ReadFile("../../docs/external.md")
 	if err != nil {
@@ -70,7 +72,7 @@ func TestThePythonServiceOfTheDocumentationWorks(t *testing.T) {
 	if err := os.WriteFile(script, block[1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	node.send(t, "POST", "/api/v1/tenants", `{"name":"acme"}`)
 	key := node.send(t, "GET", "/api/v1/tenants/acme/signing_key", "")["signing_key"].(string)
 	url := startPython(t, script, key)
@@ -120,13 +122,14 @@ func startPython(t *testing.T, script, key string) string {
 
 // A node that serves one queue only delivers notices all the same.
 func TestServeTellsOfFailuresWhateverQueueItServes(t *testing.T) {
+	t.Parallel()
 	told := make(chan string, 10)
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		told <- string(body)
 	}))
 	defer target.Close()
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms", "--queue", "mail", "--public-url", "https://fairlead.example.org")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms", "--queue", "mail", "--public-url", "https://fairlead.example.org")
 	node.send(t, "POST", "/api/v1/tenants", `{"name":"acme","fail_url":"`+target.URL+`"}`)
 	ids := node.send(t, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"external","tenant":"acme","queue":"mail"}]}`)["ids"].([]any)
 	select {

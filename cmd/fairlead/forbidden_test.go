@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // forbiddenHosts are spellings of addresses that only this machine, the networks around
@@ -42,7 +44,8 @@ func TestNoSurfaceReachesAForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	hosts := forbiddenHosts()
 	slices.Sort(hosts)
-	if n := len(slices.Compact(hosts)); n < 77 {
+	hosts = slices.Compact(hosts)
+	if n := len(hosts); n < 77 {
 		t.Fatalf("there are %d spellings", n)
 	}
 	var heard atomic.Int32
@@ -68,7 +71,11 @@ func TestNoSurfaceReachesAForbiddenAddress(t *testing.T) {
 	}
 	s := newSurfaces(t, true, "--slots", "32")
 	waiting := map[string]map[string]ended{}
-	for _, host := range forbiddenHosts() {
+	step := tier.Size(t, 13, 1, "every spelling on every surface")
+	for i, host := range hosts {
+		if i%step != 0 {
+			continue
+		}
 		url := "http://" + host + ":" + port + "/"
 		calls := s.begin(url)
 		calls["sweep over a list"] = s.sweep(object{"kind": "noop", "source": object{"url": url}})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // gettingStarted is docs/getting-started.md: how to begin with the library, and with the
@@ -29,6 +31,7 @@ func gettingStarted(t *testing.T) (library, service, worker string) {
 
 // The program of the page is made as the page says, in a module of its own.
 func TestTheLibraryCanBeStartedWithAsThePageSays(t *testing.T) {
+	t.Parallel()
 	library, _, _ := gettingStarted(t)
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -52,6 +55,8 @@ func TestTheLibraryCanBeStartedWithAsThePageSays(t *testing.T) {
 	}
 	commands := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(library)
 	must(in(beside, "sh", "-ec", commands[1]))
+	// By its own path, what is compiled of it already is not compiled again.
+	must(in(module, "go", "work", "edit", "-dropuse=../fairlead", "-use="+root))
 	files := regexp.MustCompile("(?s)In `(\\w+\\.go)`:\n\n```go\n(.*?)```").FindAllStringSubmatch(library, -1)
 	if all := strings.Count(library, "```go\n"); len(files) != all {
 		t.Fatalf("the page has %d blocks of Go, and names %d files", all, len(files))
@@ -86,10 +91,11 @@ func TestTheLibraryCanBeStartedWithAsThePageSays(t *testing.T) {
 }
 
 func TestTheServiceCanBeStartedWithAsThePageSays(t *testing.T) {
+	t.Parallel()
 	need(t, "python3")
 	need(t, "curl")
 	_, service, worker := gettingStarted(t)
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "fairlead.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	env := []string{
 		"PATH=" + programs(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"FAIRLEAD_SERVER=" + node.url, "XDG_CONFIG_HOME=" + t.TempDir(), asProgram + "=1",

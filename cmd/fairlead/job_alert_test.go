@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // A message that is refused at first comes again with the same id; all are signed.
@@ -16,7 +17,7 @@ func TestAReceiverIsToldThatJobsFailedForGoodWithTheirNumber(t *testing.T) {
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
 	defer target.Close()
 	url, heard, refused := listener(t)
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms", "--allow-secret", "env:SERVE_ALERT_SECRET")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms", "--allow-secret", "env:SERVE_ALERT_SECRET")
 	node.send(t, "PUT", "/api/v1/alerts/calls", fmt.Sprintf(`{"scope":"queue:out","url":%q,"gather":"1ms","quiet":"1ms","signing_secret":"${env:SERVE_ALERT_SECRET}"}`, url))
 	const jobs = 30
 	for range jobs {
@@ -50,11 +51,12 @@ func TestAReceiverIsToldThatJobsFailedForGoodWithTheirNumber(t *testing.T) {
 }
 
 func TestAReceiverIsToldOfABacklogAndOfItsEnd(t *testing.T) {
+	t.Parallel()
 	var calls atomic.Int32
 	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	defer target.Close()
 	url, heard, _ := listener(t)
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	node.send(t, "PUT", "/api/v1/alerts/late", fmt.Sprintf(`{"scope":"queue:out","url":%q,"on":["backlog","missed"],"backlog":"1ms","gather":"1ms"}`, url))
 	node.send(t, "POST", "/api/v1/queues/out/pause", "")
 	node.send(t, "POST", "/api/v1/jobs", fmt.Sprintf(`{"jobs":[{"kind":"http","queue":"out","args":{"url":%q}}]}`, target.URL))
@@ -72,8 +74,9 @@ func TestAReceiverIsToldOfABacklogAndOfItsEnd(t *testing.T) {
 
 // The wait of a job that may start later begins then: the backlog says that its time has come.
 func TestAReceiverIsToldThatAJobMissedItsStart(t *testing.T) {
+	t.Parallel()
 	url, heard, _ := listener(t)
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
 	node.send(t, "PUT", "/api/v1/alerts/late", fmt.Sprintf(`{"scope":"kind:noop","url":%q,"on":["backlog","missed"],"backlog":"1ms","gather":"1ms"}`, url))
 	node.send(t, "POST", "/api/v1/kinds/noop/pause", "")
 	node.send(t, "POST", "/api/v1/jobs", fmt.Sprintf(`{"jobs":[{"kind":"noop","start_by":%q}]}`, time.Now().Add(time.Second).Format(time.RFC3339Nano)))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,7 +18,24 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv(asProgram, "1"); err != nil { // what tests start is the program
 		panic(err)
 	}
+	flag.Parse()
+	if err := waitTogether(); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
+}
+
+// waitTogether runs more parallel tests of the first tier at once than there are
+// processors, unless the command line says how many: most of them wait for processes and
+// for the clock. In the second tier they race leases, which need the processors.
+func waitTogether() error {
+	const parallel = "test.parallel"
+	chosen := !testing.Short()
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == parallel })
+	if chosen {
+		return nil
+	}
+	return flag.Set(parallel, "6")
 }
 
 // programs is a directory with the program in it, by its name.

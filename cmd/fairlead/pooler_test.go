@@ -8,11 +8,14 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // At PgBouncer's plain URL a node polls, and one that is told where the server is
 // hears of jobs without.
 func TestServeThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	tier.Long(t, "repeats what serve does, through PgBouncer")
 	direct := testdb.Postgres(t)
 	pooled := testdb.PgBouncer(t, direct)
 	store, err := openStore(t.Context(), pooled)
@@ -45,6 +48,8 @@ func TestServeThroughPgBouncer(t *testing.T) {
 }
 
 func TestServeRefusesToListenAtAPooler(t *testing.T) {
+	t.Parallel()
+	tier.Long(t, "needs PgBouncer")
 	pooled := testdb.PgBouncer(t, testdb.Postgres(t))
 	var stderr strings.Builder
 	code := run(t.Context(), []string{"serve", "--addr", "127.0.0.1:0", "--db", pooled, "--db-listen", pooled}, &strings.Builder{}, &stderr)

@@ -9,9 +9,11 @@ import (
 
 // The README's examples are what a node with the demo answers, in each of its languages.
 func TestTheExamplesOfTheReadmeAreTrueOfTheDemo(t *testing.T) {
+	t.Parallel()
 	need(t, "curl")
 	for _, file := range []string{"README.md", "README.zh.md"} {
 		t.Run(file, func(t *testing.T) {
+			t.Parallel()
 			text, err := os.ReadFile(filepath.Join("../..", file))
 			if err != nil {
 				t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // served is the real program with serve running.
@@ -70,7 +71,7 @@ func TestServeRunsTheBuiltinKindsAndDrains(t *testing.T) {
 	called := make(chan string, 1)
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { called <- r.Header.Get("Fairlead-Job") }))
 	defer target.Close()
-	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
+	db := sqlitetest.URL(t)
 	node := startServe(t, "--db", db, "--poll", "20ms")
 
 	store, err := openStore(t.Context(), db)
@@ -165,7 +166,7 @@ func TestMigrateShowsAndAppliesTheSchema(t *testing.T) {
 
 // A caller that watches a job does not keep the program from ending.
 func TestServeEndsThoughAJobIsWatched(t *testing.T) {
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	node := startServe(t, "--db", sqlitetest.URL(t))
 	stored, err := http.Post(node.url+"/api/v1/jobs", "application/json", strings.NewReader(`{"jobs":[{"kind":"noop","not_before":"2100-01-01T00:00:00Z"}]}`)) //nolint:noctx // the test ends with the program
 	if err != nil {
 		t.Fatal(err)

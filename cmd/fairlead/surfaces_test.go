@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -30,7 +31,7 @@ type surfaces struct {
 // newSurfaces starts the program. Strictly, it may call nothing but the world.
 func newSurfaces(t *testing.T, strict bool, args ...string) *surfaces {
 	t.Helper()
-	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
+	db := sqlitetest.URL(t)
 	args = append(args, "--db", db, "--poll", "20ms", "--request-timeout", "1s", "--target-max-failures", "0", "--max-sweeps", "1000")
 	s := &surfaces{T: t}
 	if strict {

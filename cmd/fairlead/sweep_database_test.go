@@ -16,13 +16,13 @@ import (
 
 	"github.com/fairlead-io/fairlead/internal/mysqlurl"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-const people = 50_000
-
-// keyOfPerson leaves gaps, and one very large one.
-func keyOfPerson(i int) int64 {
+// keyOfPerson leaves gaps, and one very large one before the last of so many people.
+func keyOfPerson(i, people int) int64 {
 	if i == people-1 {
 		return 1_000_000_000_000
 	}
@@ -30,7 +30,7 @@ func keyOfPerson(i int) int64 {
 }
 
 // fillPeople makes a table of people in a user's database.
-func fillPeople(t *testing.T, driver, address string) {
+func fillPeople(t *testing.T, people int, driver, address string) {
 	t.Helper()
 	db, err := sql.Open(driver, address)
 	if err != nil {
@@ -41,7 +41,7 @@ func fillPeople(t *testing.T, driver, address string) {
 	for i := 0; i < people; i += 1000 {
 		var rows []string
 		for j := i; j < i+1000; j++ {
-			rows = append(rows, fmt.Sprintf("(%d, 'person %d', %d)", keyOfPerson(j), j, j%90))
+			rows = append(rows, fmt.Sprintf("(%d, 'person %d', %d)", keyOfPerson(j, people), j, j%90))
 		}
 		statements = append(statements, "INSERT INTO people VALUES "+strings.Join(rows, ", "))
 	}
@@ -54,9 +54,10 @@ func fillPeople(t *testing.T, driver, address string) {
 
 // census is a target that counts who is sent to it.
 type census struct {
-	mu   sync.Mutex
-	seen map[int64]int
-	odd  []string
+	people int
+	mu     sync.Mutex
+	seen   map[int64]int
+	odd    []string
 }
 
 func (c *census) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
@@ -82,7 +83,7 @@ func (c *census) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	for _, item := range sent.Items {
 		c.seen[item.Index]++
 		var n int
-		if _, err := fmt.Sscanf(item.Data.Name, "person %d", &n); err != nil || keyOfPerson(n) != item.Index || item.Data.ID != item.Index || item.Data.Age == nil || *item.Data.Age != n%90 {
+		if _, err := fmt.Sscanf(item.Data.Name, "person %d", &n); err != nil || keyOfPerson(n, c.people) != item.Index || item.Data.ID != item.Index || item.Data.Age == nil || *item.Data.Age != n%90 {
 			c.odd = append(c.odd, fmt.Sprintf("%+v", item))
 		}
 	}
@@ -103,15 +104,16 @@ func (s *served) untilSweep(t *testing.T, name, state string) map[string]any {
 
 func TestASweepGoesOverTheRowsOfATable(t *testing.T) {
 	t.Parallel()
+	people := tier.Size(t, 3000, 50_000, "a table of many pages")
 	for name, setUp := range map[string]func(t *testing.T) (location string){
 		"SQLite": func(t *testing.T) string {
 			file := filepath.Join(t.TempDir(), "crm.db")
-			fillPeople(t, "sqlite", file)
+			fillPeople(t, people, "sqlite", file)
 			return "sqlite://" + file
 		},
 		"PostgreSQL": func(t *testing.T) string {
 			location := testdb.Postgres(t)
-			fillPeople(t, "pgx", location)
+			fillPeople(t, people, "pgx", location)
 			return location
 		},
 		"MariaDB": func(t *testing.T) string {
@@ -120,11 +122,12 @@ func TestASweepGoesOverTheRowsOfATable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fillPeople(t, "mysql", config.FormatDSN())
+			fillPeople(t, people, "mysql", config.FormatDSN())
 			return location
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			location := setUp(t)
 			secret, config := filepath.Join(t.TempDir(), "url"), filepath.Join(t.TempDir(), "fairlead.yaml")
 			for file, text := range map[string]string{secret: location + "\n", config: "sweep_database:\n  the_crm: ${file:" + secret + "}\n"} {
@@ -132,10 +135,10 @@ func TestASweepGoesOverTheRowsOfATable(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			seen := &census{seen: map[int64]int{}}
+			seen := &census{people: people, seen: map[int64]int{}}
 			target := httptest.NewServer(seen)
 			defer target.Close()
-			node := startProcess(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "50ms", "--config", config)
+			node := startProcess(t, "--db", sqlitetest.URL(t), "--poll", "50ms", "--config", config)
 			const table = `"source":{"table":{"database":"the_crm","name":"people","key":"id"}}`
 			node.send(t, "POST", "/api/v1/sweeps", `{"name":"calls","kind":"http","args":{"url":"`+target.URL+`"},"per_call":200,"shards":3,"in_flight":12,`+table+`}`)
 			node.send(t, "POST", "/api/v1/sweeps", `{"name":"quick","kind":"noop",`+table+`}`)
@@ -152,7 +155,7 @@ func TestASweepGoesOverTheRowsOfATable(t *testing.T) {
 				t.Fatalf("%d came oddly, the first as %s", len(seen.odd), seen.odd[0])
 			}
 			for i := range people {
-				if n := seen.seen[keyOfPerson(i)]; n != 1 {
+				if n := seen.seen[keyOfPerson(i, people)]; n != 1 {
 					t.Fatalf("person %d came %d times", i, n)
 				}
 			}
@@ -165,8 +168,8 @@ func TestASweepGoesOverTheRowsOfATable(t *testing.T) {
 
 func TestADatabaseThatIsNotKnownIsRefused(t *testing.T) {
 	t.Setenv("CRM_PASSWORD", "p@ss/w+rd 1")
-	none := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	some := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"),
+	none := startServe(t, "--db", sqlitetest.URL(t))
+	some := startServe(t, "--db", sqlitetest.URL(t),
 		"--sweep-database", "crm=postgres://reader:${env:CRM_PASSWORD}@127.0.0.1:1/crm", "--sweep-database", "shop=sqlite:///nowhere/shop.db")
 	for node, want := range map[*served]string{none: "--sweep-database adds one", some: "use one of crm, shop"} {
 		sweep := `{"name":"x","kind":"noop","source":{"table":{"database":"erp","name":"people","key":"id"}}}`

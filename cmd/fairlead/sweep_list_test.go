@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,6 +14,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // listLinesEnv is how many lines the list has; the full test has 5000000.
@@ -90,7 +92,7 @@ func newListWorld(t *testing.T, lines int64) *listWorld {
 	t.Cleanup(target.Close)
 	w.sweepWorld = &sweepWorld{
 		T: t, target: target,
-		args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), "--poll", "50ms", "--beat", "200ms", "--lease", "2s"},
+		args: []string{"--db", sqlitetest.URL(t), "--poll", "50ms", "--beat", "200ms", "--lease", "2s"},
 	}
 	if lines > 1_000_000 { // a busy machine must not look like a crash
 		w.args = append(w.args, "--lease", "10s")
@@ -192,6 +194,7 @@ func (w *listWorld) memory() string {
 // A list behind a URL is counted once and gone over once, though nodes are killed while
 // they do either: what was counted or done is not read again.
 func TestASweepOverAListGoesOnAfterCrashes(t *testing.T) {
+	tier.Long(t, "kills nodes and waits for their leases to end")
 	t.Parallel()
 	lines := int64(200_000)
 	if text, set := os.LookupEnv(listLinesEnv); set {

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // greeted reads which items a worker says it has handled, until it has said enough or
@@ -23,12 +25,38 @@ func (w *exampleWorker) greeted(into map[int]int, enough func() bool) {
 	}
 }
 
+// A sweep whose items a worker in another language handles, some of which fail for good.
+func TestThePythonWorkerFinishesASweep(t *testing.T) {
+	t.Parallel()
+	need(t, "python3")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--lease", "1m", "--poll", "20ms")
+	node.send(t, "POST", "/api/v1/sweeps", `{"name":"greetings","kind":"greet","args":{"bad":[7]},"to":60,"attempts":2,"backoff":"10ms"}`)
+	node.send(t, "POST", "/api/v1/sweeps/greetings/start", `{}`)
+	greeted := map[int]int{}
+	worker := startPythonWorker(t, "sweep_worker.py", node.url)
+	worker.greeted(greeted, func() bool { return len(greeted) == 59 })
+	finished := node.untilSweep(t, "greetings", "finished")
+	if progress := finished["progress"].(map[string]any); progress["done"] != "59" || progress["abandoned"] != "1" || progress["marked"] != "60" || progress["errors"] != "2" {
+		t.Errorf("it ended with %v", progress)
+	}
+	node.send(t, "PUT", "/api/v1/sweeps/greetings/data", `{"args":{"bad":[]}}`)
+	node.send(t, "POST", "/api/v1/sweeps/greetings/retry", `{}`)
+	worker.greeted(greeted, func() bool { return greeted[7] > 0 })
+	if progress := node.untilSweep(t, "greetings", "finished")["progress"].(map[string]any); progress["done"] != "60" || progress["abandoned"] != "0" {
+		t.Errorf("tried again, it ended with %v", progress)
+	}
+	if err := worker.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("the worker did not leave: %v", err)
+	}
+}
+
 // A sweep whose items a worker in another language handles: it is killed, stopped, told
 // to leave, and in the end all items were handled.
 func TestThePythonWorkerGoesOverASweep(t *testing.T) {
+	tier.Long(t, "kills a worker and waits for its lease to end")
 	need(t, "python3")
 	t.Parallel()
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--beat", "200ms", "--lease", "1s", "--poll", "100ms")
+	node := startServe(t, "--db", sqlitetest.URL(t), "--beat", "200ms", "--lease", "1s", "--poll", "100ms")
 	greeted := map[int]int{}
 	atLeast := func(n int) func() bool { return func() bool { return len(greeted) >= n } }
 	never := func() bool { return false }

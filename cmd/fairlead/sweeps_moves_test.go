@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // The business refuses a sweep before it exists.
@@ -24,30 +26,19 @@ func TestAGateRefusesASweep(t *testing.T) {
 	}
 }
 
-// A sweep waits for the business, which is told again when it says nothing, and again
-// when another node takes the sweep up.
+// A sweep waits for the business, which is told again when it says nothing.
 func TestAGateIsOpened(t *testing.T) {
+	w := newSweepWorld(t)
+	path := w.openGate()
+	w.ask(200, "POST", path+"/stop", `{}`)
+	w.until(path, "stopped")
+}
+
+// The business is told again when another node takes a sweep up.
+func TestAGateIsToldOfAnotherNode(t *testing.T) {
+	tier.Long(t, "kills a node and waits for its lease to end")
 	w := newSweepWorld(t, "--lease", "3s")
-	path := w.create("gated", fmt.Sprintf(`"to":1000000,"rate":500,"gate":{"before_run":"%s/gate","timeout":"1s"}`, w.target.URL))
-	if started := w.ask(200, "POST", path+"/start", `{}`); started["state"] != "waiting" {
-		t.Fatalf("started it is %v", started)
-	}
-	for range 2 {
-		if told := w.gateTold(); told["event"] != "sweep_waiting" || told["sweep_name"] != "gated" || told["open_url"] == "" {
-			t.Fatalf("it is told %v", told)
-		}
-	}
-	if calls := w.seen(); len(calls) > 0 {
-		t.Fatalf("the gate is not open, and there were calls: %v", calls)
-	}
-	w.ask(200, "PUT", path+"/data", fmt.Sprintf(`{"args":{"url":"%s/checked"}}`, w.target.URL))
-	if opened := w.ask(200, "POST", path+"/open", `{}`); opened["state"] != "running" {
-		t.Fatalf("opened it is %v", opened)
-	}
-	w.eventually("it runs", func() bool { return len(w.seen()) > 100 })
-	if first := w.seen()[0]; first.path != "/checked" {
-		t.Errorf("the first call is %+v", first)
-	}
+	path := w.openGate()
 	w.node.kill()
 	before := len(w.seen())
 	w.node = startProcess(t, w.args...)
@@ -59,6 +50,33 @@ func TestAGateIsOpened(t *testing.T) {
 	w.eventually("it runs on", func() bool { return len(w.seen()) > before })
 	w.ask(200, "POST", path+"/stop", `{}`)
 	w.until(path, "stopped")
+}
+
+// openGate starts a sweep that waits for the business, opens it, and returns its path once
+// it has sent items.
+func (w *sweepWorld) openGate() (path string) {
+	w.Helper()
+	path = w.create("gated", fmt.Sprintf(`"to":1000000,"rate":500,"gate":{"before_run":"%s/gate","timeout":"1s"}`, w.target.URL))
+	if started := w.ask(200, "POST", path+"/start", `{}`); started["state"] != "waiting" {
+		w.Fatalf("started it is %v", started)
+	}
+	for range 2 {
+		if told := w.gateTold(); told["event"] != "sweep_waiting" || told["sweep_name"] != "gated" || told["open_url"] == "" {
+			w.Fatalf("it is told %v", told)
+		}
+	}
+	if calls := w.seen(); len(calls) > 0 {
+		w.Fatalf("the gate is not open, and there were calls: %v", calls)
+	}
+	w.ask(200, "PUT", path+"/data", fmt.Sprintf(`{"args":{"url":"%s/checked"}}`, w.target.URL))
+	if opened := w.ask(200, "POST", path+"/open", `{}`); opened["state"] != "running" {
+		w.Fatalf("opened it is %v", opened)
+	}
+	w.eventually("it runs", func() bool { return len(w.seen()) > 100 })
+	if first := w.seen()[0]; first.path != "/checked" {
+		w.Errorf("the first call is %+v", first)
+	}
+	return path
 }
 
 // A sweep that runs takes up another rate and parallelism; other data must wait until

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // No item is sent later than a second after a stop was answered, counted in items: a
@@ -17,24 +19,26 @@ func TestASweepStopsWithinASecondAndGoesOn(t *testing.T) {
 	slow := []int64{3, 40, 41}
 	release := w.holds(func(index int64) bool { return slices.Contains(slow, index) })
 	path := w.start("stopped", fmt.Sprintf(`"to":%d,"rate":%d,"in_flight":16`, items, rate))
+	most := tier.Size(t, items, rate, "how many items are sent after a stop depends on the machine")
 	w.eventually("a hundred items were sent", func() bool { return len(w.seen()) >= 100 })
 	w.ask(200, "POST", path+"/stop", `{"reason":"lunch"}`)
 	answered := len(w.seen())
-	w.untilQuiet()
-	if sweep := w.ask(200, "GET", path, ""); sweep["state"] != "stopping" || w.inFlight() != len(slow) {
+	w.eventually("only the slow items are under way", func() bool { return w.inFlight() == len(slow) })
+	if sweep := w.ask(200, "GET", path, ""); sweep["state"] != "stopping" {
 		t.Fatalf("with %d items under way it is %v", w.inFlight(), sweep)
 	}
 	w.ask(200, "POST", path+"/stop", `{}`) // it is on its way
 	release()
 	stopped := w.until(path, "stopped")
 	before := w.seen()
-	if late := len(before) - answered; late > rate {
+	if late := len(before) - answered; late > most {
 		t.Errorf("%d items were sent after the stop, more than in a second", late)
 	}
 	w.wantProgress(stopped, map[string]string{"done": fmt.Sprint(len(before)), "total": fmt.Sprint(items), "in_window": "0"})
 	if stopped["reason"] != "lunch" {
 		t.Errorf("it stopped as %v", stopped["reason"])
 	}
+	w.ask(200, "PATCH", path, `{"rate":100000}`)
 	w.ask(200, "POST", path+"/start", `{}`)
 	w.wantProgress(w.until(path, "finished"), map[string]string{"done": fmt.Sprint(items), "abandoned": "0"})
 	if again := w.wantAll(items); again != 0 {
@@ -44,6 +48,7 @@ func TestASweepStopsWithinASecondAndGoesOn(t *testing.T) {
 
 // A node that is killed loses nothing, and repeats only what it had not stored yet.
 func TestASweepOutlivesItsNode(t *testing.T) {
+	tier.Long(t, "kills nodes and waits for their leases to end")
 	w := newSweepWorld(t, "--lease", "3s")
 	const items, rate, inFlight = 1200, 400, 8
 	path := w.start("killed", fmt.Sprintf(`"to":%d,"rate":%d,"in_flight":%d`, items, rate, inFlight))

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 const sweepsPath = "/api/v1/sweeps"
@@ -46,7 +46,7 @@ func newSweepWorld(t *testing.T, flags ...string) *sweepWorld {
 	t.Parallel()
 	w := &sweepWorld{
 		T: t, told: make(chan map[string]any, 100), answer: func(sweepCall) (int, string) { return 204, "" },
-		args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), "--poll", "50ms", "--beat", "200ms", "--lease", "1m", "--log-level", "info"},
+		args: []string{"--db", sqlitetest.URL(t), "--poll", "50ms", "--beat", "200ms", "--lease", "1m", "--log-level", "info"},
 	}
 	w.args = append(w.args, flags...)
 	mux := http.NewServeMux()
@@ -179,7 +179,8 @@ func (w *sweepWorld) eventually(what string, holds func() bool) {
 	}
 }
 
-// untilQuiet waits until nothing was sent for a while.
+// untilQuiet waits until a node that runs a sweep has seen an order: it begins nothing later
+// than a second after it last looked.
 func (w *sweepWorld) untilQuiet() {
 	w.Helper()
 	const while = 1500 * time.Millisecond

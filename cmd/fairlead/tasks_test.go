@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -29,7 +30,7 @@ type tasked struct {
 }
 
 func newTasked(t *testing.T) *tasked {
-	w := &tasked{T: t, db: "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), calls: make(chan *http.Request, 100), answer: make(chan int, 100)}
+	w := &tasked{T: t, db: sqlitetest.URL(t), calls: make(chan *http.Request, 100), answer: make(chan int, 100)}
 	w.target = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
@@ -182,6 +183,7 @@ func TestATaskReplacesAnEarlierRun(t *testing.T) {
 }
 
 func TestATaskAfterAFailureDoesAsItSays(t *testing.T) {
+	tier.Long(t, "each run has to end within the second before the next")
 	t.Parallel()
 	for action, want := range map[string][]string{
 		"RUN_NEW": {"CRON FAILED 1", "CRON SUCCESS 1", "CRON SUCCESS 1"},

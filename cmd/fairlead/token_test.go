@@ -3,18 +3,18 @@ package main
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
 )
 
 func TestATokenIsWrittenToTheDatabaseWithoutAServer(t *testing.T) {
-	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
+	db := sqlitetest.URL(t)
 	create := func(want int, args ...string) (stdout, stderr string) {
 		t.Helper()
 		var out, errs strings.Builder
@@ -61,7 +61,7 @@ func TestATokenIsWrittenToTheDatabaseWithoutAServer(t *testing.T) {
 // it.
 func TestTokensOpenAServer(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
+	db := sqlitetest.URL(t)
 	typed := func(want int, args ...string) (stdout, stderr string) {
 		t.Helper()
 		var out, errs strings.Builder

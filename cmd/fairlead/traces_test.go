@@ -5,9 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
 // collector is a server that takes what exporters send.
@@ -35,7 +36,7 @@ func collector(t *testing.T) (url string, sent func() []byte) {
 // A job runs while spans are exported; what is left is sent when the program ends.
 func traced(t *testing.T, sent func() []byte, args ...string) {
 	t.Helper()
-	node := startServe(t, append(args, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--node-name", "ada")...)
+	node := startServe(t, append(args, "--db", sqlitetest.URL(t), "--node-name", "ada")...)
 	stored, err := http.Post(node.url+"/api/v1/jobs", "application/json", strings.NewReader(`{"jobs":[{"kind":"noop"}]}`)) //nolint:noctx // the test ends with the program
 	if err != nil {
 		t.Fatal(err)

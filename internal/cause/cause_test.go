@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestErrorsOfTheSameCauseAreNormalisedToTheSameText(t *testing.T) {
@@ -70,6 +72,7 @@ func TestEveryCauseIsItsOwnCause(t *testing.T) {
 		}),
 		rapid.StringN(0, 5, -1),
 	)
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 40).Draw(t, "pieces"), "")
 		if once := Of(text); Of(once) != once {

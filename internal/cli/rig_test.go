@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +22,8 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -38,10 +37,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	alone(t)
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	mux := fairlead.NewMux()
 	handle := func(kind string, run func(context.Context, *fairlead.Job) error) {
 		mux.Handle(kind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(run))

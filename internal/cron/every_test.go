@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead/internal/cron"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestIntervalsCountFromTheirAnchor(t *testing.T) {
@@ -40,6 +41,7 @@ func TestIntervalsIgnoreZones(t *testing.T) {
 }
 
 func TestIntervalsAreExactOverCenturies(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(r *rapid.T) {
 		interval := time.Duration(rapid.Int64Range(1000, 70272*3600*1000).Draw(r, "interval")) * time.Millisecond
 		e, err := cron.Every(interval)

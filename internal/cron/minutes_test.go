@@ -9,12 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead/internal/cron"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // TestEveryMinuteAroundChangesOfAllZones compares with what is found by looking at
 // every minute of six days around a change of clocks that is drawn from all zones.
 func TestEveryMinuteAroundChangesOfAllZones(t *testing.T) {
 	names := strings.Fields(zoneNames)
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom(names).Draw(t, "zone"))
 		if err != nil {
@@ -83,6 +85,7 @@ func everyMinute(n *naive, walls []int64, exists map[int64]bool) []int64 {
 // clocks show one day, and the pieces fit together both ways.
 func TestDaysAreCutWhereClocksAreChanged(t *testing.T) {
 	names := strings.Fields(zoneNames)
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom(names).Draw(t, "zone"))
 		if err != nil {

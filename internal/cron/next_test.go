@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead/internal/cron"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestNextAndPrevInUTC(t *testing.T) {
@@ -95,6 +96,7 @@ func TestNextAndPrevAreInverse(t *testing.T) {
 		"UTC", "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "Antarctica/Troll",
 		"Africa/Casablanca", "Pacific/Apia", "America/Nuuk", "America/Sao_Paulo", "America/St_Johns", "Asia/Pyongyang",
 	}
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(r *rapid.T) {
 		draw := func(n int) int { return rapid.IntRange(0, n-1).Draw(r, "lot") }
 		zone := load(t, rapid.SampledFrom(names).Draw(r, "zone"))

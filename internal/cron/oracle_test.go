@@ -10,6 +10,7 @@ import (
 	robfig "github.com/robfig/cron/v3"
 
 	"github.com/fairlead-io/fairlead/internal/cron"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // randomInstant is an instant of the years 2000 to 2059.
@@ -25,6 +26,7 @@ func TestRobfigAgrees(t *testing.T) {
 	reader := robfig.NewParser(robfig.Second | robfig.Minute | robfig.Hour | robfig.Dom | robfig.Month | robfig.Dow)
 	random := rand.New(rand.NewPCG(1, 2))
 	compared, refused := 0, 0
+	effort := tier.Size(t, 1, effort, "compares very many expressions")
 	for range effort * 10_000 {
 		text, after := randomExpr(random.IntN, false), randomInstant(random.IntN)
 		oracle, err := reader.Parse(text)
@@ -60,6 +62,7 @@ func TestCronexprAgrees(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	compared := 0
+	effort := tier.Size(t, 2, effort, "compares very many expressions")
 	for range effort * 1_000 {
 		text, after := randomExpr(random.IntN, true), randomInstant(random.IntN)
 		e, err := cron.Parse(text)

@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
@@ -36,10 +35,7 @@ func (s ahead) Now(ctx context.Context) (time.Time, error) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	t.Cleanup(func() { _ = store.Close() })
 	return &world{t, New(store, Options{Logger: slog.New(slog.DiscardHandler)})}
 }

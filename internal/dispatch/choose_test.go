@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // world is lanes with all their jobs, of which Choose is told a part.
@@ -106,6 +108,7 @@ func (w *world) naive() (picks []Pick) {
 }
 
 func TestChooseIsWhatLookingAtEveryJobFinds(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		page := rapid.IntRange(1, 4).Draw(t, "page")
@@ -128,6 +131,7 @@ func TestChooseIsWhatLookingAtEveryJobFinds(t *testing.T) {
 }
 
 func TestChooseReadingIsWhatLookingAtEveryJobFinds(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		page := rapid.IntRange(1, 4).Draw(t, "page")

@@ -6,11 +6,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // What a choice takes must not depend on how far lanes were read before: one claim
 // remembers more of them than another, and who asks what claims would do remembers nothing.
 func TestSharesAreGivenAlikeHoweverFarLanesWereRead(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		shares := NewLedger().Open()
 		limits := []*Limit{{ID: 1, Cap: rapid.IntRange(1, 9).Draw(t, "cap")}, {ID: 2, Cap: rapid.IntRange(1, 9).Draw(t, "another cap"), Min: 1}}

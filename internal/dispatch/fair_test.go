@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // backlog is lanes of parties with more jobs than are ever taken.
@@ -50,10 +52,16 @@ func (b *backlog) claim(t interface{ Fatalf(string, ...any) }, most int) map[Par
 	if len(hungry) > 0 {
 		t.Fatalf("asked for %v, and all is known", hungry)
 	}
-	got := map[Party]int{}
+	got, taken := map[Party]int{}, map[*Lane]map[Key]bool{}
 	for _, pick := range picks {
 		got[pick.Lane.Share.party]++
-		pick.Lane.Keys = slices.DeleteFunc(pick.Lane.Keys, func(k Key) bool { return k == pick.Key })
+		if taken[pick.Lane] == nil {
+			taken[pick.Lane] = map[Key]bool{}
+		}
+		taken[pick.Lane][pick.Key] = true
+	}
+	for lane, keys := range taken {
+		lane.Keys = slices.DeleteFunc(lane.Keys, func(k Key) bool { return keys[k] })
 	}
 	shares.Close(lanes, got)
 	return got
@@ -88,6 +96,7 @@ func wantStarts(t *testing.T, got, want map[Party]int) {
 }
 
 func TestTenantsShareStartsByWeight(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		var parties []Party
 		whole := 0
@@ -222,6 +231,7 @@ func TestWhatIsLeftToOtherNodesCountsForTheShare(t *testing.T) {
 }
 
 func TestRestsChangeNothingAboutWhatIsChosen(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		shares := NewLedger().Open()
 		var lanes []*Lane

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // cluster is nodes that know of each other's starts only by what they write.
@@ -188,6 +190,7 @@ func TestAClaimThatLooksAtFewLanesTakesNothingFromTheOthers(t *testing.T) {
 // What a claim takes must not depend on how claims are cut: who asks what starts next does
 // not know how many slots become free at once.
 func TestClaimsOneAfterTheOtherTakeWhatOneTakes(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		var parties []Party
 		for i := range rapid.IntRange(1, 6).Draw(t, "tenants") {

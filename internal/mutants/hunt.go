@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -29,6 +28,7 @@ type verdict struct {
 	Kind    string
 	Verdict string
 	By      string // the test that killed it, or why it is equivalent
+	Second  bool   `json:",omitempty"` // killed by the second tier, after the first did not notice it
 	Tests   int    // how many runs of units it took
 	Seconds float64
 	CPU     float64
@@ -86,7 +86,7 @@ func (h *hunter) judge(ctx context.Context, at *place) (verdict, error) {
 				continue
 			}
 			v.Seconds = time.Since(begun).Seconds()
-			v.Verdict, v.By = killed, together.units[0].Package+" "+played.failed()
+			v.Verdict, v.By, v.Second = killed, together.units[0].Package+" "+played.failed(), together.units[0].Long
 			switch {
 			case at.statement != nil && misunderstood.MatchString(played.output):
 				v.Verdict, v.By = invalid, misunderstood.FindString(played.output)
@@ -128,10 +128,11 @@ func (h *hunter) environment(at *place) (variables []string, clean func(), err e
 	return []string{active.Statement + "=" + file.Name()}, clean, file.Close()
 }
 
-// take splits off the first units, as many as take some seconds, but at least one.
+// take splits off the first units, as many as take some seconds, but at least one, and all
+// of one tier.
 func take(units []reach, seconds float64) (first, rest []reach) {
 	for i, u := range units {
-		if seconds -= u.Seconds; seconds < 0 && i > 0 {
+		if seconds -= u.Seconds; i > 0 && (seconds < 0 || u.Long != units[0].Long) {
 			return units[:i], units[i:]
 		}
 	}
@@ -149,15 +150,12 @@ func (b *bundle) limit() time.Duration {
 	return 20*time.Second + time.Duration(5*b.seconds*float64(time.Second))
 }
 
-// bundles puts units together that one pattern can choose.
+// bundles puts units of one package together.
 func bundles(units []reach) []*bundle {
 	var all []*bundle
 	known := map[string]*bundle{}
 	for _, u := range units {
 		key := u.Package
-		if u.Part != "" {
-			key = fmt.Sprintf("%s %s", u.Package, u.Test)
-		}
 		b := known[key]
 		if b == nil {
 			b = &bundle{}

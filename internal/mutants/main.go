@@ -25,6 +25,7 @@ type options struct {
 	seed   string
 	match  *regexp.Regexp
 	again  bool
+	vital  bool
 	list   bool
 	atOnce int
 }
@@ -53,6 +54,7 @@ func parse(arguments []string) (o options, err error) {
 	set.StringVar(&o.seed, "seed", "", "what they are drawn by; the commit's hash if it is empty")
 	match := set.String("match", "", "only mutants whose name matches this pattern, all of them")
 	set.BoolVar(&o.again, "again", false, "judge those anew that no test noticed")
+	set.BoolVar(&o.vital, "vital", true, "judge the fences, leases and locks of important statements in any case, besides those that are drawn")
 	set.BoolVar(&o.list, "list", false, "only list the mutants that are drawn")
 	set.IntVar(&o.atOnce, "at-once", 3, "tests that run at the same time")
 	if err := set.Parse(arguments); err != nil {
@@ -111,7 +113,7 @@ func mutate(ctx context.Context, o options, out io.Writer) error {
 
 // draw chooses mutants.
 func (o *options) draw(places []*place) []*place {
-	draw(places, o.seed)
+	draw(places, o.seed, o.vital)
 	var drawn []*place
 	for _, name := range o.areas {
 		left := o.count
@@ -119,7 +121,7 @@ func (o *options) draw(places []*place) []*place {
 			if at.area.name != name || o.match != nil && !o.match.MatchString(at.name()) {
 				continue
 			}
-			if !at.vital() && o.match == nil {
+			if (!at.vital() || !o.vital) && o.match == nil {
 				if left == 0 {
 					continue
 				}

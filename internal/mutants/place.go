@@ -66,15 +66,15 @@ func (p *place) vital() bool {
 	return slices.Contains(vitalStatements, file)
 }
 
-// draw puts places in the order in which they are judged: the vital ones, then the others
-// as the seed has it.
-func draw(places []*place, seed string) {
+// draw puts places in the order in which they are judged: the vital ones if they come
+// first, then the others in an order that follows from the seed.
+func draw(places []*place, seed string, vitalFirst bool) {
 	lot := map[*place]string{}
 	for _, p := range places {
 		lot[p] = fmt.Sprintf("%x", sha256.Sum256([]byte(seed+"\n"+p.name())))
 	}
 	slices.SortFunc(places, func(a, b *place) int {
-		if a.vital() != b.vital() {
+		if vitalFirst && a.vital() != b.vital() {
 			if a.vital() {
 				return -1
 			}

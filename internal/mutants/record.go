@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,7 +104,7 @@ func (r *record) learn(ctx context.Context, w *workshop, names map[int]string, u
 		return err
 	}
 	parts := u.parts(played.output)
-	known.Split = u.Part == "" && played.passed && len(parts) > 2 && played.seconds > longTest.Seconds()
+	known.Split = u.Part == "" && !u.Long && played.passed && len(parts) > 2 && played.seconds > longTest.Seconds()
 	if known.Split {
 		known.Reached = nil
 		for _, part := range parts {
@@ -111,6 +112,12 @@ func (r *record) learn(ctx context.Context, w *workshop, names map[int]string, u
 				continue
 			}
 			if err := r.learn(ctx, w, names, part); err != nil {
+				return err
+			}
+		}
+	} else if !u.Long {
+		for _, long := range u.longTests(played.output) {
+			if err := r.learn(ctx, w, names, long); err != nil {
 				return err
 			}
 		}
@@ -133,7 +140,8 @@ func readTrace(file string, names map[int]string) ([]string, error) {
 	return slices.Compact(reached), nil
 }
 
-// asked lists the units that reach a place, the cheapest first.
+// asked lists the units that reach a place: those of the first tier, then those of the
+// second, the cheapest first.
 func (r *record) asked(p *project, at *place) []reach {
 	var wanted []string
 	for _, number := range at.reaches() {
@@ -152,13 +160,10 @@ func (r *record) asked(p *project, at *place) []reach {
 		}
 	}
 	slices.SortFunc(found, func(a, b reach) int {
-		switch {
-		case a.Seconds < b.Seconds:
-			return -1
-		case a.Seconds > b.Seconds:
-			return 1
+		if a.Long != b.Long {
+			return map[bool]int{false: -1, true: 1}[a.Long]
 		}
-		return strings.Compare(a.String(), b.String())
+		return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.String(), b.String()))
 	})
 	return found
 }

@@ -13,37 +13,34 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// unit is a test that is run alone, or one of the parts of a test that has many.
+// unit is a test that is run alone, or a part of a test that has many.
 type unit struct {
 	Package string
 	Test    string
-	Part    string // empty: all of the test
+	Part    string // path below the test, or empty for the whole test
+	Long    bool   `json:",omitempty"` // as the second tier runs it: at full size
 }
 
-func (u unit) String() string {
-	if u.Part == "" {
-		return u.Package + " " + u.Test
-	}
-	return u.Package + " " + u.Test + "/" + u.Part
-}
+func (u unit) String() string { return u.Package + " " + u.path() }
 
-// pattern chooses units of one package, which are all tests, or all parts of one.
+// pattern chooses units of one package.
 func pattern(units []unit) string {
-	var names []string
+	var choices []string
 	for _, u := range units {
-		if u.Part == "" {
-			names = append(names, regexp.QuoteMeta(u.Test))
-		} else {
-			names = append(names, regexp.QuoteMeta(u.Part))
+		names := []string{u.Test}
+		if u.Part != "" {
+			names = append(names, strings.Split(u.Part, "/")...)
 		}
+		for i, name := range names {
+			names[i] = "^" + regexp.QuoteMeta(name) + "$"
+		}
+		choices = append(choices, strings.Join(names, "/"))
 	}
-	choice := "^(" + strings.Join(names, "|") + ")$"
-	if units[0].Part == "" {
-		return choice
-	}
-	return "^" + regexp.QuoteMeta(units[0].Test) + "$/" + choice
+	return strings.Join(choices, "|")
 }
 
 // run is what came of a run of tests.
@@ -61,6 +58,9 @@ func (w *workshop) play(ctx context.Context, units []unit, limit time.Duration, 
 	defer cancel()
 	var out bytes.Buffer
 	arguments := []string{"-test.run=" + pattern(units), "-test.v", "-test.failfast", "-test.timeout=0"}
+	if !units[0].Long {
+		arguments = append(arguments, "-test.short")
+	}
 	if w.draws(units[0].Package) {
 		arguments = append(arguments, "-rapid.nofailfile") // it would be a file in the work tree
 	}
@@ -130,6 +130,34 @@ func (u unit) parts(output string) []unit {
 		}
 	}
 	return slices.Compact(parts)
+}
+
+var longLine = regexp.MustCompile(`(?m)^=== ATTR  (\S+) ` + tier.LongAttr + ` `)
+
+// longTests lists the tests that have run and have more to do in the second tier.
+func (u unit) longTests(output string) []unit {
+	var names []string
+	for _, match := range longLine.FindAllStringSubmatch(output, -1) {
+		names = append(names, match[1])
+	}
+	slices.Sort(names)
+	var tests []unit
+	for i, name := range slices.Compact(names) {
+		if i > 0 && strings.HasPrefix(name, tests[len(tests)-1].path()+"/") {
+			continue // part of the one before
+		}
+		test, part, _ := strings.Cut(name, "/")
+		tests = append(tests, unit{Package: u.Package, Test: test, Part: part, Long: true})
+	}
+	return tests
+}
+
+// path returns the name of the test, as go test prints it.
+func (u unit) path() string {
+	if u.Part == "" {
+		return u.Test
+	}
+	return u.Test + "/" + u.Part
 }
 
 var failLine = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)

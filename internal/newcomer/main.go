@@ -35,7 +35,7 @@ func main() {
 
 func run(ctx context.Context, args []string) (err error) {
 	flags := flag.NewFlagSet("newcomer", flag.ContinueOnError)
-	tests := flags.Bool("test", true, "run make test too, which takes half an hour on two cores")
+	tests := flags.Bool("test", true, "run make test too, which takes minutes on two cores")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +17,8 @@ import (
 	"github.com/fairlead-io/fairlead/console"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/oidc"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // desk is where codes are exchanged for tokens: each code stands for what the browser was
@@ -48,10 +47,7 @@ func consoleOf(t *testing.T, p *provider) (string, *http.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "console.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.Open(t)
 	log := slog.New(slog.DiscardHandler)
 	kinds := fairlead.NewMux()
 	kinds.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))

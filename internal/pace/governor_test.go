@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead/internal/pace"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // target bears some load and gets slow and faulty above it.
@@ -98,6 +99,7 @@ func TestAFewTriesAreJudgedTogether(t *testing.T) {
 }
 
 func TestTheSetRateIsNeverExceeded(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		ceilings := rapid.SampledFrom([]float64{pace.Held, 0.5, 5, 1000})
 		ceiling := ceilings.Draw(t, "ceiling")

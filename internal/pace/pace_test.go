@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead/internal/pace"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // grant is n permits that were given at a time since the start.
@@ -63,8 +64,8 @@ func TestARateIsKeptExactly(t *testing.T) {
 			"one by one": func(*pace.Pace) func() int { return func() int { return 1 } },
 		} {
 			t.Run(fmt.Sprintf("%v %s", rate, name), func(t *testing.T) {
-				if testing.Short() && rate > 1_000 && name == "one by one" {
-					t.Skip("a million timers")
+				if rate > 1_000 && name == "one by one" {
+					tier.Long(t, "a million timers")
 				}
 				synctest.Test(t, func(t *testing.T) {
 					p := pace.New(rate)
@@ -213,6 +214,7 @@ func TestEachOfSeveralRatesIsKept(t *testing.T) {
 // Whatever rates are set when, and whichever caller pauses: no grant exceeds what a
 // plain bucket of tokens holds, of one permit and 40 ms.
 func TestNoChangesOfTheRateGiveMoreThanTheRates(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		rates := rapid.SliceOfN(rapid.SampledFrom([]float64{pace.Held, 0.5, 3, 10, 100, 1000}), 1, 40).Draw(rt, "rates")
 		times := rapid.SliceOfN(rapid.IntRange(1, 300), len(rates), len(rates)).Draw(rt, "milliseconds")

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead/internal/source"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -101,6 +102,7 @@ func TestLinesAreWhatTheyAre(t *testing.T) {
 // state: it is the same lines.
 func TestAnyPartOfAFileCanBeRead(t *testing.T) {
 	dir := t.TempDir()
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "bc\r", "a longer line", strings.Repeat("x", 300)}), 0, 300).Draw(t, "lines")
 		content := strings.Join(text, "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")

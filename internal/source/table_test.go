@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/internal/source"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func openSQLite(t *testing.T) *sql.DB {
@@ -114,6 +115,7 @@ func TestRowsOfEachDatabase(t *testing.T) {
 func TestAnyPartOfATableCanBeRead(t *testing.T) {
 	db := openSQLite(t)
 	exec(t, db, "CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT)")
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		exec(t, db, "DELETE FROM list")
 		step := rapid.Int64Range(1, 5).Draw(t, "step")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/source"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // host serves a list and counts what it sends.
@@ -237,10 +238,7 @@ func TestErrorsOfURLsKeepSecrets(t *testing.T) {
 // The list that a sweep of five million users reads: counted once, also if the
 // process dies in the middle of it.
 func TestFiveMillionLinesAreCountedOnceWhateverCrashes(t *testing.T) {
-	n := 5_000_000
-	if testing.Short() {
-		n = 300_000
-	}
+	n := tier.Size(t, 300_000, 5_000_000, "a list of five million lines")
 	content := numbered(n)
 	size := int64(len(content))
 	for name, ranges := range map[string]bool{"with ranges": true, "without": false} {

@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestIDsAscendWithinACallAndAreNeverGivenTwice(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		next := int64(1)
 		size := rapid.Int64Range(1, 5).Draw(t, "block size")

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // longestText is how many bytes of a text are kept, and the mark of what was cut.
@@ -16,6 +17,7 @@ const longestText = 8<<10 + len("…")
 // TestCleanText cleans texts about as long as what is kept, of all that makes them
 // longer or shorter.
 func TestCleanText(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		text := ""
 		for _, piece := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "\x00", "\xff", "\xe8\xaa", "é", "語", "😀", "…"}), 1, 5).Draw(t, "pieces") {

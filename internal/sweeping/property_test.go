@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/internal/source"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // keys is a sparse source.
@@ -125,6 +126,7 @@ func (s setting) indexes(w *world) []int64 {
 }
 
 func TestWithoutACrashEachItemIsSettledExactlyOnce(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawSetting(rt)
 		w := s.world()
@@ -149,6 +151,7 @@ func TestWithoutACrashEachItemIsSettledExactlyOnce(t *testing.T) {
 // A crash forgets all that was not kept. The handlers that ran then go on for a
 // moment, as those of a node which was cut off do.
 func TestAfterCrashesEachItemIsSettledAndLittleIsRepeated(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawSetting(rt)
 		s.serial = false
@@ -185,6 +188,7 @@ func TestAfterCrashesEachItemIsSettledAndLittleIsRepeated(t *testing.T) {
 
 // Stopping and starting repeats nothing at all.
 func TestStopsAreExact(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawSetting(rt)
 		stops := rapid.SliceOfN(rapid.IntRange(0, 3000), 0, 8).Draw(rt, "stops")
@@ -240,6 +244,7 @@ func TestWhatAWorkerHasDoneIsKeptWhileItIsBusy(t *testing.T) {
 }
 
 func TestAsideSurvivesBeingWritten(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		var aside []sweeping.Aside
 		last := rapid.Int64Range(-1<<62, 1<<61).Draw(t, "first")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/internal/source"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // failedIndexes are those of failed items, in order.
@@ -29,6 +30,7 @@ func (w *world) failedIndexes() []int64 {
 // done or as failed, and of the items that were not to be tried again none
 // was. The world complains if a checkpoint ever counts anything else than it tells.
 func TestItemsThatAreTriedAgainAreCountedOnce(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawSetting(rt)
 		s.abandon = rapid.SampledFrom([]float64{0.05, 0.5, 1}).Draw(rt, "abandon at first")

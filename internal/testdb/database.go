@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -66,11 +65,17 @@ func databaseName(testName string) string {
 }
 
 // createPostgres copies template0: unlike template1, no one adds objects to it or is
-// connected to it. It copies files, where the server can be asked to: logging each
-// page, as it does by default, takes three times as long.
+// connected to it.
 func createPostgres(ctx context.Context, adminURL, name string) error {
+	return copyPostgres(ctx, adminURL, name, "template0")
+}
+
+// copyPostgres copies a database that has no connections. It copies files, where the
+// server can be asked to: logging each page, as it does by default, takes three times as
+// long.
+func copyPostgres(ctx context.Context, adminURL, name, template string) error {
 	return withPostgres(ctx, adminURL, func(conn *pgx.Conn) error {
-		statement := "CREATE DATABASE " + name + " TEMPLATE template0"
+		statement := "CREATE DATABASE " + name + " TEMPLATE " + template
 		if choosesStrategy(conn.PgConn().ParameterStatus("server_version")) {
 			statement += " STRATEGY file_copy"
 		}
@@ -123,37 +128,61 @@ func dropMySQL(ctx context.Context, adminURL, name string) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, db.Close()) }()
-	users, err := connectionsTo(ctx, db, name)
+	users, err := queryTexts(ctx, db, "SELECT id FROM information_schema.processlist WHERE db = ?", name)
 	if err != nil {
 		return err
 	}
 	for _, id := range users {
 		// A connection that ended meanwhile is no failure; one that
 		// could not be killed shows up in the DROP.
-		_, _ = db.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", id))
+		_, _ = db.ExecContext(ctx, "KILL CONNECTION "+id)
 	}
 	_, err = db.ExecContext(ctx, "DROP DATABASE "+name)
 	return err
 }
 
-func connectionsTo(ctx context.Context, db *sql.DB, name string) (ids []uint64, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT id FROM information_schema.processlist WHERE db = ?", name)
+// queryTexts returns the values of a query with one column.
+func queryTexts(ctx context.Context, db *sql.DB, query string, args ...any) (values []string, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = firstError(err, rows.Close()) }()
 	for rows.Next() {
-		var id uint64
-		if err := rows.Scan(&id); err != nil {
+		var value string
+		if err := rows.Scan(&value); err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		values = append(values, value)
 	}
-	return ids, rows.Err()
+	return values, rows.Err()
+}
+
+// withMySQL opens a database of the server for scripts.
+func withMySQL(adminURL, name string, do func(*sql.DB) error) (err error) {
+	config, err := mysqlConfig(adminURL)
+	if err != nil {
+		return err
+	}
+	config.DBName, config.MultiStatements = name, true
+	db, err := openMySQLConfig(config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, db.Close()) }()
+	return do(db)
 }
 
 // openMySQL opens a mysql:// URL, which the driver itself does not understand.
 func openMySQL(adminURL string) (*sql.DB, error) {
+	config, err := mysqlConfig(adminURL)
+	if err != nil {
+		return nil, err
+	}
+	return openMySQLConfig(config)
+}
+
+func mysqlConfig(adminURL string) (*mysql.Config, error) {
 	parsed, err := url.Parse(adminURL)
 	if err != nil {
 		return nil, err
@@ -162,7 +191,7 @@ func openMySQL(adminURL string) (*sql.DB, error) {
 	config.Net, config.Addr = "tcp", parsed.Host
 	config.User = parsed.User.Username()
 	config.Passwd, _ = parsed.User.Password()
-	return openMySQLConfig(config)
+	return config, nil
 }
 
 func openMySQLConfig(config *mysql.Config) (*sql.DB, error) {

@@ -15,9 +15,11 @@ import (
 
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestKillAndRestartKeepsCommittedData(t *testing.T) {
+	tier.Long(t, "kills servers of its own")
 	for _, database := range databases {
 		t.Run(database.name, func(t *testing.T) {
 			server := startServer(t, database.start)
@@ -49,6 +51,7 @@ func TestKillAndRestartKeepsCommittedData(t *testing.T) {
 }
 
 func TestRestartOfRunningServerKeepsDataAndAddress(t *testing.T) {
+	tier.Long(t, "restarts servers of its own")
 	for _, database := range databases {
 		t.Run(database.name, func(t *testing.T) {
 			server := startServer(t, database.start)
@@ -69,6 +72,7 @@ func TestRestartOfRunningServerKeepsDataAndAddress(t *testing.T) {
 
 // Settled servers are found where they were before, unless the port is taken.
 func TestASettledServerKeepsItsPort(t *testing.T) {
+	tier.Long(t, "restarts servers of its own")
 	settled := func(ctx context.Context, options testdb.Options) (*testdb.Server, error) {
 		options.Settled = true
 		return testdb.StartPostgres(ctx, options)
@@ -86,6 +90,7 @@ func TestASettledServerKeepsItsPort(t *testing.T) {
 }
 
 func TestStopLeavesNoProcessAndNoDirectory(t *testing.T) {
+	tier.Long(t, "starts servers of its own")
 	postgres := startServer(t, testdb.StartPostgres)
 	kinds := map[string]func(context.Context, testdb.Options) (*testdb.Server, error){
 		"postgres": testdb.StartPostgres,
@@ -118,6 +123,7 @@ func TestStopLeavesNoProcessAndNoDirectory(t *testing.T) {
 }
 
 func TestDurableServersAcknowledgeOnlyWhatIsOnDisk(t *testing.T) {
+	tier.Long(t, "starts servers that wait for the disk")
 	settings := []struct {
 		name, query, want string
 		start             func(context.Context, testdb.Options) (*testdb.Server, error)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/fairlead-io/fairlead/internal/usercache"
 )
 
 // A template is an initialised data directory. Making one takes a server
@@ -29,14 +31,14 @@ func fillFromTemplate(ctx context.Context, t template, data string) error {
 	if err != nil {
 		return err
 	}
-	cache, err := cacheDir()
+	cache, err := usercache.Dir("fairlead-testdb")
 	if err != nil {
 		return err
 	}
 	// Whatever could change the content is part of the name.
 	key := sha256.Sum256([]byte(version + "\n" + strings.Join(t.initialize, "\n")))
 	path := filepath.Join(cache, fmt.Sprintf("%s-%x", filepath.Base(t.server), key[:8]))
-	err = withFileLock(path+".lock", func() error {
+	err = usercache.WithLock(path+".lock", func() error {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -87,34 +89,4 @@ func (t template) make(ctx context.Context, path string) (err error) {
 func dataArgument(arguments []string, data string) []string {
 	last := len(arguments) - 1
 	return append(arguments[:last:last], arguments[last]+"="+data)
-}
-
-// cacheDir returns the directory that holds templates and locks between runs.
-func cacheDir() (string, error) {
-	base, err := os.UserCacheDir()
-	if err != nil {
-		// Without a home directory, the cache lasts as long as the temporary one.
-		base = filepath.Join(os.TempDir(), fmt.Sprintf("cache-%d", os.Geteuid()))
-	}
-	dir := filepath.Join(base, "fairlead-testdb")
-	return dir, os.MkdirAll(dir, 0o700)
-}
-
-// withFileLock runs fn while no other process runs one under the same path.
-// The kernel releases the lock of a process that ends.
-func withFileLock(path string, fn func() error) (err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, file.Close()) }()
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
-		if err == nil {
-			return fn()
-		}
-		if !errors.Is(err, syscall.EINTR) {
-			return fmt.Errorf("lock %s: %w", path, err)
-		}
-	}
 }

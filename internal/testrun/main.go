@@ -1,145 +1,83 @@
-// Command testrun runs go test and says how far it is:
+// Command testrun runs the tests of this repository in two tiers:
 //
-//	go run ./internal/testrun -timeout 30m -- ./...
+//	testrun first [flag of go test ...] [-- package ...]
+//	testrun second [flag of go test ...] [-- package ...]
+//	testrun all [flag of go test ...] [-- package ...]
+//	testrun needs first|second|all
 //
-// What stands before the two dashes are flags of go test, what stands behind them are
-// packages. go test prints packages in the order in which they are listed, so that one
-// slow package holds up the lines of all others. This command prints the line of a
-// package as soon as it ends, with how many have ended, and says every half minute what
-// still runs. It prints what failed tests wrote; with -v, what all tests wrote. The exit
-// code is that of go test.
+// The first tier proves a checkout: go test -short in every module that people build. The
+// second adds the tests that report the attribute "long" (see internal/tier), the race
+// detector, the modules that take minutes to compile, and static checks. With packages, it
+// runs those of the main module alone.
+//
+// It prints the line of a package as soon as the package ends, with how many of how many
+// have ended, and names every half minute what still runs. A failure stops nothing. A
+// failure of the second tier is repeated once with the same seed: if it passes then, it is
+// a warning. The output ends with one summary: the lines of each failure, its seed, and
+// the command that reproduces it.
+//
+// "testrun needs" installs the programs that a tier uses, or says which are missing and
+// how to allow their installation. See internal/install.
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
-	"time"
 )
 
-// Exit codes besides those of go test.
+// Exit codes.
 const (
 	exitFailure = 1
 	exitUsage   = 2
 )
 
-// remind is how often the packages that still run are named.
-const remind = 30 * time.Second
+const usage = `usage: testrun first|second|all [flag of go test ...] [-- package ...]
+       testrun needs first|second|all
+`
 
 func main() {
-	dashes := slices.Index(os.Args, "--")
-	if dashes < 0 || dashes == len(os.Args)-1 {
-		fmt.Fprintln(os.Stderr, "usage: testrun [flag of go test ...] -- package ...")
-		os.Exit(exitUsage)
-	}
-	os.Exit(run(os.Args[1:dashes], os.Args[dashes+1:], os.Stdout))
-}
-
-// run tests packages and returns the exit code.
-func run(flags, packages []string, out io.Writer) int {
-	// A terminal sends signals to go test as well. Its end is waited for.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		<-signals
+		stop()
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout))
+}
 
-	report := newReport(out, list(packages), time.Now)
-	report.verbose = showsAll(flags)
-	arguments := slices.Concat([]string{"test", "-json"}, flags, packages)
-	command := exec.CommandContext(context.Background(), "go", arguments...)
-	command.Stderr = os.Stderr
-	output, err := command.StdoutPipe()
-	if err == nil {
-		err = command.Start()
+func run(ctx context.Context, arguments []string, out io.Writer) int {
+	if len(arguments) == 2 && arguments[0] == "needs" && tiersOf(arguments[1]) != nil {
+		provide(ctx, arguments[1], out)
+		return 0
 	}
+	if len(arguments) == 0 || tiersOf(arguments[0]) == nil {
+		fmt.Fprint(out, usage)
+		return exitUsage
+	}
+	p := plan{tiers: tiersOf(arguments[0]), flags: arguments[1:]}
+	if dashes := slices.Index(p.flags, "--"); dashes >= 0 {
+		p.flags, p.packages = p.flags[:dashes], p.flags[dashes+1:]
+	}
+	root, err := moduleRoot(ctx)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "testrun:", err)
+		fmt.Fprintln(out, "testrun:", err)
 		return exitFailure
 	}
-	lines := make(chan string)
-	go read(output, lines)
-	ticker := time.NewTicker(remind)
-	defer ticker.Stop()
-	for reading := true; reading; {
-		select {
-		case line, more := <-lines:
-			reading = more
-			report.line(line)
-		case <-ticker.C:
-			report.remind()
-		case received := <-signals:
-			_ = command.Process.Signal(received) // fails only if it has ended
-		}
-	}
-	err = command.Wait()
-	ok := report.close()
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit) && exit.ExitCode() > 0:
-		return exit.ExitCode()
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "testrun: go test:", err)
-		return exitFailure
-	case !ok:
+	p.root = root
+	s := newSession(p, out)
+	if !s.play(ctx) {
 		return exitFailure
 	}
 	return 0
 }
 
-// read passes lines on, of any length, and closes the channel after the last one.
-func read(from io.Reader, lines chan<- string) {
-	defer close(lines)
-	reader := bufio.NewReader(from)
-	for {
-		line, err := reader.ReadString('\n')
-		if line != "" {
-			lines <- line
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// list returns the import paths of packages. It returns none if they cannot be listed;
-// go test then says why.
-func list(packages []string) []string {
-	output, err := exec.CommandContext(context.Background(), "go", append([]string{"list", "-e", "--"}, packages...)...).Output()
-	if err != nil {
-		return nil
-	}
-	paths := strings.Fields(string(output))
-	slices.Sort(paths)
-	return slices.Compact(paths)
-}
-
-// showsAll reports whether flags ask for what passing tests write too.
-func showsAll(flags []string) bool {
-	return slices.ContainsFunc(flags, func(flag string) bool {
-		name, value, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
-		return strings.HasPrefix(flag, "-") && slices.Contains([]string{"v", "test.v", "bench", "list"}, name) && value != "false"
-	})
-}
-
-// event is a line of go test -json; see "go doc test2json" and "go help buildjson".
-type event struct {
-	Action  string
-	Package string
-	Test    string
-	Output  string
-}
-
-// parse returns the event of a line, if it is one.
-func parse(line string) (event, bool) {
-	var e event
-	err := json.Unmarshal([]byte(line), &e)
-	return e, err == nil && e.Action != ""
+// tiersOf returns the tiers that an argument names, or nil.
+func tiersOf(argument string) []tierName {
+	return map[string][]tierName{"first": {first}, "second": {second}, "all": {first, second}}[argument]
 }

@@ -1,69 +1,156 @@
 package main
 
 import (
-	"fmt"
-	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // packageRun is a package under test.
 type packageRun struct {
+	call    call
+	path    string
 	begun   time.Time
-	test    string                      // that began last, while it runs
-	order   []string                    // tests, as they began to write
-	written map[string]*strings.Builder // by test; "" for what belongs to none
-	closing string                      // its line in the output of go test
+	current string              // the test that began last, while it runs
+	tests   map[string]*testRun // by name; "" for what belongs to no test
+	order   []string            // names, as the tests began
+	ended   map[string]int      // how many tests ended, by action
+	closing string              // the package's line in the output of go test
+	skipped map[string]int      // reasons for which tests were skipped
 }
 
-// write keeps what a test has written. Announcements such as "=== RUN" tell something
-// only where everything is shown.
-func (p *packageRun) write(e event, all bool) {
-	if e.Test == "" && isClosing(e.Output) {
-		p.closing = e.Output
-		return
-	}
-	if !all && isAnnouncement(e.Output) {
-		return
-	}
-	written := p.written[e.Test]
-	if written == nil {
-		written = &strings.Builder{}
-		p.written[e.Test] = written
-		p.order = append(p.order, e.Test)
-	}
-	written.WriteString(e.Output)
+// testRun is a test under way, or one that failed.
+type testRun struct {
+	written strings.Builder
+	seeds   []string
+	long    bool
+	action  string // how it ended; empty while it runs
 }
 
-// forget drops what a test has written that did not fail.
-func (p *packageRun) forget(test string) { delete(p.written, test) }
+func newPackageRun(c call, path string, now time.Time) *packageRun {
+	return &packageRun{call: c, path: path, begun: now, tests: map[string]*testRun{}, ended: map[string]int{}, skipped: map[string]int{}}
+}
 
-// print shows what is kept, test by test.
-func (p *packageRun) print(out io.Writer) {
-	for _, test := range p.order {
-		if written := p.written[test]; written != nil {
-			fmt.Fprint(out, written)
+func (p *packageRun) test(name string) *testRun {
+	t := p.tests[name]
+	if t == nil {
+		t = &testRun{}
+		p.tests[name], p.order = t, append(p.order, name)
+	}
+	return t
+}
+
+// note takes an event of a test. It returns the text to show at once in a verbose run.
+func (p *packageRun) note(e event) string {
+	t := p.test(e.Test)
+	switch {
+	case e.Action == "output" && e.Test == "" && isClosing(e.Output):
+		p.closing = strings.TrimRight(e.Output, "\n")
+	case e.Action == "output":
+		if !isAnnouncement(e.Output) {
+			t.written.WriteString(e.Output)
+		}
+		return e.Output
+	case e.Action == "attr" && e.Key == tier.LongAttr:
+		t.long = true
+	case e.Action == "attr" && e.Key == tier.SeedAttr:
+		t.seeds = append(t.seeds, e.Value)
+	case e.Action == "run" || e.Action == "cont":
+		p.current = e.Test
+	case e.ends() && e.Test != "":
+		p.end(e, t)
+	}
+	return ""
+}
+
+func (p *packageRun) end(e event, t *testRun) {
+	t.action = e.Action
+	p.ended[e.Action]++
+	if p.current == e.Test {
+		p.current = ""
+	}
+	if e.Action == "skip" {
+		p.skipped[reason(t.written.String())]++
+	}
+	if e.Action != "fail" {
+		t.written.Reset()
+	}
+}
+
+// place matches where a line of a test's output was written.
+var place = regexp.MustCompile(`^\s*[\w.-]+\.go:\d+: `)
+
+// reason returns the last thing that a skipped test wrote.
+func reason(written string) string {
+	last := "no reason given"
+	for line := range strings.Lines(written) {
+		if line = strings.TrimSpace(line); line != "" && !isVerdict(line) {
+			last = place.ReplaceAllString(line, "")
 		}
 	}
-	p.order = nil
-	clear(p.written)
+	return last
 }
 
-// isClosing reports whether a line is the one that go test prints for a package.
-func isClosing(line string) bool {
-	for _, begin := range []string{"ok  \t", "FAIL\t", "?   \t"} {
-		if strings.HasPrefix(line, begin) {
+// failures returns the failures of a package: each failed test that wrote something itself
+// or has no failed subtest. If no test failed, the package itself is the failure, with the
+// output of the tests that did not end.
+func (p *packageRun) failures() []*failure {
+	var found []*failure
+	for _, name := range p.order {
+		t := p.tests[name]
+		if name == "" || t.action != "fail" || p.partFailed(name) && !wroteItself(t) {
+			continue
+		}
+		found = append(found, p.failure(name, t.written.String()))
+	}
+	if len(found) > 0 {
+		return found
+	}
+	var written strings.Builder
+	unended := ""
+	for _, name := range p.order {
+		if t := p.tests[name]; name == "" || t.action == "" {
+			written.WriteString(t.written.String())
+			if name != "" && unended == "" {
+				unended = name
+			}
+		}
+	}
+	return []*failure{p.failure(unended, written.String())}
+}
+
+func (p *packageRun) partFailed(name string) bool {
+	return slices.ContainsFunc(p.order, func(other string) bool {
+		return strings.HasPrefix(other, name+"/") && p.tests[other].action == "fail"
+	})
+}
+
+func wroteItself(t *testRun) bool {
+	for line := range strings.Lines(t.written.String()) {
+		if !isVerdict(line) && strings.TrimSpace(line) != "" {
 			return true
 		}
 	}
 	return false
 }
 
-func isAnnouncement(line string) bool {
-	for _, begin := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "} {
-		if strings.HasPrefix(line, begin) {
-			return true
+// rapidSeed matches the seed that a property test of package rapid prints.
+var rapidSeed = regexp.MustCompile(`-rapid\.seed=(\d+)`)
+
+// failure describes the failure of a test, or of the package if the name is empty. Its
+// seeds are those of the test, of the tests that it is part of, and of its parts.
+func (p *packageRun) failure(name, output string) *failure {
+	f := &failure{call: p.call, path: p.path, test: name, output: output}
+	for _, other := range p.order {
+		if other == name || name == "" || strings.HasPrefix(name, other+"/") || strings.HasPrefix(other, name+"/") {
+			f.seeds = append(f.seeds, p.tests[other].seeds...)
 		}
 	}
-	return false
+	if match := rapidSeed.FindString(output); match != "" {
+		f.flags = append(f.flags, match)
+	}
+	return f
 }

@@ -9,81 +9,126 @@ import (
 	"time"
 )
 
-// report turns the events of go test into lines for people. It belongs to one
-// goroutine.
+// report turns the events of go test into lines for people. It belongs to one goroutine.
 type report struct {
 	out     io.Writer
 	now     func() time.Time
 	begun   time.Time
-	total   int    // packages; zero if that is unknown
+	total   int    // packages of the step; zero if that is unknown
 	root    string // what the paths of all packages begin with
 	verbose bool
+	home    string // directory below which the output of failures is kept
 
-	running map[string]*packageRun
-	ended   int
-	failed  []string
+	running  map[string]*packageRun
+	builds   map[string]string // output of the compiler
+	done     int
+	passed   int // tests
+	skipped  map[string]int
+	long     longTests
+	failures []*failure
+	results  map[string]map[string]string // how tests ended, by package and name; of long tests alone
 }
 
-// newReport begins a report on packages, which are named by their import paths.
-func newReport(out io.Writer, packages []string, now func() time.Time) *report {
-	return &report{out: out, now: now, begun: now(), total: len(packages), root: commonRoot(packages), running: map[string]*packageRun{}}
+func newReport(out io.Writer, now func() time.Time, home string) *report {
+	return &report{out: out, now: now, begun: now(), home: home, running: map[string]*packageRun{}, builds: map[string]string{}, skipped: map[string]int{}, long: longTests{}, results: map[string]map[string]string{}}
 }
 
-// line takes a line of go test. One that is no event is printed as it is.
-func (r *report) line(text string) {
+// begin starts a step with so many packages.
+func (r *report) begin(packages []string) {
+	r.total, r.done, r.root = len(packages), 0, commonRoot(packages)
+}
+
+// line takes a line of a call of go test. It prints one that is no event as it is.
+func (r *report) line(c call, text string) {
 	e, ok := parse(text)
 	switch {
 	case !ok:
 		fmt.Fprint(r.out, text)
 	case e.Action == "build-output":
-		fmt.Fprint(r.out, e.Output)
+		r.builds[e.ImportPath] += e.Output
 	case e.Package != "":
-		r.event(e)
+		r.event(c, e)
 	}
 }
 
-func (r *report) event(e event) {
+func (r *report) event(c call, e event) {
 	p := r.running[e.Package]
 	if p == nil {
-		p = &packageRun{begun: r.now(), written: map[string]*strings.Builder{}}
+		p = newPackageRun(c, e.Package, r.now())
 		r.running[e.Package] = p
 	}
-	ends := slices.Contains([]string{"pass", "fail", "skip"}, e.Action)
-	switch {
-	case e.Action == "output":
-		p.write(e, r.verbose)
-		if r.verbose && r.total == 1 { // there is no other to mix it up with
-			p.print(r.out)
-		}
-	case e.Test == "" && ends:
-		r.end(e.Package, p, e.Action == "fail")
-	case ends:
-		if e.Test == p.test {
-			p.test = ""
-		}
-		if e.Action != "fail" && !r.verbose {
-			p.forget(e.Test)
-		}
-	case e.Action == "run", e.Action == "cont":
-		p.test = e.Test
+	if e.Test == "" && e.ends() {
+		p.test("").written.WriteString(r.builds[e.FailedBuild])
+		r.end(p, e.Action == "fail")
+		return
+	}
+	if shown := p.note(e); r.verbose {
+		fmt.Fprint(r.out, shown)
 	}
 }
 
-// end prints what is to be known of a package that has ended, and its closing line.
-func (r *report) end(name string, p *packageRun, failed bool) {
-	delete(r.running, name)
-	r.ended++
+// end prints the line of a package that has ended, after the lines of its failures.
+func (r *report) end(p *packageRun, failed bool) {
+	delete(r.running, p.path)
+	r.done++
+	r.passed += p.ended["pass"]
+	for why, n := range p.skipped {
+		r.skipped[why] += n
+	}
+	for name, t := range p.tests {
+		if t.long {
+			r.long.add(p.call.dir, p.path, name)
+			if r.results[p.path] == nil {
+				r.results[p.path] = map[string]string{}
+			}
+			r.results[p.path][name] = t.action
+		}
+	}
 	if failed {
-		r.failed = append(r.failed, r.short(name))
+		for _, f := range p.failures() {
+			r.fail(f)
+		}
 	}
-	if failed || r.verbose {
-		p.print(r.out)
-	}
-	closing := strings.TrimRight(p.closing, "\n")
+	closing := p.closing
 	if closing == "" { // go test always has one
-		closing = map[bool]string{false: "ok  \t", true: "FAIL\t"}[failed] + name
+		closing = map[bool]string{false: "ok  \t", true: "FAIL\t"}[failed] + p.path
 	}
 	fmt.Fprintf(r.out, "%s\t[%s]\n", closing, r.progress())
+}
+
+// fail notes a failure, shows it and keeps its output in a file.
+func (r *report) fail(f *failure) {
+	r.failures = append(r.failures, f)
+	if err := f.save(r.home); err != nil {
+		fmt.Fprintln(r.out, "testrun: the output of a failure is not kept:", err)
+	}
+	f.print(r.out)
+}
+
+// print shows a failure and how to repeat it.
+func (f *failure) print(out io.Writer) {
+	fmt.Fprintf(out, "--- FAIL: %v\n", f)
+	for _, line := range f.excerpt() {
+		fmt.Fprintln(out, "    "+line)
+	}
+	for _, seed := range slices.Concat(f.seeds, f.flags) {
+		fmt.Fprintln(out, "    seed:      "+seed)
+	}
+	fmt.Fprintln(out, "    output:    "+f.log)
+	fmt.Fprintln(out, "    reproduce: "+f.command())
+}
+
+// abandon notes the packages of a call that did not end, because go test was ended.
+func (r *report) abandon(c call) {
+	for name, p := range r.running {
+		if p.call.dir == c.dir && slices.Equal(p.call.packages, c.packages) && slices.Equal(p.call.flags, c.flags) {
+			delete(r.running, name)
+			fmt.Fprintf(r.out, "%s did not end\n", name)
+			for _, f := range p.failures() {
+				r.fail(f)
+			}
+		}
+	}
 }
 
 // remind names what still runs.
@@ -95,8 +140,8 @@ func (r *report) remind() {
 	var still []string
 	for name, p := range r.running {
 		text := fmt.Sprintf("%s for %v", r.short(name), r.now().Sub(p.begun).Round(time.Second))
-		if p.test != "" {
-			text += " (" + p.test + ")"
+		if p.current != "" {
+			text += " (" + p.current + ")"
 		}
 		still = append(still, text)
 	}
@@ -104,37 +149,16 @@ func (r *report) remind() {
 	fmt.Fprintf(r.out, "[%s] running: %s\n", r.progress(), strings.Join(still, ", "))
 }
 
-// close prints the end of the report and reports whether all is well.
-func (r *report) close() bool {
-	for name, p := range r.running { // go test was ended
-		fmt.Fprintf(r.out, "%s did not end\n", name)
-		p.print(r.out)
-	}
-	summary := "all ok"
-	ok := len(r.failed) == 0 && len(r.running) == 0
-	switch {
-	case len(r.failed) > 0:
-		summary = fmt.Sprintf("%d failed: %s", len(r.failed), strings.Join(r.failed, " "))
-	case !ok || r.ended < r.total:
-		summary = "not all ended"
-	}
-	fmt.Fprintf(r.out, "[%s] %s\n", r.progress(), summary)
-	if !ok {
-		fmt.Fprintln(r.out, "FAIL")
-	}
-	return ok
-}
-
-// progress is how many packages have ended, and after how long.
+// progress says how many packages of the step have ended, and after how long.
 func (r *report) progress() string {
 	after := r.now().Sub(r.begun).Round(time.Second)
 	if r.total == 0 {
-		return fmt.Sprintf("%d, %v", r.ended, after)
+		return fmt.Sprintf("%d, %v", r.done, after)
 	}
-	return fmt.Sprintf("%d/%d, %v", r.ended, r.total, after)
+	return fmt.Sprintf("%d/%d, %v", r.done, r.total, after)
 }
 
-// short is the name of a package below what all have in common.
+// short returns the name of a package below what all have in common.
 func (r *report) short(name string) string {
 	if below, ok := strings.CutPrefix(name, r.root+"/"); ok {
 		return below
@@ -142,7 +166,7 @@ func (r *report) short(name string) string {
 	return path.Base(name)
 }
 
-// commonRoot is the longest path that all paths are or lie below.
+// commonRoot returns the longest path that all paths are or lie below.
 func commonRoot(paths []string) string {
 	if len(paths) == 0 {
 		return ""

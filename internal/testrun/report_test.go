@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// told is what a report says of events, each of which comes a second after the other.
-func told(t *testing.T, verbose bool, packages []string, events ...event) (text string, ok bool) {
+// reported returns what a report prints for events that come a second apart.
+func reported(t *testing.T, packages []string, events ...event) (text string, r *report) {
 	t.Helper()
 	var out strings.Builder
 	clock := time.Unix(1_000_000, 0)
-	r := newReport(&out, packages, func() time.Time { return clock })
-	r.verbose = verbose
+	r = newReport(&out, func() time.Time { return clock }, t.TempDir())
+	r.begin(packages)
 	for _, e := range events {
 		line, err := json.Marshal(e)
 		if err != nil {
@@ -24,18 +24,17 @@ func told(t *testing.T, verbose bool, packages []string, events ...event) (text 
 			r.remind()
 			continue
 		}
-		r.line(string(line) + "\n")
+		r.line(call{dir: "."}, string(line)+"\n")
 	}
-	ok = r.close()
-	return out.String(), ok
+	return out.String(), r
 }
 
 func output(pkg, test, text string) event {
 	return event{Action: "output", Package: pkg, Test: test, Output: text}
 }
 
-func TestAPackageIsToldWhenItEnds(t *testing.T) {
-	got, ok := told(t, false, []string{"m/a", "m/b"},
+func TestAPackageIsReportedWhenItEnds(t *testing.T) {
+	got, r := reported(t, []string{"m/a", "m/b"},
 		event{Action: "start", Package: "m/a"},
 		event{Action: "start", Package: "m/b"},
 		event{Action: "run", Package: "m/b", Test: "TestB"},
@@ -48,14 +47,14 @@ func TestAPackageIsToldWhenItEnds(t *testing.T) {
 		output("m/a", "", "?   \tm/a\t[no test files]\n"),
 		event{Action: "skip", Package: "m/a"},
 	)
-	const want = "ok  \tm/b\t1.200s\t[1/2, 9s]\n?   \tm/a\t[no test files]\t[2/2, 11s]\n[2/2, 11s] all ok\n"
-	if got != want || !ok {
-		t.Errorf("told %v:\n%s", ok, got)
+	const want = "ok  \tm/b\t1.200s\t[1/2, 9s]\n?   \tm/a\t[no test files]\t[2/2, 11s]\n"
+	if got != want || len(r.failures) > 0 || r.passed != 1 {
+		t.Errorf("%d failures, %d passed:\n%s", len(r.failures), r.passed, got)
 	}
 }
 
-func TestWhatFailedIsShownAndWhatPassedIsNot(t *testing.T) {
-	got, ok := told(t, false, []string{"m", "m/a"},
+func TestOnlyTheLinesOfTheTestThatFailedAreShown(t *testing.T) {
+	got, r := reported(t, []string{"m", "m/a"},
 		event{Action: "run", Package: "m/a", Test: "TestGood"},
 		output("m/a", "TestGood", "    a_test.go:1: of a good one\n"),
 		event{Action: "run", Package: "m/a", Test: "TestBad"},
@@ -66,37 +65,43 @@ func TestWhatFailedIsShownAndWhatPassedIsNot(t *testing.T) {
 		event{Action: "fail", Package: "m/a", Test: "TestBad/one"},
 		event{Action: "fail", Package: "m/a", Test: "TestBad"},
 		event{Action: "pass", Package: "m/a", Test: "TestGood"},
-		output("m/a", "", "FAIL\n"),
 		output("m/a", "", "FAIL\tm/a\t0.100s\n"),
 		event{Action: "fail", Package: "m/a"},
-		output("m", "", "ok  \tm\t(cached)\n"),
-		event{Action: "pass", Package: "m"},
 	)
-	const want = "    a_test.go:2: of a bad one\n    --- FAIL: TestBad/one (0.00s)\n--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tm/a\t0.100s\t[1/2, 13s]\n" +
-		"ok  \tm\t(cached)\t[2/2, 15s]\n[2/2, 15s] 1 failed: a\nFAIL\n"
-	if got != want || ok {
-		t.Errorf("told %v:\n%s", ok, got)
+	if len(r.failures) != 1 || r.failures[0].test != "TestBad/one" || strings.Contains(got, "of a good one") || !strings.Contains(got, "of a bad one") {
+		t.Errorf("%d failures:\n%s", len(r.failures), got)
 	}
 }
 
-func TestWithVEverythingIsShown(t *testing.T) {
-	for packages, want := range map[int]string{1: "at once", 2: "in the end"} {
-		got, _ := told(t, true, []string{"m/a", "m/b"}[:packages],
-			output("m/a", "TestGood", "=== RUN   TestGood\n"),
-			event{Action: "remind"},
-			event{Action: "pass", Package: "m/a", Test: "TestGood"},
-			output("m/a", "", "ok  \tm/a\t0.100s\n"),
-			event{Action: "pass", Package: "m/a"},
-		)
-		shown, reminded := strings.Index(got, "=== RUN"), strings.Index(got, "running:")
-		if shown < 0 || (shown < reminded) != (packages == 1) {
-			t.Errorf("with %d packages, wanted %s:\n%s", packages, want, got)
-		}
+func TestAParentThatFailedForItsOwnReasonIsAFailureToo(t *testing.T) {
+	_, r := reported(t, []string{"m"},
+		output("m", "TestBad/one", "    a_test.go:2: part\n"),
+		event{Action: "fail", Package: "m", Test: "TestBad/one"},
+		output("m", "TestBad", "    a_test.go:9: whole\n"),
+		event{Action: "fail", Package: "m", Test: "TestBad"},
+		event{Action: "fail", Package: "m"},
+	)
+	if len(r.failures) != 2 {
+		t.Errorf("%d failures: %v", len(r.failures), r.failures)
 	}
 }
 
-func TestWhatRunsIsNamed(t *testing.T) {
-	got, ok := told(t, false, []string{"m", "m/a/b"},
+func TestATestThatDidNotEndIsTheFailureOfItsPackage(t *testing.T) {
+	_, r := reported(t, []string{"m"},
+		event{Action: "run", Package: "m", Test: "TestHung"},
+		event{Action: "attr", Package: "m", Test: "TestHung", Key: "seed", Value: "S=1"},
+		output("m", "TestHung", "    m_test.go:3: it hangs\n"),
+		output("m", "", "panic: test timed out after 30m0s\n"),
+		event{Action: "fail", Package: "m"},
+	)
+	if len(r.failures) != 1 || r.failures[0].test != "TestHung" || !strings.Contains(r.failures[0].output, "it hangs") ||
+		!strings.Contains(r.failures[0].output, "timed out") || len(r.failures[0].seeds) != 1 {
+		t.Errorf("failures: %+v", r.failures)
+	}
+}
+
+func TestWhatStillRunsIsNamed(t *testing.T) {
+	got, _ := reported(t, []string{"m", "m/a/b"},
 		event{Action: "remind"},
 		event{Action: "start", Package: "m/a/b"},
 		event{Action: "run", Package: "m/a/b", Test: "TestLong"},
@@ -105,22 +110,33 @@ func TestWhatRunsIsNamed(t *testing.T) {
 		event{Action: "remind"},
 	)
 	const want = "[0/2, 1s] compiling\n[0/2, 4s] running: a/b for 2s (TestLong)\n[0/2, 6s] running: a/b for 4s\n"
-	if !strings.HasPrefix(got, want) || ok {
-		t.Errorf("told %v:\n%s", ok, got)
+	if got != want {
+		t.Errorf("reported:\n%s", got)
 	}
 }
 
-// Of a run that was ended what a test had written is shown: it may say why it hung.
-func TestWhatDidNotEndIsAFailure(t *testing.T) {
-	got, ok := told(t, false, []string{"m"}, output("m", "TestHung", "    m_test.go:3: it hangs\n"))
-	if !strings.Contains(got, "m did not end\n    m_test.go:3: it hangs\n") || !strings.HasSuffix(got, "FAIL\n") || ok {
-		t.Errorf("told %v:\n%s", ok, got)
+func TestTheSeedOfAPropertyTestIsReported(t *testing.T) {
+	_, r := reported(t, []string{"m"},
+		output("m", "TestModel", "    engine.go:1: [rapid] failed after 3 tests: To reproduce, specify -run=\"TestModel\" -rapid.failfile=\"x\" (or -rapid.seed=815)\n"),
+		event{Action: "fail", Package: "m", Test: "TestModel"},
+		event{Action: "fail", Package: "m"},
+	)
+	if len(r.failures) != 1 || !strings.Contains(r.failures[0].command(), "-rapid.seed=815") {
+		t.Errorf("failures: %+v", r.failures)
+	}
+}
+
+func TestPatternsChooseTestsByTheirFullNames(t *testing.T) {
+	got := pattern(topmost([]string{"TestStore/Claim/a_b", "TestX", "TestX/part", "TestStore/Claim/why?"}))
+	const want = `^TestStore$/^Claim$/^a_b$|^TestStore$/^Claim$/^why\?$|^TestX$`
+	if got != want {
+		t.Errorf("pattern is %s", got)
 	}
 }
 
 func TestFlagsThatShowEverything(t *testing.T) {
 	for flags, want := range map[string]bool{"": false, "-v": true, "-test.v=true": true, "-v=false": false, "-run v -count=1": false, "--bench=.": true} {
-		if showsAll(strings.Fields(flags)) != want {
+		if (plan{flags: strings.Fields(flags)}).verbose() != want {
 			t.Errorf("%q: want %v", flags, want)
 		}
 	}

@@ -13,6 +13,7 @@ type Orphan struct {
 	Node          int64
 	Heard         time.Time // when the node was last heard of; zero: it is not known any more
 	Lived         bool      // the node's process lives: it lost its lease only
+	Late          bool      // the claim committed after the node was marked dead, so the job did not start
 	Wish          *string   // why the job was asked to stop, nil if it was not
 	CancelOnCrash bool
 	Crashes       int // before this one
@@ -29,28 +30,33 @@ type Loss struct {
 
 // TakeBack decides what becomes of an orphan. A wish ends it, and so does its own choice
 // to be cancelled by a crash. A job with more crashes than it survives fails: it may be
-// what kills the nodes. A node that lives has not crashed.
+// what kills the nodes. A node that lives has not crashed. A job that did not start has
+// had no part in any crash, so not even CancelOnCrash ends it.
 func TakeBack(o Orphan, maxCrashes int) Loss {
 	loss := Loss{Next: Next{State: fairlead.Ready}, Crashes: o.Crashes}
-	if o.Lived {
+	crashed := !o.Lived && !o.Late
+	switch {
+	case o.Late:
+		loss.RunReason, loss.RunError = fairlead.ReasonLeaseLost, late(o.Node)
+	case o.Lived:
 		loss.RunReason, loss.RunError = Lived(o.Node)
-	} else {
+	default:
 		loss.Crashes++
 		loss.RunReason, loss.RunError = fairlead.ReasonCrash, died(o.Node, o.Heard)
 	}
 	switch {
 	case o.Wish != nil:
 		loss.Next = Cancel(*o.Wish)
-	case o.CancelOnCrash:
+	case o.CancelOnCrash && !o.Late:
 		loss.Next = Cancel(loss.RunError)
 		loss.Reason = fairlead.ReasonCrash
-	case loss.Crashes > maxCrashes && !o.Lived:
+	case loss.Crashes > maxCrashes && crashed:
 		loss.Next = Next{
 			State: fairlead.Failed, Reason: fairlead.ReasonPoison, FreeKey: true,
 			Error: fmt.Sprintf("it was running in %d crashes without progress", loss.Crashes),
 		}
 	default:
-		loss.Revocable = !o.Lived
+		loss.Revocable = crashed
 	}
 	return loss
 }
@@ -74,6 +80,11 @@ func died(node int64, heard time.Time) string {
 		text += "; it was last heard of " + heard.UTC().Format(time.RFC3339)
 	}
 	return text
+}
+
+// late describes an attempt whose claim committed after its node was marked dead.
+func late(node int64) string {
+	return fmt.Sprintf("node %d was marked dead before its claim committed; the job did not start", node)
 }
 
 // Lived is how an attempt is recorded whose node lost its lease and lived, also when that

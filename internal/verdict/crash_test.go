@@ -17,6 +17,7 @@ func TestTakeBack(t *testing.T) {
 	heard := time.Date(2026, 11, 17, 16, 23, 26, 999_999_000, time.UTC)
 	dated := Loss{RunReason: fairlead.ReasonCrash, RunError: "node 7 died; it was last heard of 2026-11-17T16:23:26Z", Crashes: 3}
 	lost := Loss{RunReason: fairlead.ReasonLeaseLost, RunError: "node 7 lost its lease and lived", Crashes: 2}
+	late := Loss{RunReason: fairlead.ReasonLeaseLost, RunError: "node 7 was marked dead before its claim committed; the job did not start", Crashes: 2}
 	for _, c := range []struct {
 		name   string
 		orphan Orphan
@@ -32,11 +33,15 @@ func TestTakeBack(t *testing.T) {
 		{"its crash says when the node was last heard of", Orphan{Heard: heard}, 3, dated, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
 		{"a node that lived has not crashed", Orphan{Lived: true}, 1, lost, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
 		{"a wish ends it though its node lived", Orphan{Lived: true, Wish: &wish}, 2, lost, Cancel(wish), driver.Reaped{Cancelled: 1}},
+		{"a late claim is no crash", Orphan{Late: true, Heard: heard}, 1, late, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
+		{"a late claim is no crash of a node that lived", Orphan{Late: true, Lived: true}, 1, late, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
+		{"its own choice does not end a job that did not start", Orphan{Late: true, CancelOnCrash: true}, 2, late, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
+		{"a wish ends a job that did not start", Orphan{Late: true, Wish: &wish}, 2, late, Cancel(wish), driver.Reaped{Cancelled: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.orphan.Node, c.orphan.Crashes = 7, 2
 			c.loss.Next = c.next
-			c.loss.Revocable = c.next.State == fairlead.Ready && !c.orphan.Lived
+			c.loss.Revocable = c.next.State == fairlead.Ready && !c.orphan.Lived && !c.orphan.Late
 			got := TakeBack(c.orphan, c.most)
 			if !reflect.DeepEqual(got, c.loss) {
 				t.Errorf("got  %+v\nwant %+v", got, c.loss)

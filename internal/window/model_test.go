@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/internal/window"
 )
 
@@ -173,6 +174,7 @@ func FuzzAWindowDoesWhatAMapDoes(f *testing.F) {
 }
 
 func TestAWindowDoesWhatAMapDoes(t *testing.T) {
+	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
 		play(t, rapid.SliceOfN(rapid.Byte(), 4, 120).Draw(t, "script"))
 	})

@@ -26,17 +26,29 @@ select min(not_before) from {{later}};
 -- Locks: rows of later.
 delete l from {{later}} l force index (primary) where {{among}} and lane >= 0;
 
--- name: mark_dead
--- Declares nodes dead whose lease has run out: the opposite of beat. It
--- commits by itself.
+-- name: expired_nodes
+-- Lists nodes whose lease has run out and that are not marked dead.
 -- Inputs: none.
--- Output: none; the rows found are the newly dead.
--- Locks: the nodes.
-update {{node}} set dead = 1 where dead = 0 and lease_until <= {{now}};
+-- Output: id.
+-- Locks: none.
+select id from {{node}} where dead = 0 and lease_until <= {{now}};
+
+-- name: mark_dead
+-- Declares a node dead whose lease has run out: the opposite of beat. It records the
+-- fences of the jobs that the node holds, and commits by itself.
+--
+-- A claim reads its node without a lock, so it may commit after this statement. Its jobs
+-- do not start: the fences were read after the lease had ended, so a claim that they lack
+-- is answered after that. Reap recognizes its jobs by a fence that is not recorded here.
+-- Inputs: fences with commas between, node.
+-- Output: none; a row is found if the node is newly dead.
+-- Locks: the node.
+update {{node}} set dead = 1, held_fences = ? where id = ? and dead = 0 and lease_until <= {{now}};
 
 -- name: orphans
 -- Lists running jobs whose node is dead or unknown, without those that this would end
--- as poison while the node's process may still say that it lives.
+-- as poison while the node's process may still say that it lives. Jobs of late claims,
+-- which committed after their node was marked dead, never end as poison.
 -- Inputs: id after which to look, crashes that a job survives, microseconds after the
 --   end of its lease in which a process may say so, limit.
 -- Output: id, node.
@@ -45,7 +57,8 @@ select r.id, r.node
 from {{running}} r force index (primary)
 left join {{node}} n on n.id = r.node
 where r.id > ? and (n.id is null or n.dead = 1)
-  and (r.crashes < ? or r.wish is not null or n.id is null or n.lived = 1 or n.lease_until <= {{now}} - ?)
+  and (r.crashes < ? or r.wish is not null or n.id is null or n.lived = 1 or n.lease_until <= {{now}} - ?
+       or find_in_set(r.fence, n.held_fences) = 0)
 order by r.id
 limit ?;
 

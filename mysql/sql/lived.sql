@@ -10,12 +10,13 @@
 update {{node}} set lived = 1 where id = ?;
 
 -- name: share_lived
--- Reads which nodes were recorded as alive, and their last beats. A transaction that records a node as alive
--- waits until this one ends, and then sees what was counted in it.
+-- Reads which nodes were recorded as alive, their last beats, and the fences that they
+-- held when they were marked dead. A transaction that records a node as alive waits until
+-- this one ends, and then sees what was counted in it.
 -- Inputs: {{ids}}.
--- Output: id, lived, last_beat.
+-- Output: id, lived, last_beat, held_fences.
 -- Locks: the nodes, shared.
-select id, lived, last_beat from {{node}} force index (primary) where id in ({{ids}}) lock in share mode;
+select id, lived, last_beat, held_fences from {{node}} force index (primary) where id in ({{ids}}) lock in share mode;
 
 -- name: add_reaped
 -- Records that crashes were counted for jobs.

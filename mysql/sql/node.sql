@@ -41,11 +41,14 @@ select token, last_beat from {{node}} where id = ?;
 
 -- name: leave
 -- Ends the lease of a node. If it was dead before, it did not leave. Assignments see those
--- before them.
--- Inputs: node, token.
+-- before them. The fences of the jobs that it holds are recorded as in mark_dead: a node
+-- that leaves has the answers to its claims, or does not wait for them any more.
+-- Inputs: fences with commas between, node, token.
 -- Output: none.
 -- Locks: the node.
-update {{node}} set left_at = if(dead = 1, left_at, {{now}}), dead = 1, lease_until = least(lease_until, {{now}}) where id = ? and token = ?;
+update {{node}}
+set left_at = if(dead = 1, left_at, {{now}}), held_fences = if(dead = 1, held_fences, ?), dead = 1, lease_until = least(lease_until, {{now}})
+where id = ? and token = ?;
 
 -- name: drain
 -- Asks a live node to start no more jobs, or to continue.

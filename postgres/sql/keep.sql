@@ -37,12 +37,19 @@ select lane, count(*) from moved group by lane;
 select case when min(not_before) is not null then greatest(min(not_before) - (select {{now}}), 0) end from {{later}};
 
 -- name: mark_dead
--- Declares nodes dead whose lease has run out. Committed by itself before
--- anything is taken from them.
+-- Declares nodes dead whose lease has run out, and records the fences of the jobs that
+-- each of them holds. It commits by itself before anything is taken from them.
+--
+-- A claim reads its node without a lock, so it may commit after this statement. Its jobs
+-- do not start: the lease had ended at {{begun}}, which is before the snapshot of this
+-- statement, and a claim that the snapshot does not show is answered after it. Reap
+-- recognizes such a job by a fence that is not recorded here.
 -- Output: how many.
--- Locks: those nodes.
+-- Locks: those nodes. It reads running, without locks, only if a node dies.
 with marked as (
-    update {{node}} set dead = true where not dead and lease_until <= (select {{now}}) returning 1
+    update {{node}} n set dead = true, held_fences = array(select distinct r.fence from {{running}} r where r.node = n.id)
+    where not n.dead and n.lease_until <= (select {{begun}})
+    returning 1
 )
 select count(*) from marked;
 
@@ -50,7 +57,8 @@ select count(*) from marked;
 -- Takes jobs back from nodes that are dead or unknown. Each gets its crash
 -- logged and becomes ready, or ends. A job that would end as poison is left alone
 -- while the node's process may still say that it lives. The nodes are locked, so
--- that lived either is seen here or sees what was counted here.
+-- that lived either is seen here or sees what was counted here. A job of a late claim,
+-- which committed after its node was marked dead, did not start: it gets no crash.
 -- Inputs: $1 at most so many, $2 crashes that a job survives, $3 microseconds after
 --   the end of its lease in which a process may say so.
 -- Output: lane, fate ('ready', 'poisoned' or 'cancelled'), count, how many of
@@ -63,35 +71,42 @@ with moved as materialized (
         select r.ctid from {{running}} r
         where not exists (select from {{node}} n where n.id = r.node and not n.dead)
           and not (r.crashes >= $2::int and r.wish is null and $3::bigint > 0
-                   and exists (select from {{node}} n where n.id = r.node and not n.lived and n.lease_until > (select {{now}}) - $3::bigint))
+                   and exists (select from {{node}} n where n.id = r.node and not n.lived and n.lease_until > (select {{now}}) - $3::bigint
+                                 and coalesce(r.fence = any (n.held_fences), true)))
         limit $1::int
         for update of r skip locked))
     returning id, fence, node, started_at, lane, attempt, failures, crashes, wish, held
 ),
 holders as materialized (
-    select id, lived, last_beat from {{node}} where id = any (array(select distinct node from moved)) for share
+    select id, lived, last_beat, held_fences from {{node}} where id = any (array(select distinct node from moved)) for share
+),
+known as materialized (
+    select m.*, h.last_beat as heard, coalesce(h.lived, false) as lived, coalesce(m.fence <> all (h.held_fences), false) as late
+    from moved m left join holders h on h.id = m.node
 ),
 counted as materialized (
-    select m.id, m.fence, m.node, m.started_at, m.lane, m.attempt, m.failures, m.wish, m.held, lived.lived,
-           (select h.last_beat from holders h where h.id = m.node) as heard,
-           case when lived.lived then m.crashes else least(m.crashes + 1, 32767) end as crashes
-    from moved m cross join lateral (select coalesce((select h.lived from holders h where h.id = m.node), false) as lived) lived
+    select id, fence, node, started_at, lane, attempt, failures, wish, held, heard, late, not late and not lived as crashed,
+           case when late or lived then crashes else least(crashes + 1, 32767) end as crashes
+    from known
 ),
 judged as materialized (
     select m.*, j.turn, j.start_by, j.job_key, j.flags,
-           case when m.wish is not null or j.flags & 2 <> 0 then 'cancelled' when m.crashes > $2::int and not m.lived then 'poisoned' else 'ready' end as fate,
-           'node ' || m.node || case when m.lived then ' lost its lease and lived' else ' died' || coalesce(
-               '; it was last heard of ' || to_char(timestamp 'epoch' + m.heard * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '') end as story
+           case when m.wish is not null or j.flags & 2 <> 0 and not m.late then 'cancelled' when m.crashes > $2::int and m.crashed then 'poisoned' else 'ready' end as fate,
+           'node ' || m.node || case
+               when m.late then ' was marked dead before its claim committed; the job did not start'
+               when not m.crashed then ' lost its lease and lived'
+               else ' died' || coalesce('; it was last heard of ' || to_char(timestamp 'epoch' + m.heard * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '')
+           end as story
     from counted m join {{job}} j on j.id = any (array[m.id])
     for share of j
 ),
 logged as (
     insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
-    select id, attempt, fence, node, started_at, (select {{now}}), case when lived then 'lease_lost' else 'crash' end, story from judged
+    select id, attempt, fence, node, started_at, (select {{now}}), case when crashed then 'crash' else 'lease_lost' end, story from judged
 ),
 noted as (
     insert into {{reaped}} (node, id, run, at)
-    select node, id, attempt, (select {{now}}) from judged where fate = 'ready' and not lived
+    select node, id, attempt, (select {{now}}) from judged where fate = 'ready' and crashed
 ),
 returned as (
     insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)

@@ -38,10 +38,15 @@ update {{node}} set draining = $2::boolean where id = $1::bigint and not dead an
 select id, fence from {{running}} where node = $1::bigint and wish is not null;
 
 -- name: leave
--- Ends the lease of a node. If it was dead before, it did not leave.
+-- Ends the lease of a node. If it was dead before, it did not leave. The fences of the
+-- jobs that it holds are recorded as in mark_dead: a node that leaves has the answers to
+-- its claims, or does not wait for them any more.
 -- Inputs: $1 node, $2 token.
 -- Locks: the node.
-update {{node}} set dead = true, left_at = case when dead then left_at else {{now}} end, lease_until = least(lease_until, {{now}}) where id = $1::bigint and token = $2::text;
+update {{node}}
+set dead = true, left_at = case when dead then left_at else {{now}} end, lease_until = least(lease_until, {{now}}),
+    held_fences = case when dead then held_fences else array(select distinct fence from {{running}} where node = $1::bigint) end
+where id = $1::bigint and token = $2::text;
 
 -- name: held
 -- Lists the jobs leased to a node. It reads all of running, which is as small as the

@@ -38,7 +38,8 @@ where j.gate is not null and not exists (select 1 from {{admitted}} a where a.ga
 delete from {{later}} where id in (select value from json_each(?));
 
 -- name: mark_dead
--- Declares nodes dead whose lease has run out: the opposite of beat.
+-- Declares nodes dead whose lease has run out: the opposite of beat. A claim checks its
+-- node in the writer's transaction that leases the jobs, so none commits after this.
 -- Inputs: now.  Output: none; the rows hit are the newly dead.
 -- Locks: the writer's.
 update {{node}} set dead = 1 where dead = 0 and lease_until <= ?;

@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
@@ -49,10 +50,7 @@ type request struct {
 
 func newSite(t *testing.T, options items.Options) *site {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := sqlitetest.OpenWith(t, sqlite.Options{Poll: -1})
 	t.Cleanup(func() { _ = store.Close() })
 	s := &site{T: t, store: store, client: sweep.NewClient(store), answer: func(request) (int, string) { return 200, "" }}
 	s.target = httptest.NewServer(http.HandlerFunc(s.serve))

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -42,10 +43,7 @@ type world struct {
 func inBubble(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(t.Context(), ":memory:")
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := sqlitetest.OpenWith(t, sqlite.Options{Poll: -1})
 		defer store.Close()
 		test(&world{t: t, store: store, client: fairlead.NewClient(store), schedules: schedule.NewClient(store), sweeps: sweep.NewClient(store), tries: map[int64]int{}, words: map[string]int{}})
 	})

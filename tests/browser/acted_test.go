@@ -12,22 +12,81 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // languages are those of the console. What a person can do is done in each of them.
 var languages = []string{"en", "zh"}
 
+// walks fill in forms. Together they do all that a person can do with the console.
+var walks = []struct {
+	name string
+	walk func(t *testing.T, lang string)
+}{
+	{"a job", actOnAJob},
+	{"a list of jobs", actOnAList},
+	{"capacity", actOnCapacity},
+	{"a kind", pauseAKind},
+	{"a node", drainANode},
+	{"batches and sweeps", actOnBatchesAndSweeps},
+	{"the gate of a sweep", openAGate},
+	{"a schedule", actOnASchedule},
+	{"the request of a schedule", testARequest},
+	{"the form of a schedule", editASchedule},
+	{"the form of a calendar", editACalendar},
+}
+
+// TestEveryActionIsDoneInEveryLanguage fails if the console has an action that no walk
+// does in each language. It does not judge that if -run or -skip leaves out a walk.
+func TestEveryActionIsDoneInEveryLanguage(t *testing.T) {
+	tier.Long(t, "fills in every form in every language")
+	t.Parallel()
+	needBrowser(t)
+	var begun atomic.Int32
+	t.Cleanup(func() { // after all walks
+		if !t.Failed() && int(begun.Load()) == len(walks)*len(languages) {
+			checkActions(t)
+		}
+	})
+	for _, w := range walks {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			for _, lang := range languages {
+				t.Run(lang, func(t *testing.T) {
+					t.Parallel()
+					begun.Add(1)
+					w.walk(t, lang)
+				})
+			}
+		})
+	}
+}
+
+// checkActions fails the test unless walks have done all actions.
+func checkActions(t *testing.T) {
+	t.Helper()
+	all, err := actions()
+	if err != nil {
+		t.Fatalf("the actions of the console are not known: %v", err)
+	}
+	if missing, err := done.missing(all); err != nil || len(missing) > 0 {
+		t.Errorf("no walk does %q, %v", missing, err)
+	}
+}
+
 // form is where a form is sent to, and the language of its page.
 type form struct{ path, lang string }
 
-// deeds are what tests have done by forms, each seen to be done.
+// deeds are the actions that walks have done, each seen to be done.
 type deeds struct {
 	mu  sync.Mutex
 	all map[form]bool
 }
 
-// done are the deeds of all tests of this run.
+// done are the deeds of all walks.
 var done = deeds{all: map[form]bool{}}
 
 func (d *deeds) add(f form) {
@@ -36,7 +95,7 @@ func (d *deeds) add(f form) {
 	d.all[f] = true
 }
 
-// missing are the actions that no test has done in one of the languages.
+// missing returns the actions that no walk has done, with the language.
 func (d *deeds) missing(actions []string) (missing []string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,8 +180,7 @@ func (t *tab) sending() form {
 	return form{strings.TrimPrefix(found[0], prefixOf(t)), found[1]}
 }
 
-// TestAnActionThatNoTestDoesIsMissed is of the judge that TestMain asks after all tests.
-func TestAnActionThatNoTestDoesIsMissed(t *testing.T) {
+func TestAnActionThatNoWalkDoesIsMissed(t *testing.T) {
 	all, err := actions()
 	if err != nil || len(all) < 50 {
 		t.Fatalf("the actions are %q, %v", all, err)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -76,69 +78,69 @@ func (t *tab) shows(expression string) {
 	done.add(sent)
 }
 
-func TestActionsOnAJob(t *testing.T) {
-	for _, lang := range languages {
-		t.Run(lang, func(t *testing.T) {
-			job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
-			tab, client := acting(t, lang, job)
-			state := func() fairlead.State {
-				t.Helper()
-				now, err := client.Get(t.Context(), job.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return now.State
-			}
-			path := fmt.Sprint("/jobs/", job.ID)
-			tab.visit(path)
-			for _, step := range []struct {
-				act  string
-				then fairlead.State
-			}{{"run", fairlead.Ready}, {"cancel", fairlead.Cancelled}, {"retry", fairlead.Ready}} {
-				tab.press(fmt.Sprintf(`#job-actions a[href^="%s/%s"]`, path, step.act))
-				tab.confirm()
-				if now := state(); now != step.then {
-					t.Errorf("after %s the job is %s", step.act, now)
-				}
-				tab.quiet(step.act)
-			}
-			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/priority"]`, path))
-			tab.fill("priority", "12")
-			tab.confirm()
-			if now, err := client.Get(t.Context(), job.ID); err != nil || now.Priority != 12 {
-				t.Errorf("the priority is %v, %v", now, err)
-			}
-			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/move"]`, path))
-			tab.fill("queue", "letters")
-			tab.confirm()
-			if now, err := client.Get(t.Context(), job.ID); err != nil || now.Queue != "letters" {
-				t.Errorf("the queue is that of %v, %v", now, err)
-			}
-			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/copy"]`, path))
-			tab.fill("args", `{"tea": 2}`)
-			tab.confirm()
-			tab.await(`location.pathname === ` + quoted(fmt.Sprint("/jobs/", job.ID+1)))
-			if copied, err := client.Get(t.Context(), job.ID+1); err != nil || copied.Queue != "letters" || !strings.Contains(string(copied.Args), "tea") {
-				t.Errorf("the copy is %v, %v", copied, err)
-			}
-			tab.visit(path)
-			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/delete"]`, path))
-			tab.do(chromedp.Click(chromedp.CSS("#dialog [data-close]")))
-			tab.await(`!document.getElementById("dialog").open`)
-			if now := state(); now != fairlead.Ready {
-				t.Errorf("after it was left alone the job is %s", now)
-			}
-			tab.press(fmt.Sprintf(`#job-actions a[href^="%s/delete"]`, path))
-			tab.confirm()
-			tab.await(`location.pathname === "/jobs"`)
-			tab.quiet("delete")
-		})
+// actOnAJob does to a job all that its buttons do.
+func actOnAJob(t *testing.T, lang string) {
+	job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
+	tab, client := acting(t, lang, job)
+	state := func() fairlead.State {
+		t.Helper()
+		now, err := client.Get(t.Context(), job.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now.State
 	}
+	path := fmt.Sprint("/jobs/", job.ID)
+	tab.visit(path)
+	for _, step := range []struct {
+		act  string
+		then fairlead.State
+	}{{"run", fairlead.Ready}, {"cancel", fairlead.Cancelled}, {"retry", fairlead.Ready}} {
+		tab.press(fmt.Sprintf(`#job-actions a[href^="%s/%s"]`, path, step.act))
+		tab.confirm()
+		if now := state(); now != step.then {
+			t.Errorf("after %s the job is %s", step.act, now)
+		}
+		tab.quiet(step.act)
+	}
+	tab.press(fmt.Sprintf(`#job-actions a[href^="%s/priority"]`, path))
+	tab.fill("priority", "12")
+	tab.confirm()
+	if now, err := client.Get(t.Context(), job.ID); err != nil || now.Priority != 12 {
+		t.Errorf("the priority is %v, %v", now, err)
+	}
+	tab.press(fmt.Sprintf(`#job-actions a[href^="%s/move"]`, path))
+	tab.fill("queue", "letters")
+	tab.confirm()
+	if now, err := client.Get(t.Context(), job.ID); err != nil || now.Queue != "letters" {
+		t.Errorf("the queue is that of %v, %v", now, err)
+	}
+	tab.press(fmt.Sprintf(`#job-actions a[href^="%s/copy"]`, path))
+	tab.fill("args", `{"tea": 2}`)
+	tab.confirm()
+	tab.await(`location.pathname === ` + quoted(fmt.Sprint("/jobs/", job.ID+1)))
+	if copied, err := client.Get(t.Context(), job.ID+1); err != nil || copied.Queue != "letters" || !strings.Contains(string(copied.Args), "tea") {
+		t.Errorf("the copy is %v, %v", copied, err)
+	}
+	tab.visit(path)
+	tab.press(fmt.Sprintf(`#job-actions a[href^="%s/delete"]`, path))
+	tab.do(chromedp.Click(chromedp.CSS("#dialog [data-close]")))
+	tab.await(`!document.getElementById("dialog").open`)
+	if now := state(); now != fairlead.Ready {
+		t.Errorf("after it was left alone the job is %s", now)
+	}
+	tab.press(fmt.Sprintf(`#job-actions a[href^="%s/delete"]`, path))
+	tab.confirm()
+	tab.await(`location.pathname === "/jobs"`)
+	tab.quiet("delete")
 }
 
 func TestAFormThatIsRefusedStaysOpen(t *testing.T) {
+	tier.Long(t, "a refusal in every language")
+	t.Parallel()
 	for lang, then := range map[string]string{"en": "when you opened this", "zh": "打开此窗口时"} {
 		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
 			job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
 			tab, client := acting(t, lang, job)
 			tab.visit(fmt.Sprint("/jobs/", job.ID))
@@ -155,53 +157,66 @@ func TestAFormThatIsRefusedStaysOpen(t *testing.T) {
 
 // TestEveryFormIsSoundOverItsPage opens each form of the demo where its button is.
 func TestEveryFormIsSoundOverItsPage(t *testing.T) {
-	url := frozenDemo(t)
-	dir := os.Getenv("FAIRLEAD_SCREENSHOTS")
-	paths := every(open(t, url, wide))
-	forms := func(tab *tab, path string) []string {
-		tab.visit(path)
-		return value[[]string](tab, `[...document.querySelectorAll("main a[data-dialog]")].map(a => a.getAttribute("href"))`)
+	tier.Long(t, "every form in every look")
+	t.Parallel()
+	url, paths := frozenDemo(t)
+	var mu sync.Mutex
+	found := map[string][]string{} // forms by language
+	t.Cleanup(func() {             // after all languages
+		if !t.Failed() && len(found) == len(languages) && !slices.Equal(found["en"], found["zh"]) {
+			t.Errorf("the forms in English are %v, those in Chinese are %v", found["en"], found["zh"])
+		}
+	})
+	inEachLanguage(t, looks, func(t *testing.T, looks []look) {
+		tab := open(t, url, looks[0])
+		seen := map[string]bool{}
+		for _, path := range paths {
+			if strings.Contains(path, "next=") {
+				continue // a form as a page
+			}
+			tab.visit(path)
+			for _, href := range value[[]string](tab, `[...document.querySelectorAll("main a[data-dialog]")].map(a => a.getAttribute("href"))`) {
+				where, _, _ := strings.Cut(href, "?") // what follows may be a time, which goes on
+				parts := strings.Split(where, "/")
+				form := parts[1] + "-" + parts[len(parts)-1]
+				if seen[form] {
+					continue
+				}
+				seen[form] = true
+				tab.press(fmt.Sprintf(`main a[data-dialog][href^=%q]`, where+"?"))
+				for _, as := range looks {
+					tab.show(as)
+					tab.soundForm(form, as)
+				}
+				tab.show(looks[0])
+				tab.do(chromedp.Click(chromedp.CSS("#dialog [data-close]")))
+				tab.await(`!document.getElementById("dialog").open`)
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		found[looks[0].lang] = slices.Sorted(maps.Keys(seen))
+		t.Logf("%d forms: %v", len(seen), found[looks[0].lang])
+	})
+}
+
+// soundForm fails the test unless the open form can be read and reached. It keeps a picture
+// if pictures are asked for.
+func (t *tab) soundForm(form string, as look) {
+	t.Helper()
+	where := fmt.Sprintf("%s, %s", form, as)
+	t.accessible(where)
+	t.fits(where)
+	if over := value[int](t, `document.getElementById("dialog").scrollWidth - document.getElementById("dialog").clientWidth`); over > 0 {
+		t.Errorf("%s: %d px do not fit into the dialog", where, over)
 	}
-	var first map[string]bool // the forms of the first look
-	for i, as := range looks {
-		t.Run(as.String(), func(t *testing.T) {
-			tab := open(t, url, as)
-			seen := map[string]bool{}
-			for _, path := range paths {
-				if strings.Contains(path, "next=") {
-					continue // a form as a page
-				}
-				for _, href := range forms(tab, path) {
-					where, _, _ := strings.Cut(href, "?") // what follows may be a time, which goes on
-					parts := strings.Split(where, "/")
-					form := parts[1] + "-" + parts[len(parts)-1]
-					if seen[form] {
-						continue
-					}
-					seen[form] = true
-					tab.press(fmt.Sprintf(`main a[data-dialog][href^=%q]`, where+"?"))
-					tab.accessible(form)
-					tab.fits(form)
-					if over := value[int](tab, `document.getElementById("dialog").scrollWidth - document.getElementById("dialog").clientWidth`); over > 0 {
-						t.Errorf("%s: %d px do not fit into the dialog", form, over)
-					}
-					tab.quiet(form)
-					if dir != "" {
-						picture := send(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{}).Data
-						if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("form-%s-%s.png", form, as)), picture, 0o644); err != nil {
-							t.Fatal(err)
-						}
-					}
-					tab.do(chromedp.Click(chromedp.CSS("#dialog [data-close]")))
-					tab.await(`!document.getElementById("dialog").open`)
-				}
-			}
-			if i == 0 {
-				first = seen
-				t.Logf("%d forms: %v", len(seen), slices.Sorted(maps.Keys(seen)))
-			} else if !maps.Equal(seen, first) {
-				t.Errorf("the forms are %v, and were %v", slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(first)))
-			}
-		})
+	t.quiet(where)
+	dir := os.Getenv("FAIRLEAD_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	picture := send(t, page.CaptureScreenshot, page.CaptureScreenshotParams{}).Data
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("form-%s-%s.png", form, as)), picture, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,11 +1,11 @@
 package browser
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -13,8 +13,9 @@ import (
 // TestAViewerOfATenantSeesNothingOfOthers looks at every screen of the demo as one who is
 // bound to one of its three tenants.
 func TestAViewerOfATenantSeesNothingOfOthers(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "demo.db")
-	t.Run("a demo", func(t *testing.T) { ripen(t, serve(t, file, "--demo")) }) // ends with this test
+	tier.Long(t, "looks at every screen of a demo that has run for a while")
+	t.Parallel()
+	file := ripeDemo(t)
 	store, err := sqlite.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
@@ -30,13 +31,11 @@ func TestAViewerOfATenantSeesNothingOfOthers(t *testing.T) {
 	url := freeze(t, file, "", server.Auth{Required: true})
 	for tenant, others := range map[string][]string{"acme": {"globex", "initech"}, "initech": {"globex", "acme"}} {
 		t.Run(tenant, func(t *testing.T) {
+			t.Parallel()
 			as := wide
 			as.cookies = map[string]string{"fairlead_session": "secret-of-" + tenant}
 			tab := open(t, url, as)
-			paths := every(tab)
-			t.Logf("%q", paths)
-			for _, path := range paths {
-				tab.visit(path)
+			paths := every(tab, func(path string) {
 				tab.quiet(path)
 				text := strings.ToLower(value[string](tab, `document.documentElement.outerHTML`))
 				for _, other := range others {
@@ -44,7 +43,8 @@ func TestAViewerOfATenantSeesNothingOfOthers(t *testing.T) {
 						t.Errorf("%s shows %s: …%s…", path, other, text[max(0, at-80):min(len(text), at+80)])
 					}
 				}
-			}
+			})
+			t.Logf("%q", paths)
 			for _, path := range []string{"/nodes", "/queues", "/tokens", "/audit", "/tenants/globex"} {
 				tab.visit(path)
 				if strings.Contains(value[string](tab, `document.querySelector("main").innerText`), "globex-maintenance") || value[int](tab, `document.querySelectorAll("[data-row]").length`) > 0 {

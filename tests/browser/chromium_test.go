@@ -22,6 +22,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
+// launched is the browser, once a test has asked for it.
+var launched context.Context
+
 // chromium starts the browser once for all tests.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	path, err := browserPath()
@@ -31,8 +34,8 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(patience.Limit),
 		chromedp.Flag("lang", "en-US"), chromedp.Flag("hide-scrollbars", true))
 	allocator, _ := chromedp.NewExecAllocator(context.Background(), options...) // ends with the process
-	browser, _ := chromedp.NewContext(allocator)
-	return browser, chromedp.Do(browser)
+	launched, _ = chromedp.NewContext(allocator)
+	return launched, chromedp.Do(launched)
 })
 
 func browserPath() (string, error) {
@@ -70,6 +73,18 @@ var looks = []look{
 	{width: 1440, height: 900, lang: "en"}, {width: 1440, height: 900, lang: "zh", dark: true}, {width: 375, height: 800, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true},
 }
 
+// inEachLanguage runs a test for each language, with its looks. A page is loaded once for
+// all looks of a language.
+func inEachLanguage(t *testing.T, looks []look, test func(t *testing.T, looks []look)) {
+	t.Helper()
+	for _, lang := range languages {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			test(t, slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return l.lang != lang }))
+		})
+	}
+}
+
 // String is a look in the name of a picture: en-1440, zh-375-dark.
 func (l look) String() string {
 	name := fmt.Sprintf("%s-%d", l.lang, l.width)
@@ -81,9 +96,8 @@ func (l look) String() string {
 
 var wide = look{width: 1440, height: 900, lang: "en"}
 
-// open opens a tab for the pages of a server. The test is skipped, loudly, where there is
-// no browser.
-func open(t *testing.T, base string, as look) *tab {
+// needBrowser returns the browser. It skips the test, loudly, where there is none.
+func needBrowser(t *testing.T) context.Context {
 	t.Helper()
 	browser, err := chromium()
 	if errors.Is(err, errNoBrowser) {
@@ -92,16 +106,17 @@ func open(t *testing.T, base string, as look) *tab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	return browser
+}
+
+// open opens a tab for the pages of a server.
+func open(t *testing.T, base string, as look) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(needBrowser(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	tab := &tab{T: t, ctx: ctx, base: strings.TrimSuffix(base, "/")}
 	tab.listen()
-	scheme := "light"
-	if as.dark {
-		scheme = "dark"
-	}
-	send(tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: as.width, Height: as.height, DeviceScaleFactor: 1, Mobile: as.width < 500})
-	send(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	tab.show(as)
 	send(tab, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Europe/Berlin"})
 	cookies := map[string]string{"lang": as.lang, "zone": "Europe%2FBerlin"}
 	for name, value := range as.cookies {
@@ -113,6 +128,18 @@ func open(t *testing.T, base string, as look) *tab {
 		}
 	}
 	return tab
+}
+
+// show chooses the screen and the colours of the tab. The page that is open adapts to them.
+func (t *tab) show(as look) {
+	t.Helper()
+	scheme := "light"
+	if as.dark {
+		scheme = "dark"
+	}
+	send(t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: as.width, Height: as.height, DeviceScaleFactor: 1, Mobile: as.width < 500})
+	send(t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	value[bool](t, `new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`)
 }
 
 // send sends a command of the browser's own protocol.
@@ -249,9 +276,12 @@ func awaited(params *runtime.EvaluateParams) {
 	params.AwaitPromise = &yes
 }
 
-// stop ends the browser.
-func stop(browser context.Context) {
-	ctx, cancel := context.WithTimeout(browser, patience.Limit)
+// stopBrowser ends the browser if a test has started it.
+func stopBrowser() {
+	if launched == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(launched, patience.Limit)
 	defer cancel()
 	_ = chromedp.Cancel(ctx) // it ends with this process anyway
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 var (
@@ -56,10 +58,11 @@ func rows(t *testing.T, url, path string) (n int) {
 // TestEveryNumberLeadsToTheRowsItCounts follows each count of each screen of the demo,
 // whose database stands still meanwhile.
 func TestEveryNumberLeadsToTheRowsItCounts(t *testing.T) {
-	url := frozenDemo(t)
-	tab := open(t, url, wide)
+	tier.Long(t, "follows every count of a demo that has run for a while")
+	t.Parallel()
+	url, paths := frozenDemo(t)
 	followed := map[string]string{}
-	for _, path := range every(tab) {
+	for _, path := range paths {
 		for _, link := range countLink.FindAllStringSubmatch(fetch(t, url+path), -1) {
 			href, n, more := html.UnescapeString(link[1]), link[2], link[3] != ""
 			key := fmt.Sprint(href, " ", n, more)

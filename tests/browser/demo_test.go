@@ -3,9 +3,11 @@ package browser
 import (
 	"context"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,18 +15,46 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// demo starts the program with the demo's data.
-func demo(t *testing.T) (url string) {
-	t.Helper()
-	return serve(t, filepath.Join(t.TempDir(), "demo.db"), "--demo")
+// ripe is a demo that has run for a while, made once for all tests.
+var ripe struct {
+	sync.Mutex
+	dir   string   // of its database; empty until a test asks for it
+	paths []string // its screens and forms, once a test has looked for them
 }
 
-// frozenDemo is what a demo has become after a while.
-func frozenDemo(t *testing.T) (url string) {
+// ripeDemo returns the database of a demo that has run for a while. The test may change it.
+func ripeDemo(t *testing.T) (file string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "demo.db")
-	t.Run("a demo", func(t *testing.T) { ripen(t, serve(t, file, "--demo")) }) // ends with this test
-	return freeze(t, file, "", server.Auth{})
+	ripe.Lock()
+	defer ripe.Unlock()
+	if ripe.dir == "" {
+		dir, err := os.MkdirTemp("", "fairlead-demo-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		url, stop := serve(t, filepath.Join(dir, "demo.db"), "--demo")
+		ripen(t, url)
+		stop()
+		ripe.dir = dir
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(ripe.dir)); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "demo.db")
+}
+
+// frozenDemo serves a demo that has run for a while and no longer does. It returns the
+// paths of all screens and forms.
+func frozenDemo(t *testing.T) (url string, paths []string) {
+	t.Helper()
+	url = freeze(t, ripeDemo(t), "", server.Auth{})
+	ripe.Lock()
+	defer ripe.Unlock()
+	if ripe.paths == nil {
+		ripe.paths = every(open(t, url, wide), func(string) {})
+	}
+	return url, ripe.paths
 }
 
 // ripen waits until a demo has something on each screen: jobs that failed for good, a

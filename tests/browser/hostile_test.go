@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -123,20 +124,20 @@ func poison(t *testing.T, file string) {
 }
 
 func TestHostileTextsAreShownAsTexts(t *testing.T) {
+	tier.Long(t, "looks at every screen")
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "hostile.db")
 	poison(t, file)
 	url := freeze(t, file, "", server.Auth{})
 	tab := open(t, url, wide)
-	paths := every(tab)
 	shown := 0
-	for _, path := range paths {
-		tab.visit(path)
+	paths := every(tab, func(path string) {
 		tab.quiet(path)
 		if value[bool](tab, `window.ran !== undefined || document.querySelector("main img, main script, svg[onload], [onerror]") !== null`) {
 			t.Errorf("%s runs what it shows", path)
 		}
 		shown += value[int](tab, `document.querySelector("main").innerText.split("onerror=window.ran=1").length - 1`)
-	}
+	})
 	t.Log(fmt.Sprintf("%d hostile texts on %d screens", shown, len(paths)))
 	if shown < len(paths) {
 		t.Errorf("only %d hostile texts are shown on %d screens", shown, len(paths))

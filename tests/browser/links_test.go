@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 var href = regexp.MustCompile(`href="(/[^"]*)"`)
@@ -13,10 +15,12 @@ var href = regexp.MustCompile(`href="(/[^"]*)"`)
 // TestNoLinkIsDead follows the links of every screen of the demo: of those that differ in
 // a name or an id alone, some.
 func TestNoLinkIsDead(t *testing.T) {
-	url := frozenDemo(t)
+	tier.Long(t, "follows every link of a demo that has run for a while")
+	t.Parallel()
+	url, paths := frozenDemo(t)
 	shapes, followed := map[string]int{}, map[string]bool{}
 	id := regexp.MustCompile(`[0-9]+`)
-	for _, path := range every(open(t, url, wide)) {
+	for _, path := range paths {
 		for _, match := range href.FindAllStringSubmatch(fetch(t, url+path), -1) {
 			to := html.UnescapeString(match[1])
 			shape := id.ReplaceAllString(strings.Split(to, "?")[0], "N")

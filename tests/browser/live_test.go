@@ -2,15 +2,21 @@ package browser
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
+	"github.com/fairlead-io/fairlead/server"
 )
 
 // TestAPageThatChangesKeepsWhatAPersonDoes has a page of the living demo updated while
 // something has the focus, is scrolled, typed or opened.
 func TestAPageThatChangesKeepsWhatAPersonDoes(t *testing.T) {
-	url := demo(t)
+	tier.Long(t, "waits for updates of a demo")
+	t.Parallel()
+	url, _ := serve(t, filepath.Join(t.TempDir(), "demo.db"), "--demo")
 	tab := open(t, url, look{width: 1000, height: 500, lang: "en"})
 	updated := func(times int) {
 		t.Helper()
@@ -47,14 +53,10 @@ func TestAPageThatChangesKeepsWhatAPersonDoes(t *testing.T) {
 
 // TestThePaletteFindsAJob opens the palette by its key, and goes to what it finds.
 func TestThePaletteFindsAJob(t *testing.T) {
-	url := frozenDemo(t)
+	tier.Long(t, "looks for a job of a demo that has run for a while")
+	t.Parallel()
+	url := freeze(t, ripeDemo(t), "", server.Auth{})
 	tab := open(t, url, wide)
 	tab.visit("/")
-	value[bool](tab, `document.dispatchEvent(new KeyboardEvent("keydown", {key: "k", ctrlKey: true, bubbles: true}))`)
-	tab.await(`document.getElementById("palette").open`)
-	tab.do(chromedp.SendKeys(chromedp.CSS("#palette-text"), "17"))
-	tab.await(`[...document.querySelectorAll("#palette-found a")].some(a => a.getAttribute("href") === "/jobs/17")`)
-	tab.do(chromedp.SendKeys(chromedp.CSS("#palette-text"), "\r"))
-	tab.await(`location.pathname === "/jobs/17"`)
-	tab.quiet("palette")
+	tab.find("17", "/jobs/17")
 }

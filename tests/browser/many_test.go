@@ -19,30 +19,45 @@ import (
 	"github.com/fairlead-io/fairlead/console"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// works is a service with a node that paints walls and mails letters. Wall 3 is wet until
-// it is dry, and letter 3 has no address.
+// works is a service with a node that paints walls, mails letters and greets. Wall 3 is wet
+// until it is dry, letter 3 has no address, and greeting takes until goOn is closed.
 type works struct {
 	*testing.T
 	url     string
 	dry     atomic.Bool
+	goOn    chan struct{}
+	jobs    *fairlead.Client
+	plans   *schedule.Client
 	batches *batch.Client
 	sweeps  *sweep.Client
 }
 
-func newWorks(t *testing.T) *works {
+func newWorks(t *testing.T, auth server.Auth) *works {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "works.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mux := fairlead.NewMux()
-	w := &works{T: t, batches: batch.NewClient(store).Knowing(mux), sweeps: sweep.NewClient(store)}
+	w := &works{
+		T: t, goOn: make(chan struct{}), jobs: fairlead.NewClient(store), plans: schedule.NewClient(store),
+		batches: batch.NewClient(store).Knowing(mux), sweeps: sweep.NewClient(store),
+	}
+	mux.Handle("greet", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(ctx context.Context, _ *fairlead.Job) error {
+		select {
+		case <-w.goOn:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}))
 	batch.Handle(mux, batch.Operation{TargetType: "wall", BatchType: "paint", Process: func(_ context.Context, task batch.TaskArgs) error {
 		if task.Target.ID == "3" && !w.dry.Load() {
 			return fairlead.Fatal(errors.New("wall 3 is wet"))
@@ -61,7 +76,7 @@ func newWorks(t *testing.T) *works {
 		t.Fatal(err)
 	}
 	stopping := make(chan struct{})
-	service, err := server.New(node, store, server.Options{Version: "test", Log: log, Kinds: mux, Stopping: stopping, Console: func(api http.Handler) (http.Handler, error) {
+	service, err := server.New(node, store, server.Options{Version: "test", Log: log, Auth: auth, Kinds: mux, Stopping: stopping, Console: func(api http.Handler) (http.Handler, error) {
 		return console.New(api, console.Options{Version: "test", Stopping: stopping, Log: log})
 	}})
 	if err != nil {
@@ -141,44 +156,41 @@ func (t *tab) upload(name, content, lang string) {
 	t.quiet("/new/batch")
 }
 
-func TestActionsOnBatchesAndSweeps(t *testing.T) {
-	for _, lang := range languages {
-		t.Run(lang, func(t *testing.T) {
-			w := newWorks(t)
-			as := wide
-			as.lang = lang
-			tab := open(t, w.url, as)
-			tab.visit("/batches")
-			tab.upload("all red", wallsCSV, lang)
-			tab.await(`location.pathname === "/batches/1"`)
-			w.until(1, "awaiting", func(b *batch.Batch) bool { return b.Awaiting })
-			tab.await(`document.querySelector("#batch-actions a[href*='/approve']") !== null`)
-			tab.pressed(`#batch-actions a[href*="/approve"]`)
-			w.until(1, "completed", func(b *batch.Batch) bool { return b.Completions == 1 })
-			w.dry.Store(true)
-			tab.await(`document.querySelector("#batch-actions a[href*='/retry']") !== null`)
-			tab.pressed(`#batch-actions a[href*="/retry"]`)
-			w.until(1, "a success", func(b *batch.Batch) bool { return b.State() == batch.Success })
-			tab.await(`document.querySelector("#batch-actions a[href*='/rollback']") !== null`)
-			tab.pressed(`#batch-actions a[href*="/rollback"]`)
-			w.until(1, "rolled back", func(b *batch.Batch) bool { return b.State() == batch.RollbackSuccess })
-			tab.await(`document.getElementById("figure-rollback_success")?.innerText.includes("3")`)
+// actOnBatchesAndSweeps does all that can be done to a batch and to a sweep.
+func actOnBatchesAndSweeps(t *testing.T, lang string) {
+	w := newWorks(t, server.Auth{})
+	as := wide
+	as.lang = lang
+	tab := open(t, w.url, as)
+	tab.visit("/batches")
+	tab.upload("all red", wallsCSV, lang)
+	tab.await(`location.pathname === "/batches/1"`)
+	w.until(1, "awaiting", func(b *batch.Batch) bool { return b.Awaiting })
+	tab.await(`document.querySelector("#batch-actions a[href*='/approve']") !== null`)
+	tab.pressed(`#batch-actions a[href*="/approve"]`)
+	w.until(1, "completed", func(b *batch.Batch) bool { return b.Completions == 1 })
+	w.dry.Store(true)
+	tab.await(`document.querySelector("#batch-actions a[href*='/retry']") !== null`)
+	tab.pressed(`#batch-actions a[href*="/retry"]`)
+	w.until(1, "a success", func(b *batch.Batch) bool { return b.State() == batch.Success })
+	tab.await(`document.querySelector("#batch-actions a[href*='/rollback']") !== null`)
+	tab.pressed(`#batch-actions a[href*="/rollback"]`)
+	w.until(1, "rolled back", func(b *batch.Batch) bool { return b.State() == batch.RollbackSuccess })
+	tab.await(`document.getElementById("figure-rollback_success")?.innerText.includes("3")`)
 
-			slow, err := w.batches.Start(t.Context(), batch.Batch{Name: "slow", Type: "paint", Rate: 0.0001}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}}, batch.Change{Target: batch.Target{ID: "2", Type: "wall"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			tab.visit("/batches")
-			row := fmt.Sprintf(`#batch-%d .row-actions `, slow.ID)
-			tab.pressed(row + `a[href*="/pause"]`)
-			tab.pressed(row + `a[href*="/resume"]`)
-			tab.visit("/batches/2")
-			tab.press(`#batch-actions a[href*="/pace"]`)
-			tab.fill("max_running", "7")
-			tab.confirm()
-			tab.pressed(`#batch-actions a[href*="/cancel"]`)
-			w.until(slow.ID, "cancelled with its new pace", func(b *batch.Batch) bool { return b.MaxRunning == 7 && b.Cancelled })
-			w.walkSweep(tab)
-		})
+	slow, err := w.batches.Start(t.Context(), batch.Batch{Name: "slow", Type: "paint", Rate: 0.0001}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}}, batch.Change{Target: batch.Target{ID: "2", Type: "wall"}})
+	if err != nil {
+		t.Fatal(err)
 	}
+	tab.visit("/batches")
+	row := fmt.Sprintf(`#batch-%d .row-actions `, slow.ID)
+	tab.pressed(row + `a[href*="/pause"]`)
+	tab.pressed(row + `a[href*="/resume"]`)
+	tab.visit("/batches/2")
+	tab.press(`#batch-actions a[href*="/pace"]`)
+	tab.fill("max_running", "7")
+	tab.confirm()
+	tab.pressed(`#batch-actions a[href*="/cancel"]`)
+	w.until(slow.ID, "cancelled with its new pace", func(b *batch.Batch) bool { return b.MaxRunning == 7 && b.Cancelled })
+	w.walkSweep(tab)
 }

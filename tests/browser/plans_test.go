@@ -52,110 +52,101 @@ func (t *tab) enters(name, text string) {
 	})()`, name, text, text))
 }
 
-func TestActionsOnASchedule(t *testing.T) {
-	for _, lang := range languages {
-		t.Run(lang, func(t *testing.T) {
-			tab, client := planning(t, lang, schedule.Schedule{Name: "hourly", Cron: "0 * * * *", Job: fairlead.Job{Kind: "noop"}})
-			stored := func() schedule.Schedule {
-				t.Helper()
-				s, err := client.Get(t.Context(), "hourly")
-				if err != nil {
-					t.Fatal(err)
-				}
-				return s
-			}
-			path := fmt.Sprint("/schedules/", stored().ID)
-			button := func(name string) string { return fmt.Sprintf(`#schedule-actions a[href^="%s/%s"]`, path, name) }
-			tab.visit(path)
-			tab.press(button("disable"))
-			tab.enters("reason", "holidays")
-			tab.confirm()
-			if s := stored(); !s.Disabled || s.Reason != "holidays" {
-				t.Errorf("it is %+v", s)
-			}
-			tab.press(button("enable"))
-			tab.confirm()
-			if stored().Disabled {
-				t.Error("it is still disabled")
-			}
-			tab.press(button("trigger"))
-			tab.confirm()
-			tab.press(button("backfill"))
-			tab.enters("from", "2026-01-01T00:30")
-			tab.enters("to", "2026-01-01T05:00")
-			tab.await(`document.querySelector("#dialog [name=counted]").value === "4"`)
-			tab.confirm()
-			if fires, err := client.Fires(t.Context(), schedule.FireFilter{Schedule: stored().ID, Limit: 10}); err != nil || len(fires) != 5 {
-				t.Errorf("the runs are %v, %v", fires, err)
-			}
-			tab.quiet("actions")
-			tab.press(button("delete"))
-			tab.confirm()
-			tab.await(`location.pathname === "/schedules"`)
-		})
+// actOnASchedule does to a schedule all that its buttons do.
+func actOnASchedule(t *testing.T, lang string) {
+	tab, client := planning(t, lang, schedule.Schedule{Name: "hourly", Cron: "0 * * * *", Job: fairlead.Job{Kind: "noop"}})
+	stored := func() schedule.Schedule {
+		t.Helper()
+		s, err := client.Get(t.Context(), "hourly")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
 	}
+	path := fmt.Sprint("/schedules/", stored().ID)
+	button := func(name string) string { return fmt.Sprintf(`#schedule-actions a[href^="%s/%s"]`, path, name) }
+	tab.visit(path)
+	tab.press(button("disable"))
+	tab.enters("reason", "holidays")
+	tab.confirm()
+	if s := stored(); !s.Disabled || s.Reason != "holidays" {
+		t.Errorf("it is %+v", s)
+	}
+	tab.press(button("enable"))
+	tab.confirm()
+	if stored().Disabled {
+		t.Error("it is still disabled")
+	}
+	tab.press(button("trigger"))
+	tab.confirm()
+	tab.press(button("backfill"))
+	tab.enters("from", "2026-01-01T00:30")
+	tab.enters("to", "2026-01-01T05:00")
+	tab.await(`document.querySelector("#dialog [name=counted]").value === "4"`)
+	tab.confirm()
+	if fires, err := client.Fires(t.Context(), schedule.FireFilter{Schedule: stored().ID, Limit: 10}); err != nil || len(fires) != 5 {
+		t.Errorf("the runs are %v, %v", fires, err)
+	}
+	tab.quiet("actions")
+	tab.press(button("delete"))
+	tab.confirm()
+	tab.await(`location.pathname === "/schedules"`)
 }
 
-func TestTheRequestOfAScheduleIsTested(t *testing.T) {
+// testARequest sends the request of a schedule once.
+func testARequest(t *testing.T, lang string) {
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"tea":"ready"}`))
 	}))
 	t.Cleanup(target.Close)
 	args := []byte(`{"url":"` + target.URL + `/tea","headers":{"Authorization":"sesame"},"body":{"cups":2}}`)
-	for _, lang := range languages {
-		t.Run(lang, func(t *testing.T) {
-			tab, client := planning(t, lang, schedule.Schedule{Name: "tea", Daily: "16:00", Job: fairlead.Job{Kind: "http", Args: args}})
-			s, err := client.Get(t.Context(), "tea")
-			if err != nil {
-				t.Fatal(err)
-			}
-			tab.visit(fmt.Sprint("/schedules/", s.ID))
-			tab.press(`#schedule-actions a[href*="/test?"]`)
-			tab.shows(`document.querySelector("#dialog #tested.done") !== null && document.getElementById("test-response").innerText.includes("ready")`)
-			if value[bool](tab, `document.getElementById("dialog").innerText.includes("sesame")`) {
-				t.Error("the password is shown")
-			}
-			tab.shot("tested-" + lang)
-			tab.accessible("tested")
-			tab.fits("tested")
-			tab.quiet("tested")
-		})
+	tab, client := planning(t, lang, schedule.Schedule{Name: "tea", Daily: "16:00", Job: fairlead.Job{Kind: "http", Args: args}})
+	s, err := client.Get(t.Context(), "tea")
+	if err != nil {
+		t.Fatal(err)
 	}
+	tab.visit(fmt.Sprint("/schedules/", s.ID))
+	tab.press(`#schedule-actions a[href*="/test?"]`)
+	tab.shows(`document.querySelector("#dialog #tested.done") !== null && document.getElementById("test-response").innerText.includes("ready")`)
+	if value[bool](tab, `document.getElementById("dialog").innerText.includes("sesame")`) {
+		t.Error("the password is shown")
+	}
+	tab.shot("tested-" + lang)
+	tab.accessible("tested")
+	tab.fits("tested")
+	tab.quiet("tested")
 }
 
-func TestAScheduleIsMadeAndEdited(t *testing.T) {
-	for _, lang := range languages {
-		t.Run(lang, func(t *testing.T) {
-			tab, client := planning(t, lang)
-			tab.visit("/schedules")
-			tab.follow(`main a[href^="/new/schedule"]`)
-			tab.enters("way", "cron")
-			tab.enters("cron", "30 2 * * *")
-			tab.enters("timezone", "Europe/Paris")
-			tab.await(`document.getElementById("fires-preview").innerText.includes("02:30:00 CE")`)
-			tab.enters("cron", "30 2 * *")
-			tab.await(`document.getElementById("fires-preview").innerText.includes("cron: ")`)
-			tab.enters("cron", "15 2 * * *")
-			tab.await(`document.getElementById("fires-preview").innerText.includes("02:15:00 CE")`)
-			tab.follow("#do") // the name is missing
-			tab.await(`document.getElementById("problem") !== null && document.querySelector("[name=cron]").value === "15 2 * * *"`)
-			tab.complaints = nil // the browser says that the form was refused
-			tab.enters("name", "nightly")
-			tab.enters("call_url", "https://api.example.org/")
-			tab.shot("schedule-form-" + lang)
-			tab.accessible("schedule-form")
-			tab.fits("schedule-form")
-			tab.save()
-			tab.follow(`main a[href*="/edit?"]`)
-			tab.enters("description", "of mails")
-			tab.save()
-			if s, err := client.Get(t.Context(), "nightly"); err != nil || s.Description != "of mails" || s.Zone != "Europe/Paris" || s.Job.Kind != "http" {
-				t.Errorf("stored is %+v, %v", s, err)
-			}
-			tab.quiet("editing")
-		})
+// editASchedule creates a schedule, with what the page foresees while one types, and edits it.
+func editASchedule(t *testing.T, lang string) {
+	tab, client := planning(t, lang)
+	tab.visit("/schedules")
+	tab.follow(`main a[href^="/new/schedule"]`)
+	tab.enters("way", "cron")
+	tab.enters("cron", "30 2 * * *")
+	tab.enters("timezone", "Europe/Paris")
+	tab.await(`document.getElementById("fires-preview").innerText.includes("02:30:00 CE")`)
+	tab.enters("cron", "30 2 * *")
+	tab.await(`document.getElementById("fires-preview").innerText.includes("cron: ")`)
+	tab.enters("cron", "15 2 * * *")
+	tab.await(`document.getElementById("fires-preview").innerText.includes("02:15:00 CE")`)
+	tab.follow("#do") // the name is missing
+	tab.await(`document.getElementById("problem") !== null && document.querySelector("[name=cron]").value === "15 2 * * *"`)
+	tab.complaints = nil // the browser says that the form was refused
+	tab.enters("name", "nightly")
+	tab.enters("call_url", "https://api.example.org/")
+	tab.shot("schedule-form-" + lang)
+	tab.accessible("schedule-form")
+	tab.fits("schedule-form")
+	tab.save()
+	tab.follow(`main a[href*="/edit?"]`)
+	tab.enters("description", "of mails")
+	tab.save()
+	if s, err := client.Get(t.Context(), "nightly"); err != nil || s.Description != "of mails" || s.Zone != "Europe/Paris" || s.Job.Kind != "http" {
+		t.Errorf("stored is %+v, %v", s, err)
 	}
+	tab.quiet("editing")
 }
 
 // follow clicks on what leads to another page, and waits for that.
@@ -179,29 +170,26 @@ func (t *tab) shot(name string) {
 	}
 }
 
-func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
-	for _, lang := range languages {
-		t.Run(lang, func(t *testing.T) {
-			tab, client := planning(t, lang)
-			tab.visit("/calendars")
-			tab.follow(`main a[href^="/new/calendar"]`)
-			tab.enters("name", "feast")
-			tab.enters("dates", "12-25")
-			tab.await(`document.querySelectorAll("#calendar-effect [data-excluded]").length === 1`)
-			tab.enters("weekday_sunday", "true")
-			tab.await(`document.querySelectorAll("#calendar-effect [data-excluded]").length > 50`)
-			tab.save()
-			tab.await(`location.pathname === "/calendars/feast"`)
-			tab.follow(`#calendar-actions a[href*="/edit?"]`)
-			tab.enters("description", "of banks")
-			tab.save()
-			if calendars, err := client.Calendars(t.Context()); err != nil || len(calendars) != 1 || calendars[0].Description != "of banks" || len(calendars[0].Weekdays) != 1 {
-				t.Errorf("stored are %+v, %v", calendars, err)
-			}
-			tab.press(`#calendar-actions a[href*="/delete?"]`)
-			tab.confirm()
-			tab.await(`location.pathname === "/calendars"`)
-			tab.quiet("calendar")
-		})
+// editACalendar creates, edits and deletes a calendar.
+func editACalendar(t *testing.T, lang string) {
+	tab, client := planning(t, lang)
+	tab.visit("/calendars")
+	tab.follow(`main a[href^="/new/calendar"]`)
+	tab.enters("name", "feast")
+	tab.enters("dates", "12-25")
+	tab.await(`document.querySelectorAll("#calendar-effect [data-excluded]").length === 1`)
+	tab.enters("weekday_sunday", "true")
+	tab.await(`document.querySelectorAll("#calendar-effect [data-excluded]").length > 50`)
+	tab.save()
+	tab.await(`location.pathname === "/calendars/feast"`)
+	tab.follow(`#calendar-actions a[href*="/edit?"]`)
+	tab.enters("description", "of banks")
+	tab.save()
+	if calendars, err := client.Calendars(t.Context()); err != nil || len(calendars) != 1 || calendars[0].Description != "of banks" || len(calendars[0].Weekdays) != 1 {
+		t.Errorf("stored are %+v, %v", calendars, err)
 	}
+	tab.press(`#calendar-actions a[href*="/delete?"]`)
+	tab.confirm()
+	tab.await(`location.pathname === "/calendars"`)
+	tab.quiet("calendar")
 }

@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheConsoleWorksWithinAnotherServer(t *testing.T) {
+	t.Parallel()
 	const prefix = "/ops/fairlead"
 	url := freeze(t, filepath.Join(t.TempDir(), "empty.db"), prefix, server.Auth{})
 	tab := open(t, url+prefix, wide)

@@ -12,6 +12,7 @@ import (
 // TestAPageStaysWhenTheSystemTurnsDark is of an evening that must not take away what was
 // typed: only the charts are drawn anew.
 func TestAPageStaysWhenTheSystemTurnsDark(t *testing.T) {
+	t.Parallel()
 	url := freeze(t, filepath.Join(t.TempDir(), "empty.db"), "", server.Auth{})
 	tab := open(t, url, wide)
 	tab.visit("/")

@@ -6,35 +6,33 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-func TestTheGateOfASweepIsOpened(t *testing.T) {
-	for _, lang := range languages {
-		t.Run(lang, func(t *testing.T) {
-			w := newWorks(t)
-			s, err := w.sweeps.Put(t.Context(), sweep.Sweep{Name: "spring", Kind: "mail", To: 6, Gate: sweep.Gate{BeforeRun: "https://shop.example/ready"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			as := wide
-			as.lang = lang
-			tab := open(t, w.url, as)
-			tab.visit("/sweeps")
-			row := fmt.Sprintf(`#sweep-%d .row-actions `, s.ID)
-			tab.pressed(row + `a[href*="/start"]`)
-			if now, err := w.sweeps.Get(t.Context(), s.Name); err != nil || now.State != sweep.Waiting {
-				t.Errorf("a sweep with a gate is started, and is %+v, %v", now, err)
-			}
-			tab.press(row + `a[href*="/open"]`)
-			tab.accessible("/open")
-			tab.shot("sweep-open-" + lang)
-			tab.confirm()
-			tab.quiet("/open")
-			if now := w.ended(s.ID); now.State != sweep.Finished {
-				t.Errorf("the gate is open, and the sweep is %+v", now)
-			}
-		})
+// openAGate opens the gate that a sweep waits at.
+func openAGate(t *testing.T, lang string) {
+	w := newWorks(t, server.Auth{})
+	s, err := w.sweeps.Put(t.Context(), sweep.Sweep{Name: "spring", Kind: "mail", To: 6, Gate: sweep.Gate{BeforeRun: "https://shop.example/ready"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := wide
+	as.lang = lang
+	tab := open(t, w.url, as)
+	tab.visit("/sweeps")
+	row := fmt.Sprintf(`#sweep-%d .row-actions `, s.ID)
+	tab.pressed(row + `a[href*="/start"]`)
+	if now, err := w.sweeps.Get(t.Context(), s.Name); err != nil || now.State != sweep.Waiting {
+		t.Errorf("a sweep with a gate is started, and is %+v, %v", now, err)
+	}
+	tab.press(row + `a[href*="/open"]`)
+	tab.accessible("/open")
+	tab.shot("sweep-open-" + lang)
+	tab.confirm()
+	tab.quiet("/open")
+	if now := w.ended(s.ID); now.State != sweep.Finished {
+		t.Errorf("the gate is open, and the sweep is %+v", now)
 	}
 }
 

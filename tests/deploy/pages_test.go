@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/fairlead-io/fairlead/internal/testprogram"
 )
 
 // blocks are the YAML documents of docs/kubernetes.md: manifests, values of the chart, and
@@ -167,10 +169,7 @@ func anchors(text string) (found []string) {
 }
 
 func TestTheCommandsOfThePagesExist(t *testing.T) {
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := testprogram.Path(t)
 	for _, page := range []string{"kubernetes.md", "runbooks.md"} {
 		found := 0
 		for _, match := range regexp.MustCompile("`fairlead ((?:[a-z]+ ?)+)([^`]*)`").FindAllStringSubmatch(string(read(t, "docs", page)), -1) {

@@ -1,49 +1,28 @@
 package deploy
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/testprogram"
 )
 
 // root is the directory of the whole repository.
 var root = filepath.Join("..", "..")
 
-// program builds the program once.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "fairlead-deploy-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "fairlead")
-	build := exec.Command("go", "build", "-o", path, "./cmd/fairlead")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
-
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := program(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
+	defer testprogram.Remove()
+	m.Run()
 }
 
 // flagsOf lists the flags of a command, by what its help says.
 func flagsOf(t *testing.T, command ...string) map[string]bool {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := testprogram.Path(t)
 	help, err := exec.CommandContext(t.Context(), path, append(command, "--help")...).Output()
 	if err != nil {
 		t.Fatalf("fairlead %s --help: %v", strings.Join(command, " "), err)

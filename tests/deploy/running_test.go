@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/testprogram"
 )
 
 // running is a process of the program.
@@ -28,10 +29,7 @@ type running struct {
 // the test.
 func start(t *testing.T, args []string, variables map[string]string) *running {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := testprogram.Path(t)
 	p := &running{Cmd: exec.CommandContext(t.Context(), path, args...), served: make(chan string, 1), ended: make(chan struct{})}
 	p.Env = []string{} // not that of this process
 	for name, value := range variables {
@@ -94,10 +92,7 @@ func (p *running) serves(t *testing.T) {
 // becomesReady waits until the program's own health check succeeds.
 func (p *running) becomesReady(t *testing.T) {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := testprogram.Path(t)
 	deadline := time.Now().Add(patience.Limit)
 	for {
 		check := exec.CommandContext(t.Context(), path, "ready", "--server", p.url)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/fairlead-io/fairlead/internal/testprogram"
 )
 
 func TestTheUnitNamesOnlyFlagsThatExist(t *testing.T) {
@@ -63,10 +65,7 @@ func TestTheUnitIsValidAndExposesLittle(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no systemd-analyze")
 	}
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := testprogram.Path(t)
 	unit := filepath.Join(t.TempDir(), "fairlead.service")
 	write(t, unit, strings.ReplaceAll(string(read(t, "deploy", "systemd", "fairlead.service")), "/usr/local/bin/fairlead", path))
 	if out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", unit).CombinedOutput(); err != nil || len(out) > 0 {

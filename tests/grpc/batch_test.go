@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	batchscheduler "github.com/fairlead-io/fairlead/api/batch_scheduler"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -30,6 +28,7 @@ func refused(t *testing.T, conn *grpc.ClientConn, code codes.Code, about string,
 }
 
 func TestEventsCreateAndWakeBatches(t *testing.T) {
+	t.Parallel()
 	conn := connect(t)
 	const create = batchscheduler.EventType_CREATE_BATCH
 	joined := call[fairleadv1.JoinWorkerResponse](t, conn, workerService+"JoinWorker", &fairleadv1.JoinWorkerRequest{Name: "painter", Kinds: []string{"wall.paint"}, Slots: 2})
@@ -46,13 +45,11 @@ func TestEventsCreateAndWakeBatches(t *testing.T) {
 	if id == 0 {
 		t.Fatal("the batch has no id")
 	}
-	leased := call[fairleadv1.LeaseJobsResponse](t, conn, workerService+"LeaseJobs", &fairleadv1.LeaseJobsRequest{
-		Id: joined.GetId(), Session: joined.GetSession(), Max: 1, Wait: durationpb.New(20 * time.Second),
-	})
-	if len(leased.GetJobs()) != 1 {
-		t.Fatal("its task does not become a job")
+	leased := leaseJobs(t, conn, joined.GetId(), joined.GetSession())
+	if len(leased) != 1 {
+		t.Fatalf("its one task becomes %v", leased)
 	}
-	job := leased.GetJobs()[0]
+	job := leased[0]
 	if job.GetBatchId() != id || job.GetKind() != "wall.paint" {
 		t.Errorf("its task is %v", job)
 	}

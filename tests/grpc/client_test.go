@@ -3,11 +3,14 @@ package grpc
 import (
 	"context"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 const (
@@ -48,6 +51,19 @@ func receive[T any, P interface {
 		answer := P(new(T))
 		return answer, stream.RecvMsg(answer)
 	}
+}
+
+// leaseJobs asks for jobs until there are some.
+func leaseJobs(t *testing.T, conn *grpc.ClientConn, id int64, session string) []*fairleadv1.Job {
+	t.Helper()
+	request := &fairleadv1.LeaseJobsRequest{Id: id, Session: session, Wait: durationpb.New(20 * time.Second)}
+	for deadline := time.Now().Add(patience.Limit); time.Now().Before(deadline); {
+		if jobs := call[fairleadv1.LeaseJobsResponse](t, conn, workerService+"LeaseJobs", request).GetJobs(); len(jobs) > 0 {
+			return jobs
+		}
+	}
+	t.Fatalf("worker %d gets no job", id)
+	return nil
 }
 
 // final watches a job until it is final.

@@ -2,41 +2,36 @@ package grpc
 
 import (
 	"bufio"
-	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"syscall"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/fairlead-io/fairlead/internal/testprogram"
 )
 
-var binary string // the program that is tested
-
 func TestMain(m *testing.M) {
-	directory, err := os.MkdirTemp("", "fairlead-grpc")
-	if err != nil {
-		panic(err)
-	}
-	binary = filepath.Join(directory, "fairlead")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "./cmd/fairlead")
-	build.Dir, build.Stderr = "../..", os.Stderr
-	if err := build.Run(); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(directory)
-	os.Exit(code)
+	defer testprogram.Remove()
+	m.Run()
 }
 
-// connect starts the program and connects to it.
-func connect(t *testing.T) *grpc.ClientConn {
+// lease is the lease of a node or worker that must not lose it, however busy the machine
+// is.
+const lease = 5 * time.Minute
+
+// connect starts the program and connects to it. Flags replace those that are set here.
+func connect(t *testing.T, flags ...string) *grpc.ClientConn {
 	t.Helper()
-	program := exec.CommandContext(t.Context(), binary, "serve", "--addr", "127.0.0.1:0",
-		"--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--beat", "200ms", "--lease", "1s", "--poll", "100ms")
+	args := append([]string{
+		"serve", "--addr", "127.0.0.1:0", "--db", "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"),
+		"--beat", "200ms", "--lease", lease.String(), "--poll", "100ms",
+	}, flags...)
+	program := exec.CommandContext(t.Context(), testprogram.Path(t), args...)
 	program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
 	log, err := program.StderrPipe()
 	if err != nil {

@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 const sweepService = "/fairlead.v1.SweepService/"
@@ -30,6 +32,7 @@ func atLast(t *testing.T, conn *grpc.ClientConn, id string) *fairleadv1.Sweep {
 }
 
 func TestASweepIsCreatedStartedWatchedAndStopped(t *testing.T) {
+	t.Parallel()
 	conn := connect(t)
 	made := call[fairleadv1.Sweep](t, conn, sweepService+"CreateSweep", &fairleadv1.Sweep{
 		Name: proto.String("warm"), Kind: proto.String("noop"), Args: []byte(`{"cache":"eu"}`), To: proto.Int64(1_000_000_000), Rate: proto.Float64(1000), Shards: proto.Int32(2),
@@ -58,16 +61,35 @@ func TestASweepIsCreatedStartedWatchedAndStopped(t *testing.T) {
 	}
 }
 
+// awaitShare saves a shard until a node has given it a share of the sweep's capacity.
+func awaitShare(t *testing.T, conn *grpc.ClientConn, save *fairleadv1.SaveShardRequest) *fairleadv1.SaveShardResponse {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	defer cancel()
+	for {
+		orders := call[fairleadv1.SaveShardResponse](t, conn, workerService+"SaveShard", save)
+		if orders.GetInFlight() > 0 || orders.GetStop() {
+			return orders
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("no node gives the shard a share: %v", orders)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
 // A worker goes over the shard of a sweep that no node has a handler for.
 func TestAWorkerGoesOverASweepWithGRPC(t *testing.T) {
+	t.Parallel()
 	conn := connect(t)
 	joined := call[fairleadv1.JoinWorkerResponse](t, conn, workerService+"JoinWorker", &fairleadv1.JoinWorkerRequest{
-		Name: "grpc-go", Kinds: []string{"sweep.greet"}, Lease: durationpb.New(time.Minute),
+		Name: "grpc-go", Kinds: []string{"sweep.greet"}, Lease: durationpb.New(lease),
 	})
 	id, session := joined.GetId(), joined.GetSession()
 	call[fairleadv1.Sweep](t, conn, sweepService+"CreateSweep", &fairleadv1.Sweep{Name: proto.String("greetings"), Kind: proto.String("greet"), To: proto.Int64(100)})
 	call[fairleadv1.Sweep](t, conn, sweepService+"StartSweep", &fairleadv1.GetSweepRequest{Id: "greetings"})
-	leased := call[fairleadv1.LeaseJobsResponse](t, conn, workerService+"LeaseJobs", &fairleadv1.LeaseJobsRequest{Id: id, Session: session, Wait: durationpb.New(20 * time.Second)}).GetJobs()
+	leased := leaseJobs(t, conn, id, session)
 	if len(leased) != 1 || leased[0].GetKind() != "sweep.greet" {
 		t.Fatalf("leased %v", leased)
 	}
@@ -77,7 +99,7 @@ func TestAWorkerGoesOverASweepWithGRPC(t *testing.T) {
 		t.Errorf("the shard is %v", shard)
 	}
 	save := &fairleadv1.SaveShardRequest{Id: id, Session: session, Job: job, Fence: fence, Mark: proto.Int64(0)}
-	if orders := call[fairleadv1.SaveShardResponse](t, conn, workerService+"SaveShard", save); orders.GetStop() || orders.GetInFlight() != 16 {
+	if orders := awaitShare(t, conn, save); orders.GetStop() || orders.GetInFlight() != 16 {
 		t.Errorf("the orders are %v", orders)
 	}
 	call[fairleadv1.NoteItemsResponse](t, conn, workerService+"NoteItems", &fairleadv1.NoteItemsRequest{

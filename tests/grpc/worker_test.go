@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 // worker is a worker that speaks gRPC.
@@ -24,7 +25,7 @@ type worker struct {
 
 func join(t *testing.T, conn *grpc.ClientConn) *worker {
 	t.Helper()
-	joined := call[fairleadv1.JoinWorkerResponse](t, conn, workerService+"JoinWorker", &fairleadv1.JoinWorkerRequest{Name: "grpc-go", Kinds: []string{"k"}, Slots: 2})
+	joined := call[fairleadv1.JoinWorkerResponse](t, conn, workerService+"JoinWorker", &fairleadv1.JoinWorkerRequest{Name: "grpc-go", Kinds: []string{"k"}, Slots: 2, Lease: durationpb.New(lease)})
 	return &worker{T: t, conn: conn, id: joined.GetId(), session: joined.GetSession()}
 }
 
@@ -33,7 +34,7 @@ func (w *worker) keepBeating(ctx context.Context, stop chan<- *fairleadv1.StopJo
 	heard := []*fairleadv1.Lease{}
 	for ctx.Err() == nil {
 		answer := &fairleadv1.BeatWorkerResponse{}
-		request := &fairleadv1.BeatWorkerRequest{Id: w.id, Session: w.session, Wait: durationpb.New(5 * time.Second), Heard: heard}
+		request := &fairleadv1.BeatWorkerRequest{Id: w.id, Session: w.session, Lease: durationpb.New(lease), Wait: durationpb.New(5 * time.Second), Heard: heard}
 		if err := w.conn.Invoke(ctx, workerService+"BeatWorker", request, answer); err != nil {
 			if ctx.Err() != nil {
 				return nil
@@ -59,6 +60,7 @@ func (w *worker) settle(end *fairleadv1.RunEnd) *fairleadv1.RunEnded {
 }
 
 func TestAWorkerWithGRPC(t *testing.T) {
+	t.Parallel()
 	conn := connect(t)
 	w := join(t, conn)
 	beating, endBeats := context.WithCancel(t.Context())
@@ -71,7 +73,7 @@ func TestAWorkerWithGRPC(t *testing.T) {
 	good, bad, wished := stored.GetIds()[0], stored.GetIds()[1], stored.GetIds()[2]
 
 	// The first two come by a long poll, the third by a stream.
-	leased := call[fairleadv1.LeaseJobsResponse](t, conn, workerService+"LeaseJobs", &fairleadv1.LeaseJobsRequest{Id: w.id, Session: w.session, Wait: durationpb.New(20 * time.Second)}).GetJobs()
+	leased := leaseJobs(t, conn, w.id, w.session)
 	if len(leased) != 2 || leased[0].GetId() != good || string(leased[0].GetArgs()) != `{"n":1}` {
 		t.Fatalf("leased %v", leased)
 	}
@@ -115,26 +117,18 @@ func TestAWorkerWithGRPC(t *testing.T) {
 
 // A worker that beats no more loses its jobs to the next.
 func TestASilentWorkerIsReaped(t *testing.T) {
-	conn := connect(t)
+	tier.Long(t, "waits for leases to end, and the service gives the database no longer than its lease")
+	t.Parallel()
+	conn := connect(t, "--lease", "10s") // the node looks for silent workers four times per lease of its own
 	silent := join(t, conn)
 	id := call[fairleadv1.EnqueueJobsResponse](t, conn, jobService+"EnqueueJobs", &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{{Kind: "k"}}}).GetIds()[0]
-	lease := func(w *worker) []*fairleadv1.Job {
-		return call[fairleadv1.LeaseJobsResponse](t, conn, workerService+"LeaseJobs", &fairleadv1.LeaseJobsRequest{Id: w.id, Session: w.session, Wait: durationpb.New(500 * time.Millisecond)}).GetJobs()
-	}
-	first := lease(silent)
-	if len(first) != 1 {
-		t.Fatalf("leased %v", first)
-	}
+	first := leaseJobs(t, conn, silent.id, silent.session)
+	call[fairleadv1.BeatWorkerResponse](t, conn, workerService+"BeatWorker", &fairleadv1.BeatWorkerRequest{Id: silent.id, Session: silent.session, Lease: durationpb.New(500 * time.Millisecond)}) // its last
 	next := join(t, conn)
 	beating, endBeats := context.WithCancel(t.Context())
 	beats := make(chan error, 1)
 	go func() { beats <- next.keepBeating(beating, nil) }()
-	var second []*fairleadv1.Job
-	for range 60 {
-		if second = lease(next); len(second) > 0 {
-			break
-		}
-	}
+	second := leaseJobs(t, conn, next.id, next.session)
 	if len(second) != 1 || second[0].GetId() != id || second[0].GetFence() <= first[0].GetFence() || second[0].GetAttempt() != 2 {
 		t.Fatalf("the next worker leased %v", second)
 	}

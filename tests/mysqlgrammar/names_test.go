@@ -11,7 +11,7 @@ import (
 // A grammar takes every name for a function, a variable or a table of information_schema.
 // These exist in MySQL since 8.0.13 at the latest, by its manual.
 var known = strings.Fields(`
-	coalesce() concat_ws() convert_tz() get_lock() greatest() if() is_used_lock() last_insert_id() least() left() nullif() release_lock() sysdate()
+	coalesce() concat_ws() convert_tz() get_lock() find_in_set() greatest() if() is_used_lock() last_insert_id() least() left() nullif() release_lock() sysdate()
 	timestampdiff() unhex() version()
 	@@hostname @@port @@server_uuid @@time_zone @@version_comment
 	information_schema.innodb_trx information_schema.processlist information_schema.tables`)

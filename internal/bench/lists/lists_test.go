@@ -3,14 +3,15 @@ package lists
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -32,7 +33,7 @@ func openAt(t *testing.T, url string) (Store, error) {
 // Every list reads what its page allows, whatever is stored, and following the pages
 // finds what there is.
 func TestListsReadAsMuchAsTheirPages(t *testing.T) {
-	jobs := 10_000
+	jobs := tier.Size(t, 2000, 10_000, "many jobs on every database")
 	if text := os.Getenv(jobsEnv); text != "" {
 		var err error
 		if jobs, err = strconv.Atoi(text); err != nil {
@@ -42,10 +43,13 @@ func TestListsReadAsMuchAsTheirPages(t *testing.T) {
 	for name, url := range map[string]func(t *testing.T) string{
 		"postgres": func(t *testing.T) string { return testdb.Postgres(t) },
 		"mysql":    func(t *testing.T) string { return testdb.MySQL(t) },
-		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") },
+		"sqlite":   func(t *testing.T) string { return sqlitetest.URL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "sqlite" {
+				tier.Long(t, "every list on every database")
+			}
 			at := url(t)
 			store, err := openAt(t, at)
 			if err != nil {

@@ -3,7 +3,6 @@ package pages
 import (
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +11,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/console"
 	"github.com/fairlead-io/fairlead/internal/bench/lists"
+	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -32,6 +33,7 @@ func openAt(t *testing.T, url string) (lists.Store, error) {
 }
 
 func TestPagesReadAsMuchAsTheyShow(t *testing.T) {
+	tier.Long(t, "measures every page on every database")
 	jobs := 10_000
 	if text := os.Getenv(jobsEnv); text != "" {
 		var err error
@@ -42,7 +44,7 @@ func TestPagesReadAsMuchAsTheyShow(t *testing.T) {
 	for name, url := range map[string]func(t *testing.T) string{
 		"postgres": func(t *testing.T) string { return testdb.Postgres(t) },
 		"mysql":    func(t *testing.T) string { return testdb.MySQL(t) },
-		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") },
+		"sqlite":   func(t *testing.T) string { return sqlitetest.URL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

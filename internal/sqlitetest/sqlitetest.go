@@ -1,0 +1,73 @@
+// Package sqlitetest makes SQLite stores for tests quickly: making the tables takes ten
+// times as long as copying a file that has them.
+package sqlitetest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// template returns the content of a file that has the tables and nothing else.
+var template = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "fairlead-sqlitetest-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "template.db")
+	store, err := sqlite.OpenWith(context.Background(), file, sqlite.Options{
+		Synchronous: "off",
+		// No test is earlier, not even in virtual time.
+		Clock: func() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+// File returns the path of a new file that has the tables. It is removed when the test ends.
+func File(t testing.TB) string {
+	t.Helper()
+	content, err := template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "jobs.db")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// URL returns the URL of a new file that has the tables.
+func URL(t testing.TB) string {
+	t.Helper()
+	return "sqlite://" + File(t)
+}
+
+// Open opens a store in a new file, which is not flushed to disk. The caller closes it.
+func Open(t testing.TB) *sqlite.Store {
+	t.Helper()
+	return OpenWith(t, sqlite.Options{})
+}
+
+// OpenWith is Open with options.
+func OpenWith(t testing.TB, options sqlite.Options) *sqlite.Store {
+	t.Helper()
+	options.Synchronous = "off"
+	store, err := sqlite.OpenWith(t.Context(), File(t), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}

@@ -1,0 +1,41 @@
+// Package usercache keeps what test runs make between runs, in the user's cache
+// directory, and makes processes take turns there.
+package usercache
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Dir returns a directory of the given name, which it creates if there is none.
+func Dir(name string) (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		// Without a home directory, the cache lasts as long as the temporary one.
+		base = filepath.Join(os.TempDir(), fmt.Sprintf("cache-%d", os.Geteuid()))
+	}
+	dir := filepath.Join(base, name)
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// WithLock runs fn while no other process runs one under the same path. The kernel
+// releases the lock of a process that ends.
+func WithLock(path string, fn func() error) (err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+		if err == nil {
+			return fn()
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return fmt.Errorf("lock %s: %w", path, err)
+		}
+	}
+}
