@@ -69,6 +69,9 @@ func TestDatabaseIsDroppedEvenWhileInUse(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
+			if forgotten == nil {
+				return // the inner test failed, or skipped because the server is not installed
+			}
 			if err := forgotten.Commit(); err == nil {
 				t.Error("the transaction outlived the database")
 			}
