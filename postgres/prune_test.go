@@ -26,6 +26,8 @@ func TestPruningALargeHistory(t *testing.T) {
 	keep := driver.Retention{Succeeded: time.Hour}
 	prune := func() int {
 		t.Helper()
+		// As on a machine that finds the beginning quickly, and comes again soon.
+		store.pruned.restUntil, store.pruned.begunAt = time.Time{}, time.Now()
 		n, err := store.Prune(t.Context(), keep, 1000)
 		if err != nil {
 			t.Fatal(err)
