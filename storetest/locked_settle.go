@@ -1,0 +1,103 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// testHeldSettlements is about settlements of jobs whose rows a caller's transaction
+// holds: the store answers held for these and settles the others.
+func testHeldSettlements(c *chapter, ends ending) {
+	c.test(named("many plain successes are settled next to one that a transaction holds, which then", ends), func(f *fixture) {
+		f.enqueue(many(plainMany)...)
+		jobs := f.claim(f.join(), plainMany)
+		tx := f.beginLocking()
+		f.settleIn(tx, []fairlead.Settled{asAsked}, again(jobs[3], time.Minute))
+		want := make([]fairlead.Settled, plainMany)
+		want[3] = fairlead.SettledHeld
+		f.wantUnhindered(want, plainSuccesses(jobs)...)
+		f.wantState(jobs[3], fairlead.Running)
+		f.equal("how many succeeded", f.tally(fairlead.Filter{})[fairlead.Succeeded], plainMany-1)
+		f.ok(ends.end(tx))
+		want[3] = asAsked
+		if ends == commits {
+			want[3] = lost
+		}
+		f.wantSettled(want, plainSuccesses(jobs)...)
+		f.wantState(jobs[3], ends.become(fairlead.Scheduled, fairlead.Succeeded))
+	})
+	moves := map[string]func(job *fairlead.Job) fairlead.Settlement{
+		"success": func(job *fairlead.Job) fairlead.Settlement { return success(job, `1`) },
+		"failure": func(job *fairlead.Job) fairlead.Settlement { return failure(job, "no") },
+		"retry":   func(job *fairlead.Job) fairlead.Settlement { return again(job, time.Minute) },
+		"release": func(job *fairlead.Job) fairlead.Settlement { return to(fairlead.MoveRelease, job) },
+		"wait":    wait,
+		"replacement": func(job *fairlead.Job) fairlead.Settlement {
+			s := to(fairlead.Succeed, job)
+			s.Replace = plain()
+			return s
+		},
+	}
+	for name, move := range moves {
+		c.test(named("a", name, "of a job that a transaction completes, which then", ends, "does not delay the other settlements"), func(f *fixture) {
+			f.enqueue(many(3)...)
+			jobs := f.claim(f.join(), 3)
+			tx := f.beginLocking()
+			f.settleIn(tx, []fairlead.Settled{asAsked}, success(jobs[1], `"in tx"`))
+			f.wantUnhindered([]fairlead.Settled{asAsked, fairlead.SettledHeld, asAsked}, to(fairlead.Succeed, jobs[0]), move(jobs[1]), again(jobs[2], time.Minute))
+			f.wantState(jobs[0], fairlead.Succeeded)
+			f.wantState(jobs[1], fairlead.Running)
+			f.wantState(jobs[2], fairlead.Scheduled)
+			f.ok(ends.end(tx))
+			answer := asAsked
+			if ends == commits && move(jobs[1]).Move != fairlead.Succeed {
+				answer = lost
+			}
+			f.wantSettled([]fairlead.Settled{answer}, move(jobs[1]))
+			if ends == commits {
+				f.equal("Output", string(f.wantState(jobs[1], fairlead.Succeeded).Output), `"in tx"`)
+			}
+		})
+	}
+	c.test(named("the end of a job whose key a transaction asks for, which then", ends, "does not delay the other settlements"), func(f *fixture) {
+		keyed, other := f.running(keyed("k")), f.running()
+		tx := f.beginLocking()
+		f.enqueueIn(tx, with(func(j *fairlead.Job) { j.Key, j.OnDuplicate = "k", fairlead.KeepDuplicate }))
+		var got []fairlead.Settled
+		both := []fairlead.Settlement{to(fairlead.Succeed, keyed), to(fairlead.Succeed, other)}
+		f.doesNotWait("Settle", func() (err error) {
+			got, err = f.store.Settle(f.ctx(), both)
+			return err
+		})
+		f.equal("the answer for the other job", got[1], asAsked)
+		f.wantState(other, fairlead.Succeeded)
+		f.ok(ends.end(tx))
+		f.settle(both...)
+		f.wantState(keyed, fairlead.Succeeded)
+		f.wantFree("k")
+	})
+	c.test(named("a late settlement is lost, not held, if a transaction settles a later run, which then", ends), func(f *fixture) {
+		f.enqueue(many(2)...)
+		jobs := f.claim(f.join(), 2)
+		f.settle(again(jobs[0], 0))
+		theirs := f.claimThe(jobs[0], f.join())
+		tx := f.beginLocking()
+		f.settleIn(tx, []fairlead.Settled{asAsked}, to(fairlead.Succeed, theirs))
+		f.wantUnhindered([]fairlead.Settled{lost, asAsked}, to(fairlead.Succeed, jobs[0]), to(fairlead.Succeed, jobs[1]))
+		f.ok(ends.end(tx))
+		f.settle(to(fairlead.Succeed, theirs))
+	})
+}
+
+// wantUnhindered settles next to an open transaction, does not wait for it, and expects
+// the given answers.
+func (f *fixture) wantUnhindered(want []fairlead.Settled, settlements ...fairlead.Settlement) {
+	f.Helper()
+	var got []fairlead.Settled
+	f.doesNotWait("Settle", func() (err error) {
+		got, err = f.store.Settle(f.ctx(), settlements)
+		return err
+	})
+	f.equal("the answer of Settle", got, want)
+}
