@@ -186,6 +186,7 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 		case absences >= settleTries:
 			// The store may be unavailable for one of them alone: the others, and those
 			// that came since, must not wait for that one.
+			s.life.log.Warn("settlements parted: the store answers, and is unavailable for their write", "jobs", len(batch), "error", err)
 			s.life.held.isolate(batch)
 			s.done(nil)
 			return

@@ -22,22 +22,31 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 	}
 	answers := make([]fairlead.Settled, 0, len(settlements))
 	for chunk := range slices.Chunk(settlements, settleChunk) {
-		work, err := s.settling(ctx, chunk)
+		settled, err := s.settleBriefly(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}
-		err = s.inTx(ctx, "settle", func(ctx context.Context, t *txn) error {
-			if err := t.renewReplacements(ctx, work); err != nil {
-				return err
-			}
-			return t.settle(ctx, work)
-		})
-		if err != nil {
-			return nil, err
-		}
-		answers = append(answers, work.hand()...)
+		answers = append(answers, settled...)
 	}
 	return answers, nil
+}
+
+// settleOnce settles what no other transaction holds, and answers held for the rest.
+func (s *Store) settleOnce(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	work, err := s.settling(ctx, settlements)
+	if err != nil {
+		return nil, err
+	}
+	err = s.inTx(ctx, "settle", func(ctx context.Context, t *txn) error {
+		if err := t.renewReplacements(ctx, work); err != nil {
+			return err
+		}
+		return t.settle(ctx, work)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return work.hand(), nil
 }
 
 // settling is a call of Settle while it is being done.
@@ -298,13 +307,7 @@ func (t *txn) answerMissed(ctx context.Context, w *settling, positions []int) er
 	if t.callers || len(positions) == 0 {
 		return t.compareEnds(ctx, w, positions)
 	}
-	running := map[driver.Held]bool{}
-	err := t.eachOf(ctx, func(row *sql.Rows) error {
-		var lease driver.Held
-		err := row.Scan(&lease.ID, &lease.Fence)
-		running[lease] = true
-		return err
-	}, t.sql.FencesOf, idsAt(w.asked, positions))
+	running, err := t.runningUnder(ctx, idsAt(w.asked, positions))
 	if err != nil {
 		return err
 	}
@@ -317,6 +320,18 @@ func (t *txn) answerMissed(ctx context.Context, w *settling, positions []int) er
 		}
 	}
 	return t.compareEnds(ctx, w, gone)
+}
+
+// runningUnder returns the leases of running jobs, as far as they are committed.
+func (t *txn) runningUnder(ctx context.Context, ids []int64) (map[driver.Held]bool, error) {
+	running := map[driver.Held]bool{}
+	err := t.eachOf(ctx, func(row *sql.Rows) error {
+		var lease driver.Held
+		err := row.Scan(&lease.ID, &lease.Fence)
+		running[lease] = true
+		return err
+	}, t.sql.FencesOf, ids)
+	return running, err
 }
 
 // compareEnds answers settlements that found no running row of their fence.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,16 +14,16 @@ import (
 )
 
 const (
-	// lockLimit is how long a settlement waits for a row that another transaction holds.
+	// lockLimit is how long Settle and Save wait for a row that another transaction holds.
 	// The store's own transactions are shorter; a caller's may stay open for long.
 	lockLimit = 100 * time.Millisecond
 	// mostLockWaits is how many times one call of Settle waits that long, at most.
 	mostLockWaits = 10
 )
 
-// errHeld is the error of settlements of which at least one would have to wait for
-// another transaction.
-var errHeld = errors.New("another transaction holds a row that a settlement needs")
+// errHeld is the error of a call that would have to wait for another transaction for
+// longer than lockLimit.
+var errHeld = fmt.Errorf("%w: an open transaction holds a row of the job", fairlead.ErrUnavailable)
 
 // settleOpen settles all that is open. Nearly always no other transaction holds any of
 // the rows, and nothing has to be locked beforehand. Otherwise it settles what is free.
@@ -44,7 +45,7 @@ func (s *Store) settleFree(ctx context.Context, all *settling, open []int, waits
 	var held map[driver.Held]bool
 	err := s.inTx(ctx, func(ctx context.Context, r runner) (err error) {
 		r = boundRunner{r}
-		if err := r.run(ctx, call{sql: s.sql.Pin + s.sql.BoundLocks}); err != nil {
+		if err := r.run(ctx, s.boundLocks()); err != nil {
 			return err
 		}
 		part = newSettling(s, all.asked)
@@ -107,6 +108,9 @@ func (r briefRunner) run(ctx context.Context, calls ...call) error {
 		return heldOr(r.sendOnce(ctx, r.pool, call{sql: r.pin() + r.sql.BoundLocks}, calls))
 	})
 }
+
+// boundLocks bounds the waits of the statements that follow in the same transaction.
+func (s *Store) boundLocks() call { return call{sql: s.sql.Pin + s.sql.BoundLocks} }
 
 // boundRunner runs statements inside a transaction whose waits for locks are bounded.
 type boundRunner struct {

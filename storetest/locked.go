@@ -17,6 +17,7 @@ func testLocked(c *chapter) {
 		testPassedOver(c, ends)
 		testWaitedFor(c, ends)
 		testHeldSettlements(c, ends)
+		testHeldSaves(c, ends)
 	}
 	testAnswersWait(c)
 	testHeldBatches(c)

@@ -1,9 +1,13 @@
 package storetest
 
 import (
+	"context"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // testHeldSettlements is about settlements of jobs whose rows a caller's transaction
@@ -18,7 +22,7 @@ func testHeldSettlements(c *chapter, ends ending) {
 		want[3] = fairlead.SettledHeld
 		f.wantUnhindered(want, plainSuccesses(jobs)...)
 		f.wantState(jobs[3], fairlead.Running)
-		f.equal("how many succeeded", f.tally(fairlead.Filter{})[fairlead.Succeeded], plainMany-1)
+		f.equal("how many succeeded", f.tally(fairlead.Filter{})[fairlead.Succeeded], int64(plainMany-1))
 		f.ok(ends.end(tx))
 		want[3] = asAsked
 		if ends == commits {
@@ -51,8 +55,12 @@ func testHeldSettlements(c *chapter, ends ending) {
 			f.wantState(jobs[2], fairlead.Scheduled)
 			f.ok(ends.end(tx))
 			answer := asAsked
-			if ends == commits && move(jobs[1]).Move != fairlead.Succeed {
-				answer = lost
+			switch move(jobs[1]).Move {
+			case fairlead.Succeed, fairlead.MoveAwait: // a job that waited may have succeeded since
+			default:
+				if ends == commits {
+					answer = lost
+				}
 			}
 			f.wantSettled([]fairlead.Settled{answer}, move(jobs[1]))
 			if ends == commits {
@@ -90,6 +98,32 @@ func testHeldSettlements(c *chapter, ends ending) {
 	})
 }
 
+// testHeldSaves is about progress of jobs whose rows a caller's transaction holds.
+func testHeldSaves(c *chapter, ends ending) {
+	c.test(named("Save of a job that a transaction completes, which then", ends, "does not wait for it"), func(f *fixture) {
+		f.enqueue(many(2)...)
+		jobs := f.claim(f.join(), 2)
+		save := func(job *fairlead.Job) error {
+			return f.store.Save(f.ctx(), fairlead.Save{ID: job.ID, Fence: job.Fence, Progress: json.RawMessage(`1`)})
+		}
+		tx := f.beginLocking()
+		f.settleIn(tx, []fairlead.Settled{asAsked}, to(fairlead.Succeed, jobs[0]))
+		var held error
+		f.doesNotWait("Save", func() error {
+			held = save(jobs[0])
+			return save(jobs[1])
+		})
+		f.wantErr(held, fairlead.ErrUnavailable)
+		f.ok(ends.end(tx))
+		if ends == commits {
+			f.wantErr(save(jobs[0]), fairlead.ErrLeaseLost)
+			return
+		}
+		f.ok(save(jobs[0]))
+		f.equal("Progress", string(f.wantState(jobs[0], fairlead.Running).Progress), `1`)
+	})
+}
+
 // wantUnhindered settles next to an open transaction, does not wait for it, and expects
 // the given answers.
 func (f *fixture) wantUnhindered(want []fairlead.Settled, settlements ...fairlead.Settlement) {
@@ -100,4 +134,31 @@ func (f *fixture) wantUnhindered(want []fairlead.Settled, settlements ...fairlea
 		return err
 	})
 	f.equal("the answer of Settle", got, want)
+}
+
+// settleAll settles as a node does: what another transaction holds is settled again until
+// it is free.
+func settleAll(ctx context.Context, store driver.Worker, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	const pause = 5 * time.Millisecond
+	settled, err := store.Settle(ctx, settlements)
+	for err == nil && slices.Contains(settled, fairlead.SettledHeld) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+		var held []fairlead.Settlement
+		var at []int
+		for i, answer := range settled {
+			if answer == fairlead.SettledHeld {
+				held, at = append(held, settlements[i]), append(at, i)
+			}
+		}
+		var again []fairlead.Settled
+		again, err = store.Settle(ctx, held)
+		for n, answer := range again {
+			settled[at[n]] = answer
+		}
+	}
+	return settled, err
 }
