@@ -18,6 +18,7 @@ func testLocked(c *chapter) {
 		testWaitedFor(c, ends)
 		testHeldSettlements(c, ends)
 		testHeldSaves(c, ends)
+		testHeldKeys(c, ends)
 	}
 	testAnswersWait(c)
 	testHeldBatches(c)

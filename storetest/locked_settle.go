@@ -69,11 +69,11 @@ func testHeldSettlements(c *chapter, ends ending) {
 		})
 	}
 	c.test(named("the end of a job whose key a transaction asks for, which then", ends, "does not delay the other settlements"), func(f *fixture) {
-		keyed, other := f.running(keyed("k")), f.running()
+		withKey, other := f.running(keyed("k")), f.running()
 		tx := f.beginLocking()
-		f.enqueueIn(tx, with(func(j *fairlead.Job) { j.Key, j.OnDuplicate = "k", fairlead.KeepDuplicate }))
+		f.enqueueIn(tx, with(keyed("k"), onDuplicate(fairlead.KeepDuplicate)))
 		var got []fairlead.Settled
-		both := []fairlead.Settlement{to(fairlead.Succeed, keyed), to(fairlead.Succeed, other)}
+		both := []fairlead.Settlement{to(fairlead.Succeed, withKey), to(fairlead.Succeed, other)}
 		f.doesNotWait("Settle", func() (err error) {
 			got, err = f.store.Settle(f.ctx(), both)
 			return err
@@ -82,7 +82,7 @@ func testHeldSettlements(c *chapter, ends ending) {
 		f.wantState(other, fairlead.Succeeded)
 		f.ok(ends.end(tx))
 		f.settle(both...)
-		f.wantState(keyed, fairlead.Succeeded)
+		f.wantState(withKey, fairlead.Succeeded)
 		f.wantFree("k")
 	})
 	c.test(named("a late settlement is lost, not held, if a transaction settles a later run, which then", ends), func(f *fixture) {
@@ -122,6 +122,64 @@ func testHeldSaves(c *chapter, ends ending) {
 		f.ok(save(jobs[0]))
 		f.equal("Progress", string(f.wantState(jobs[0], fairlead.Running).Progress), `1`)
 	})
+}
+
+// testHeldKeys is about housekeeping that ends jobs whose keys a caller's transaction asks
+// for: it does not wait, and comes back for them.
+func testHeldKeys(c *chapter, ends ending) {
+	for name, keeping := range map[string]struct {
+		make func(f *fixture) (withKey, other *fairlead.Job)
+		call func(f *fixture) error
+		end  fairlead.State // empty: the jobs are gone
+	}{
+		"Reap": {func(f *fixture) (withKey, other *fairlead.Job) {
+			withKey, other = f.running(keyed("k"), cancelOnCrash), f.running(cancelOnCrash)
+			f.ok(f.store.Leave(f.ctx(), withKey.Node))
+			f.ok(f.store.Leave(f.ctx(), other.Node))
+			return withKey, other
+		}, func(f *fixture) error {
+			_, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: patience, Limit: 10})
+			return err
+		}, fairlead.Cancelled},
+		"Expire": {func(f *fixture) (withKey, other *fairlead.Job) {
+			withKey, other = f.running(keyed("k")), f.running()
+			f.settle(wait(withKey), wait(other))
+			f.Advance(2 * time.Hour)
+			return withKey, other
+		}, func(f *fixture) error {
+			_, err := expireOverdue(f.ctx(), f.store, 10)
+			return err
+		}, fairlead.Failed},
+		"Prune": {func(f *fixture) (withKey, other *fairlead.Job) {
+			withKey, other = f.running(forever("k")), f.running()
+			f.settle(to(fairlead.Succeed, withKey), to(fairlead.Succeed, other))
+			f.Advance(2 * time.Hour)
+			return withKey, other
+		}, func(f *fixture) error {
+			_, err := f.store.Prune(f.ctx(), driver.Retention{Succeeded: time.Hour}, 10)
+			return err
+		}, ""},
+	} {
+		c.test(named(name, "does not wait for a transaction that asks for the key of one job, which then", ends), func(f *fixture) {
+			withKey, other := keeping.make(f)
+			want := func(job *fairlead.Job) {
+				f.Helper()
+				if keeping.end == "" {
+					f.wantGone(job)
+				} else {
+					f.wantState(job, keeping.end)
+				}
+			}
+			tx := f.beginLocking()
+			f.enqueueIn(tx, with(keyed("k"), onDuplicate(fairlead.KeepDuplicate)))
+			f.doesNotWait(name, func() error { return keeping.call(f) })
+			want(other)
+			f.ok(ends.end(tx))
+			f.ok(keeping.call(f))
+			want(withKey)
+			f.wantFree("k")
+		})
+	}
 }
 
 // wantUnhindered settles next to an open transaction, does not wait for it, and expects
