@@ -218,34 +218,47 @@ func TestOpenTransactionsOfHandlersLeaveTheRestOfTheNodeRunning(t *testing.T) {
 	})
 }
 
-// TestThroughputNextToOpenTransactions measures, and asserts nothing about the speed.
+// TestThroughputNextToOpenTransactions measures, and asserts nothing about the speed. The
+// rounds with and without open transactions alternate, so that both see the same machine.
 func TestThroughputNextToOpenTransactions(t *testing.T) {
 	tier.Long(t, "measures the throughput of a node")
-	const jobs = 5000
+	const jobs, rounds = 3000, 4
 	callers(t, func(c *caller) {
 		c.run(&lockedText{}, func(client *fairlead.Client) {
 			done := int64(0)
-			rate := func() float64 {
+			measure := func() time.Duration {
 				begin := time.Now()
 				c.jobs(client, "plain", jobs)
 				done += jobs
 				c.until("the jobs succeed", func() bool { return c.succeeded(client, "plain") == done })
-				return jobs / time.Since(begin).Seconds()
+				return time.Since(begin)
 			}
-			rate() // the first one fills caches
-			control := rate()
+			measure() // the first one fills caches
 			for _, open := range []int{1, 20} {
-				c.jobs(client, "careless", open-len(c.opened()))
-				c.until("the handlers leave their transactions open", func() bool { return len(c.opened()) == open })
-				with, again := rate(), rate()
-				t.Logf("jobs/s: %.0f without, %.0f with %d open transactions (%.2f), %.0f again (%.2f)", control, with, open, with/control, again, again/control)
-			}
-			for _, tx := range c.opened() {
-				if err := tx.Rollback(); err != nil {
-					t.Error(err)
+				var without, next time.Duration
+				for range rounds {
+					without += measure()
+					c.jobs(client, "careless", open)
+					c.until("the handlers leave their transactions open", func() bool { return len(c.opened()) == open })
+					next += measure()
+					c.rollBack()
 				}
+				rate := func(took time.Duration) float64 { return rounds * jobs / took.Seconds() }
+				c.Logf("%d open transactions: %.0f jobs/s, %.0f without: %.2f", open, rate(next), rate(without), rate(next)/rate(without))
 			}
-			t.Logf("jobs/s: %.0f after all of them have ended", rate())
 		})
 	})
+}
+
+// rollBack ends the open transactions.
+func (c *caller) rollBack() {
+	c.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, tx := range c.open {
+		if err := tx.Rollback(); err != nil {
+			c.Error(err)
+		}
+	}
+	c.open = nil
 }
