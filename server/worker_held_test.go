@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// heldStore is a store in which an open transaction holds one job.
-type heldStore struct {
+// storeWithHeldJob is a store in which an open transaction holds one job.
+type storeWithHeldJob struct {
 	*sqlite.Store
 	held int64
 }
 
-func (s *heldStore) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+func (s *storeWithHeldJob) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	var all []fairlead.Settled
 	for i, settlement := range settlements {
 		if settlement.ID == s.held {
@@ -34,7 +34,7 @@ func (s *heldStore) Settle(ctx context.Context, settlements []fairlead.Settlemen
 }
 
 func TestAWorkerHearsOfAHeldJobIfItKnowsThatAnswer(t *testing.T) {
-	store := &heldStore{Store: sqlitetest.Open(t)}
+	store := &storeWithHeldJob{Store: sqlitetest.Open(t)}
 	defer store.Close()
 	workers := NewWorkers(store, WorkerOptions{}, nil)
 	ctx := t.Context()
