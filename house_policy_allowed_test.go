@@ -6,6 +6,7 @@ const (
 	asRead   = "the row was found in the table of that state"
 	toCarry  = "internal/verdict has decided; each kind of end is stored by another statement"
 	byOption = "an option of this database is refused where it is read"
+	isLocked = "only the database knows that another transaction holds the row"
 	askedFor = "what the job says of a taken key is carried out, each way by another statement"
 
 	asAsked = "the contract names the end; the store writes it"
@@ -50,6 +51,12 @@ var mayDecide = map[string]string{
 	"sqlite txn.enqueueKeyed compares":        askedFor,
 	"mysql Options.withDefaults words":        byOption,
 	"sqlite OpenWith words":                   byOption,
+	"mysql txn.settleEach chooses":            isLocked,
+	"mysql txn.answerMissed chooses":          isLocked,
+	"mysql Store.settleBriefly chooses":       isLocked,
+	"mysql Store.settleBriefly compares":      isLocked,
+	"postgres Store.settleReplacing chooses":  isLocked,
+	"postgres Store.settleFree chooses":       isLocked,
 	"mysql placed.hasPlace compares":          "a job in these tables has a place at its gate; only of a scheduled one a row says so",
 	"postgres settling.move chooses":          "the statement reports that a wish ended the job; the model holds it to verdict.Settle",
 	"postgres Store.Reap compares":            "the statement reports what it did, in words of its own; the model holds it to verdict.TakeBack",

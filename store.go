@@ -313,6 +313,7 @@ const (
 	SettledAsAsked   Settled = iota // moved now, or (not in a Tx) found to have been moved by the same fence before
 	SettledCancelled                // it had been asked to stop: it ended as cancelled
 	SettledLost                     // the fence is not current: nothing was changed
+	SettledHeld                     // an open transaction holds the job's rows (never in a Tx): nothing was changed; settle it again
 )
 
 // Save is what a handler reports while it runs.

@@ -39,11 +39,15 @@ type Worker interface {
 	// never an error of the call. Repeating a settlement whose answer was lost is
 	// fine. A job that Reap has taken from a dead node is lost to that node, even if
 	// it has ended. A job that has succeeded is lost to a settlement with any other
-	// end: a handler that completed its job in a Tx may fail afterwards. Settle fails
-	// with ErrInvalid if a move is unknown, and then settles none of them.
+	// end: a handler that completed its job in a Tx may fail afterwards. A job whose rows
+	// a caller's transaction holds is answered with SettledHeld, after a short wait at
+	// most, and does not keep the others from being settled; a database with one writer
+	// waits instead. Settle fails with ErrInvalid if a move is unknown, and then settles
+	// none of them.
 	Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error)
 	// Save keeps progress and memo of a running job under its fence, and resets its
-	// crashes. It fails with ErrLeaseLost.
+	// crashes. It fails with ErrLeaseLost, and with ErrUnavailable if a caller's
+	// transaction holds the job.
 	Save(ctx context.Context, save fairlead.Save) error
 	// Report adds to the counts of started jobs, for Usage. Names are distinct. Counts
 	// older than UsageWindow are dropped.

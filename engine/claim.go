@@ -157,7 +157,8 @@ func (g *group) claim(ctx context.Context, ask driver.Claim) (int, error) {
 
 // room is how many jobs the group may claim now.
 func (g *group) room() int {
-	// Runs that wait for a key do not count: they stop their own kinds (see rooms).
+	// Runs that wait for transactions of callers do not count: they stop their own kinds
+	// (see rooms).
 	if g.life.settler.unsaved() > g.slots+g.life.options.QueueSize {
 		return 0 // the store does not keep up: taking more would only pile up
 	}
@@ -179,14 +180,14 @@ func (g *group) worthwhile() int {
 }
 
 // rooms is what is left of the kinds that have a bound of their own or of which too many
-// runs wait for the keys of their successors, and of the shards of sweeps that the node
-// may have.
+// runs wait for transactions of callers, and of the shards of sweeps that the node may
+// have.
 func (g *group) rooms() map[string]int {
 	shards := -1
 	if len(g.shards) > 0 {
 		shards = g.life.sweeps.room(time.Now())
 	}
-	crowded := g.life.replacer.crowded()
+	crowded := append(g.life.replacer.crowded(), g.life.held.crowded()...)
 	if len(g.kinds) == 0 && len(crowded) == 0 && shards < 0 {
 		return nil
 	}

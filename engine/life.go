@@ -40,6 +40,7 @@ type life struct {
 	lease    *lease
 	registry *registry
 	settler  *settler
+	held     *heldWriter // of runs whose jobs transactions of callers hold
 	failures *failures
 	replacer *replacer // of runs whose successor has a key, for which the store may have to wait
 	starts   *starts.Counter
@@ -88,7 +89,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	if store, ok := e.store.(driver.Store); ok {
 		l.steerer = newSteerer(l, store)
 	}
-	l.settler, l.replacer = newSettler(l), newReplacer(l)
+	l.settler, l.held, l.replacer = newSettler(l), newHeldWriter(l), newReplacer(l)
 	l.failures = newFailures(l.log)
 	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
@@ -130,8 +131,12 @@ func (l *life) run(ctx context.Context) error {
 	core.Go(func() { l.failures.run(base) })
 	saving, endSaving := context.WithCancel(base)
 	defer endSaving()
-	settling.Go(func() { l.settler.run(saving) })
 	settling.Go(func() { l.replacer.run(saving) })
+	settling.Go(func() {
+		l.settler.run(saving)
+		l.held.finish() // the settler hands runs over until its end
+	})
+	settling.Go(func() { l.held.run(saving) })
 	for _, g := range l.groups {
 		work.Go(func() { g.keepClaiming(working) })
 		work.Go(func() { g.claimSuspects(working) })

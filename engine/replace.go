@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -21,15 +22,13 @@ const (
 // write takes long, a run whose key may be held is put off and tried again alone, and
 // runs whose keys are not known to be held go first.
 type replacer struct {
-	life  *life
-	wake  chan struct{}
-	bound int // how many runs may wait before no more of their kinds are claimed
+	life *life
+	*backlog
+	wake chan struct{}
 
 	mu      sync.Mutex
 	fresh   []ending
 	held    map[string]*heldKey // by key
-	kinds   map[string]int      // ends that the store has not acknowledged, by the kind of the job
-	unsaved int                 // all of them
 	closing bool                // no more will come
 }
 
@@ -47,13 +46,7 @@ type heldKey struct {
 }
 
 func newReplacer(l *life) *replacer {
-	bound := l.options.totalSlots() + l.options.QueueSize
-	if l.options.SlotsOnly {
-		// What leases the jobs counts those that are not settled against slots and
-		// QueueSize: half of it stays for the other kinds.
-		bound = max(1, l.options.QueueSize/2)
-	}
-	return &replacer{life: l, wake: make(chan struct{}, 1), bound: bound, held: map[string]*heldKey{}, kinds: map[string]int{}}
+	return &replacer{life: l, backlog: newBacklog(l), wake: make(chan struct{}, 1), held: map[string]*heldKey{}}
 }
 
 // keyOf names the key of a run's successor.
@@ -63,9 +56,8 @@ func keyOf(e ending) string {
 }
 
 func (r *replacer) add(e ending) {
+	r.backlog.add(e)
 	r.mu.Lock()
-	r.unsaved++
-	r.kinds[e.run.job.Kind]++
 	if k := r.held[keyOf(e)]; k != nil {
 		k.endings = append(k.endings, e)
 	} else {
@@ -80,27 +72,6 @@ func (r *replacer) poke() {
 	case r.wake <- struct{}{}:
 	default:
 	}
-}
-
-// backlog is how many of its runs the store has not acknowledged yet.
-func (r *replacer) backlog() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.unsaved
-}
-
-// crowded lists the kinds of which no more may be claimed: memory is bounded, and held
-// keys stop the kinds that want them, not the node.
-func (r *replacer) crowded() (kinds []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.unsaved < r.bound {
-		return nil
-	}
-	for kind := range r.kinds {
-		kinds = append(kinds, kind)
-	}
-	return kinds
 }
 
 // finish makes run return once all is written, or at the first failure if the lease is
@@ -137,10 +108,10 @@ func (r *replacer) run(ctx context.Context) {
 		case closing && next < 0:
 			return
 		default:
-			r.idle(ctx, next)
+			idle(ctx, r.wake, next)
 		}
 	}
-	r.release(ctx)
+	r.release(ctx, r.takeAll())
 }
 
 // givenUp reports whether the lease is gone: the jobs belong to others then.
@@ -155,6 +126,16 @@ func (r *replacer) takeFresh() ([]ending, bool) {
 		r.fresh = nil
 	}
 	return batch, r.closing
+}
+
+// takeAll takes all that is not written.
+func (r *replacer) takeAll() []ending {
+	held := r.takeHeld()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := append(held, r.fresh...)
+	r.fresh = nil
+	return all
 }
 
 func (r *replacer) takeHeld() (all []ending) {
@@ -187,53 +168,34 @@ func (r *replacer) nextHeld(now time.Time) (best *heldKey, wait time.Duration) {
 	return best, wait
 }
 
-// idle waits for more to write, or for the given time unless that is negative.
-func (r *replacer) idle(ctx context.Context, wait time.Duration) {
-	var due <-chan time.Time
-	if wait >= 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		due = timer.C
-	}
-	select {
-	case <-r.wake:
-	case <-due:
-	case <-ctx.Done():
-	}
-}
+// errRunHeld is the error of a write that left runs whose jobs a transaction holds.
+var errRunHeld = fmt.Errorf("%w: an open transaction holds the job", fairlead.ErrUnavailable)
 
-// settle writes once. An answer that does not come in time is ErrUnavailable: the write
-// may have happened, and is repeated, which the store allows.
-func (r *replacer) settle(ctx context.Context, batch []ending, try time.Duration) error {
-	bounded, cancel := context.WithTimeout(ctx, try)
-	defer cancel()
-	settlements := make([]fairlead.Settlement, len(batch))
-	for i, e := range batch {
-		settlements[i] = e.settlement
-	}
-	begin := time.Now()
-	settled, err := r.life.store.Settle(bounded, settlements)
-	r.life.options.Observer.Flushed(len(batch), time.Since(begin), err)
+// settle writes once and returns the runs that are not written.
+func (r *replacer) settle(ctx context.Context, batch []ending, try time.Duration) (left []ending, err error) {
+	settled, err := r.life.settleWithin(ctx, batch, try)
 	if err != nil {
-		if bounded.Err() != nil {
-			err = errors.Join(fairlead.ErrUnavailable, err)
-		}
 		r.life.log.Warn("settlements not written yet: a key may be held by an open transaction", "jobs", len(batch), "error", err)
-		return err
+		return batch, err
 	}
-	r.over(batch)
-	r.life.acknowledge(batch, settled)
-	return nil
+	written, answers, left := partHeld(batch, settled)
+	r.over(written)
+	r.life.acknowledge(written, answers)
+	if len(left) > 0 {
+		return left, errRunHeld
+	}
+	return nil, nil
 }
 
 // writeFresh writes runs of which it is not known that their keys are held. If that
 // fails and the store works, it puts them off. It reports false if the store does not
 // answer.
 func (r *replacer) writeFresh(ctx context.Context, batch []ending) bool {
-	if r.settle(ctx, batch, replaceTry) == nil {
+	batch, err := r.settle(ctx, batch, replaceTry)
+	if err == nil {
 		return true
 	}
-	if !r.givenUp() && !r.answers(ctx) {
+	if !r.givenUp() && !r.life.answers(ctx) {
 		r.mu.Lock()
 		r.fresh = append(slices.Clone(batch), r.fresh...)
 		r.mu.Unlock()
@@ -269,7 +231,7 @@ func (r *replacer) writeHeld(ctx context.Context, k *heldKey) {
 	r.mu.Lock()
 	first := k.endings[0]
 	r.mu.Unlock()
-	err := r.settle(ctx, []ending{first}, k.try)
+	_, err := r.settle(ctx, []ending{first}, k.try)
 	if err == nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -283,7 +245,7 @@ func (r *replacer) writeHeld(ctx context.Context, k *heldKey) {
 	// As for any settlement, only a store that answered before a write and after it
 	// has refused it.
 	answered := k.answers
-	if k.answers = r.answers(ctx); answered && k.answers && !errors.Is(err, fairlead.ErrUnavailable) {
+	if k.answers = r.life.answers(ctx); answered && k.answers && !errors.Is(err, fairlead.ErrUnavailable) {
 		k.refusals++
 	} else {
 		k.refusals = 0
@@ -297,65 +259,4 @@ func (r *replacer) writeHeld(ctx context.Context, k *heldKey) {
 	k.tries++
 	k.due, k.pause = time.Now().Add(k.pause), min(2*k.pause, settleSlowest)
 	k.try = min(2*k.try, replaceLongest, max(replaceTry, r.life.options.Lease/4))
-}
-
-// answers reports whether the store does anything at all.
-func (r *replacer) answers(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, replaceLongest)
-	defer cancel()
-	_, err := r.life.store.Now(ctx)
-	return err == nil
-}
-
-// over forgets runs, and lets their kinds be claimed again if they were not.
-func (r *replacer) over(batch []ending) {
-	r.mu.Lock()
-	crowded := r.unsaved >= r.bound
-	r.unsaved -= len(batch)
-	crowded = crowded && r.unsaved < r.bound
-	for _, e := range batch {
-		kind := e.run.job.Kind
-		if r.kinds[kind]--; r.kinds[kind] == 0 {
-			delete(r.kinds, kind)
-		}
-	}
-	r.mu.Unlock()
-	r.life.over(batch)
-	if crowded {
-		for _, g := range r.life.groups {
-			g.wakeSoon()
-		}
-	}
-}
-
-// drop gives up runs whose leases are lost.
-func (r *replacer) drop(batch []ending) {
-	if len(batch) > 0 {
-		r.life.log.Warn("settlements given up: their leases are lost", "jobs", len(batch))
-		r.over(batch)
-	}
-}
-
-// release gives back what could not be written until the node has to end.
-func (r *replacer) release(ctx context.Context) {
-	left := r.takeHeld()
-	r.mu.Lock()
-	left, r.fresh = append(left, r.fresh...), nil
-	r.mu.Unlock()
-	if len(left) == 0 || r.givenUp() {
-		r.drop(left)
-		return
-	}
-	settlements := make([]fairlead.Settlement, len(left))
-	for i, e := range left {
-		settlements[i] = fairlead.Settlement{ID: e.settlement.ID, Fence: e.settlement.Fence, Move: fairlead.MoveRelease, Progress: e.settlement.Progress}
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.life.options.Beat)
-	defer cancel()
-	if _, err := r.life.store.Settle(ctx, settlements); err != nil {
-		r.life.log.Warn("runs could not be released whose successors' keys are held", "jobs", len(left), "error", err)
-	} else {
-		r.life.log.Warn("runs released, to run again: their successors' keys are held by open transactions", "jobs", len(left))
-	}
-	r.over(left)
 }

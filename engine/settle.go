@@ -15,7 +15,7 @@ const (
 	settleEnough = 300                   // makes a write worthwhile when many are coming
 	settleLinger = 15 * time.Millisecond // how long to wait for that many
 	settleMany   = 20                    // a write of so many says that many are coming
-	settleTries  = 5                     // writes that a working store refuses before the settlements are tried one by one
+	settleTries  = 5                     // writes that a working store refuses, or is unavailable for, before the settlements are parted
 
 	settleFirst   = 20 * time.Millisecond // pause after the first failure; it doubles
 	settleSlowest = time.Second
@@ -73,7 +73,7 @@ func (l *life) settles(e ending) {
 }
 
 // unsaved is how many ended runs the store has not acknowledged yet.
-func (l *life) unsaved() int { return l.settler.unsaved() + l.replacer.backlog() }
+func (l *life) unsaved() int { return l.settler.unsaved() + l.held.size() + l.replacer.size() }
 
 // unsaved is how many of its runs the store has not acknowledged yet.
 func (s *settler) unsaved() int {
@@ -147,21 +147,18 @@ func (s *settler) linger() {
 }
 
 // write insists until the store has answered. It gives up only when the lease
-// is gone: then the jobs belong to others.
+// is gone: then the jobs belong to others. What the store cannot write because a
+// transaction of a caller holds it is left to the heldWriter.
 func (s *settler) write(ctx context.Context, batch []ending) {
-	settlements := make([]fairlead.Settlement, len(batch))
-	for i, e := range batch {
-		settlements[i] = e.settlement
-	}
 	pause := settleFirst
-	refusals, answers := 0, false
+	refusals, absences, answers := 0, 0, false
 	for {
-		begin := time.Now()
-		settled, err := s.life.store.Settle(ctx, settlements)
-		s.life.options.Observer.Flushed(len(batch), time.Since(begin), err)
+		settled, err := s.life.settleOnce(ctx, batch)
 		if err == nil {
-			s.done(batch)
-			s.life.acknowledge(batch, settled)
+			written, answers, held := partHeld(batch, settled)
+			s.life.held.hold(held)
+			s.done(written)
+			s.life.acknowledge(written, answers)
 			return
 		}
 		s.life.log.Warn("settlements not written yet", "jobs", len(batch), "error", err, "retry_in", pause)
@@ -176,12 +173,24 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 		// it is unavailable refuses nothing: it may answer questions, and be full or
 		// read-only.
 		answered := answers
-		if answers = s.answers(ctx); answered && answers && !errors.Is(err, fairlead.ErrUnavailable) {
-			refusals++
-		} else {
-			refusals = 0
+		answers = s.life.answers(ctx)
+		switch works := answered && answers; {
+		case works && errors.Is(err, fairlead.ErrUnavailable):
+			refusals, absences = 0, absences+1
+		case works:
+			refusals, absences = refusals+1, 0
+		default:
+			refusals, absences = 0, 0
 		}
-		if refusals < settleTries {
+		switch {
+		case absences >= settleTries:
+			// The store may be unavailable for one of them alone: the others, and those
+			// that came since, must not wait for that one.
+			s.life.log.Warn("settlements parted: the store answers, and is unavailable for their write", "jobs", len(batch), "error", err)
+			s.life.held.isolate(batch)
+			s.done(nil)
+			return
+		case refusals < settleTries:
 			continue
 		}
 		// The store works but does not take this: one of them must be at fault.
@@ -191,14 +200,55 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 			}
 			return
 		}
-		settlements[0] = unstorable(settlements[0], err)
-		batch[0].settlement = settlements[0]
+		batch[0].settlement = unstorable(batch[0].settlement, err)
 	}
 }
 
+// settleOnce writes once.
+func (l *life) settleOnce(ctx context.Context, batch []ending) ([]fairlead.Settled, error) {
+	settlements := make([]fairlead.Settlement, len(batch))
+	for i, e := range batch {
+		settlements[i] = e.settlement
+	}
+	begin := time.Now()
+	settled, err := l.store.Settle(ctx, settlements)
+	l.options.Observer.Flushed(len(batch), time.Since(begin), err)
+	return settled, err
+}
+
+// settleWithin writes once. An answer that does not come in time is ErrUnavailable: the
+// write may have happened, and is repeated, which the store allows.
+func (l *life) settleWithin(ctx context.Context, batch []ending, try time.Duration) ([]fairlead.Settled, error) {
+	bounded, cancel := context.WithTimeout(ctx, try)
+	defer cancel()
+	settled, err := l.settleOnce(bounded, batch)
+	if err != nil && bounded.Err() != nil {
+		err = errors.Join(fairlead.ErrUnavailable, err)
+	}
+	return settled, err
+}
+
+// partHeld parts runs into those that are settled, with their answers, and those whose
+// jobs a transaction holds.
+func partHeld(batch []ending, settled []fairlead.Settled) (written []ending, answers []fairlead.Settled, held []ending) {
+	if !slices.Contains(settled, fairlead.SettledHeld) {
+		return batch, settled, nil
+	}
+	for i, e := range batch {
+		if settled[i] == fairlead.SettledHeld {
+			held = append(held, e)
+		} else {
+			written, answers = append(written, e), append(answers, settled[i])
+		}
+	}
+	return written, answers, held
+}
+
 // answers reports whether the store does anything at all.
-func (s *settler) answers(ctx context.Context) bool {
-	_, err := s.life.store.Now(ctx)
+func (l *life) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, replaceLongest)
+	defer cancel()
+	_, err := l.store.Now(ctx)
 	return err == nil
 }
 
@@ -211,6 +261,7 @@ func unstorable(s fairlead.Settlement, err error) fairlead.Settlement {
 	}
 }
 
+// done ends a write. The runs of batch are over.
 func (s *settler) done(batch []ending) {
 	s.mu.Lock()
 	s.writing = 0

@@ -55,10 +55,27 @@ func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	r := &run{job: jobs[0], entry: s.mux.Entry(jobs[0].Kind), save: s.store.Save, leased: leasedForGood}
 	err = s.call(ctx, r)
 	settlement := r.settlement(err, r.why())
-	if _, err := s.store.Settle(ctx, []fairlead.Settlement{settlement}); err != nil {
+	if err := s.settle(ctx, settlement); err != nil {
 		return nil, fmt.Errorf("settle job %d: %w", r.job.ID, err)
 	}
 	return s.store.Get(ctx, r.job.ID)
+}
+
+// settle settles one job. It fails if a transaction that its handler left open holds the
+// job.
+func (s *Stepper) settle(ctx context.Context, settlement fairlead.Settlement) error {
+	for pause := settleFirst; ; pause *= 2 {
+		settled, err := s.store.Settle(ctx, []fairlead.Settlement{settlement})
+		if err != nil || settled[0] != fairlead.SettledHeld {
+			return err
+		}
+		if pause > settleSlowest {
+			return fmt.Errorf("%w: an open transaction holds the job; end it before the handler returns", fairlead.ErrUnavailable)
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
 }
 
 // leasedForGood is until when no test has to care.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -146,38 +145,4 @@ func (t *txn) retakeKey(ctx context.Context, p *placed) error {
 		return driver.KeyTaken(job.Tenant, job.Key, holder)
 	}
 	return nil
-}
-
-// freeKeys gives back the keys of jobs that have ended or are removed, with forever
-// also those held forever. It returns those of the jobs that have gates. Jobs that a
-// caller's transaction has enqueued itself are not among them: such a job passes its
-// key on when it is replaced, and has no place at its gate yet.
-func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []place, err error) {
-	var holders []placed
-	err = eachOf(ctx, t.newest(), func(row *sql.Rows) error {
-		var p placed
-		err := row.Scan(&p.id, &p.lane, &p.key, &p.gate, &p.flags)
-		holders = append(holders, p)
-		return err
-	}, t.sql.KeysOf, ids)
-	if err != nil {
-		return nil, err
-	}
-	held := tuples{json: true}
-	for i := range holders {
-		p := &holders[i]
-		if p.gate != 0 {
-			gated = append(gated, place{p.gate, p.id})
-		}
-		if p.key == "" || p.flags&sqlstore.FlagKeyForever != 0 && !forever {
-			continue
-		}
-		lane, err := t.laneKey(ctx, p.lane)
-		if err != nil {
-			return nil, err
-		}
-		held.add().str(lane.Tenant).str(p.key).int(p.id).end()
-	}
-	_, err = t.execRows(ctx, t.sql.FreeKeys, &held)
-	return gated, err
 }

@@ -148,6 +148,9 @@ func (s *Store) expire(ctx context.Context, overdue []driver.Held) (moved int, e
 		if err := t.readOrder(ctx, waiting); err != nil {
 			return err
 		}
+		if err := t.passOverHeldKeys(ctx, waiting, func(p *placed) bool { return p.retryAfter < 0 }); err != nil {
+			return err
+		}
 		m := moves{now: now}
 		moved = 0
 		for id, p := range waiting {
@@ -286,6 +289,11 @@ func (d database) RemoveFinished(ctx context.Context, outcome int, ids []int64, 
 // that another transaction reopens at the same instant is either not found here, or gone
 // for that transaction.
 func (t *txn) remove(ctx context.Context, outdated []int64) (removed int, err error) {
+	held, err := t.lockKeys(ctx, outdated, true)
+	if err != nil {
+		return 0, err
+	}
+	outdated = slices.DeleteFunc(slices.Clone(outdated), func(id int64) bool { return held[id] })
 	var locked, fires []int64
 	err = t.eachOf(ctx, func(row *sql.Rows) error {
 		var id int64

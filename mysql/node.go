@@ -266,13 +266,20 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 
 // Save keeps progress and memo of a running job.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
+	return saveBriefly(ctx, func() error { return s.saveOnce(ctx, save) })
+}
+
+func (s *Store) saveOnce(ctx context.Context, save fairlead.Save) error {
 	return s.inTx(ctx, "save", func(ctx context.Context, t *txn) error {
-		locked, err := t.running(ctx, t.sql.LockRunning, []int64{save.ID})
+		locked, err := t.running(ctx, t.sql.FreeRunning, []int64{save.ID})
 		if err != nil {
 			return err
 		}
 		p := locked[save.ID]
-		if p == nil || p.fence != save.Fence {
+		if p == nil {
+			return t.heldOrLost(ctx, save)
+		}
+		if p.fence != save.Fence {
 			return driver.LeaseLost(save.ID)
 		}
 		if p.crashes > 0 {
@@ -284,4 +291,17 @@ func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 		m.remember(p.id, save.Memo, save.Progress)
 		return t.write(ctx, &m)
 	})
+}
+
+// heldOrLost returns the error of a save that found no free row of its job: another
+// transaction holds it, or the lease is lost.
+func (t *txn) heldOrLost(ctx context.Context, save fairlead.Save) error {
+	running, err := t.runningUnder(ctx, []int64{save.ID})
+	if err != nil {
+		return err
+	}
+	if running[driver.Held{ID: save.ID, Fence: save.Fence}] {
+		return fmt.Errorf("%w: %w: job %d", fairlead.ErrUnavailable, errHeld, save.ID)
+	}
+	return driver.LeaseLost(save.ID)
 }

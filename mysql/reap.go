@@ -129,7 +129,7 @@ func (s *Store) orphans(ctx context.Context, after int64, reap driver.Reap, limi
 
 // reap takes back those of the jobs that are still leased to these nodes.
 func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int) (driver.Reaped, error) {
-	locked, err := t.running(ctx, t.sql.LockOrphans, slices.Sorted(maps.Keys(orphans)))
+	locked, err := t.running(ctx, t.sql.FreeRunning, slices.Sorted(maps.Keys(orphans)))
 	if err != nil {
 		return driver.Reaped{}, err
 	}
@@ -139,6 +139,12 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 		}
 	}
 	if err := t.readOrder(ctx, locked); err != nil {
+		return driver.Reaped{}, err
+	}
+	mayEnd := func(p *placed) bool {
+		return p.wish.Valid || p.flags&sqlstore.FlagCancelOnCrash != 0 || p.crashes >= int64(maxCrashes)
+	}
+	if err := t.passOverHeldKeys(ctx, locked, mayEnd); err != nil {
 		return driver.Reaped{}, err
 	}
 	dead, err := t.deadNodesOf(ctx, locked)

@@ -22,22 +22,31 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 	}
 	answers := make([]fairlead.Settled, 0, len(settlements))
 	for chunk := range slices.Chunk(settlements, settleChunk) {
-		work, err := s.settling(ctx, chunk)
+		settled, err := s.settleBriefly(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}
-		err = s.inTx(ctx, "settle", func(ctx context.Context, t *txn) error {
-			if err := t.renewReplacements(ctx, work); err != nil {
-				return err
-			}
-			return t.settle(ctx, work)
-		})
-		if err != nil {
-			return nil, err
-		}
-		answers = append(answers, work.hand()...)
+		answers = append(answers, settled...)
 	}
 	return answers, nil
+}
+
+// settleOnce settles what no other transaction holds, and answers held for the rest.
+func (s *Store) settleOnce(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	work, err := s.settling(ctx, settlements)
+	if err != nil {
+		return nil, err
+	}
+	err = s.inTx(ctx, "settle", func(ctx context.Context, t *txn) error {
+		if err := t.renewReplacements(ctx, work); err != nil {
+			return err
+		}
+		return t.settle(ctx, work)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return work.hand(), nil
 }
 
 // settling is a call of Settle while it is being done.
@@ -147,13 +156,20 @@ func idsAt(asked []fairlead.Settlement, positions []int) []int64 {
 	return ids
 }
 
-// succeed ends plain successes of one fence without looking at their rows.
+// succeed ends plain successes of one fence without looking at their rows. It passes over
+// those that another transaction holds.
 func (t *txn) succeed(ctx context.Context, w *settling, fence int64, positions []int) error {
 	ids := idsAt(w.asked, positions)
 	slices.Sort(ids)
 	ended, err := t.execIDs(ctx, fill(t.sql.Succeed, "clock", t.options.Now, "fence_no", decimal(fence)), ids)
 	if err != nil {
 		return err
+	}
+	var missed []int
+	if ended < int64(len(ids)) {
+		if ids, missed, err = t.endedNow(ctx, w, fence, positions); err != nil {
+			return err
+		}
 	}
 	left, err := t.leaveFenced(ctx, fence, ids, ended)
 	if err != nil {
@@ -162,10 +178,27 @@ func (t *txn) succeed(ctx context.Context, w *settling, fence int64, positions [
 	if left != ended {
 		return fmt.Errorf("%d jobs ended and %d stopped running", ended, left)
 	}
-	if ended == int64(len(ids)) {
-		return nil
+	return t.answerMissed(ctx, w, missed)
+}
+
+// endedNow parts settlements of one fence into the jobs that have ended by it, in this
+// transaction or before, and the positions of the others.
+func (t *txn) endedNow(ctx context.Context, w *settling, fence int64, positions []int) (ended []int64, missed []int, err error) {
+	byFence := map[int64]bool{}
+	err = t.eachOf(ctx, func(row *sql.Rows) error {
+		var id int64
+		err := row.Scan(&id)
+		byFence[id] = true
+		return err
+	}, fill(t.sql.EndedUnder, "fence_no", decimal(fence)), idsAt(w.asked, positions))
+	for _, i := range positions {
+		if id := w.asked[i].ID; byFence[id] {
+			ended = append(ended, id)
+		}
+		missed = append(missed, i)
 	}
-	return t.compareEnds(ctx, w, positions)
+	slices.Sort(ended)
+	return slices.Compact(ended), missed, err
 }
 
 // leaveFenced takes jobs of one fence out of running that have ended, and tells
@@ -198,10 +231,19 @@ func (t *txn) leaveFenced(ctx context.Context, fence int64, ids []int64, ended i
 	return left + more, err
 }
 
-// settleEach locks the rows of running jobs and moves them. It tells how many
-// it moved.
+// settleEach locks the rows of running jobs and moves them. It returns how many it
+// moved. It passes over jobs that another transaction holds; in a caller's transaction it
+// waits for them.
 func (t *txn) settleEach(ctx context.Context, w *settling, positions []int) (moved int, err error) {
-	locked, err := t.running(ctx, t.sql.LockRunning, idsAt(w.asked, positions))
+	lock := t.sql.FreeRunning
+	if t.callers {
+		lock = t.sql.LockRunning
+	}
+	locked, err := t.running(ctx, lock, idsAt(w.asked, positions))
+	if err != nil {
+		return 0, err
+	}
+	keysHeld, err := t.lockKeysOf(ctx, w, positions, locked)
 	if err != nil {
 		return 0, err
 	}
@@ -227,15 +269,69 @@ func (t *txn) settleEach(ctx context.Context, w *settling, positions []int) (mov
 			missed = append(missed, i)
 			continue
 		}
+		if keysHeld[s.ID] {
+			w.answers[i] = fairlead.SettledHeld
+			continue
+		}
 		delete(locked, s.ID) // of two for one job the first counts
 		if w.answers[i], err = m.settle(p, s); err != nil {
 			return 0, err
 		}
+		moved++
 	}
 	if err := t.write(ctx, &m); err != nil {
 		return 0, err
 	}
-	return len(positions) - len(missed), t.compareEnds(ctx, w, missed)
+	return moved, t.answerMissed(ctx, w, missed)
+}
+
+// lockKeysOf locks the keys that settlements of locked jobs may give back, and returns
+// the jobs whose keys another transaction holds. A caller's transaction waits for them
+// instead.
+func (t *txn) lockKeysOf(ctx context.Context, w *settling, positions []int, locked map[int64]*placed) (map[int64]bool, error) {
+	var ids []int64
+	for _, i := range positions {
+		if s := &w.asked[i]; locked[s.ID] != nil && (s.FreeKey || locked[s.ID].wish.Valid) {
+			ids = append(ids, s.ID)
+		}
+	}
+	if t.callers {
+		return nil, nil
+	}
+	return t.lockKeys(ctx, ids, false)
+}
+
+// answerMissed answers settlements that found no running row of their fence which was
+// free. Those whose row is there are held by another transaction.
+func (t *txn) answerMissed(ctx context.Context, w *settling, positions []int) error {
+	if t.callers || len(positions) == 0 {
+		return t.compareEnds(ctx, w, positions)
+	}
+	running, err := t.runningUnder(ctx, idsAt(w.asked, positions))
+	if err != nil {
+		return err
+	}
+	var gone []int
+	for _, i := range positions {
+		if s := &w.asked[i]; running[driver.Held{ID: s.ID, Fence: s.Fence}] {
+			w.answers[i] = fairlead.SettledHeld
+		} else {
+			gone = append(gone, i)
+		}
+	}
+	return t.compareEnds(ctx, w, gone)
+}
+
+// runningUnder returns the leases of running jobs, as far as they are committed.
+func (t *txn) runningUnder(ctx context.Context, ids []int64) (map[driver.Held]bool, error) {
+	running := map[driver.Held]bool{}
+	err := t.eachOf(ctx, func(row *sql.Rows) error {
+		var lease driver.Held
+		err := row.Scan(&lease.ID, &lease.Fence)
+		running[lease] = true
+		return err
+	}, t.sql.FencesOf, ids)
+	return running, err
 }
 
 // compareEnds answers settlements that found no running row of their fence.

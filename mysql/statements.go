@@ -35,7 +35,6 @@ type statements struct {
 	ExpiredNodes string `sql:"expired_nodes"`
 	MarkDead     string `sql:"mark_dead"`
 	Orphans      string `sql:"orphans"`
-	LockOrphans  string `sql:"lock_orphans"`
 	Overdue      string `sql:"overdue"`
 	LockOverdue  string `sql:"lock_overdue"`
 	LockOutdated string `sql:"lock_outdated"`
@@ -284,11 +283,14 @@ type statements struct {
 	ForgetFailed string `sql:"forget_failed"`
 
 	LockRunning   string `sql:"lock_running"`
+	FreeRunning   string `sql:"free_running"`
 	Succeed       string `sql:"succeed"`
 	LeaveUnheld   string `sql:"leave_unheld"`
 	LeaveFenced   string `sql:"leave_fenced"`
 	LeaveRunning  string `sql:"leave_running"`
 	Ended         string `sql:"ended"`
+	EndedUnder    string `sql:"ended_under"`
+	FencesOf      string `sql:"fences_of"`
 	OrderOf       string `sql:"order_of"`
 	ToLater       string `sql:"to_later"`
 	ToReady       string `sql:"to_ready"`
@@ -298,6 +300,8 @@ type statements struct {
 	Remember      string `sql:"remember"`
 	KeysOf        string `sql:"keys_of"`
 	FreeKeys      string `sql:"free_keys"`
+	LockFreeKeys  string `sql:"lock_free_keys"`
+	TakenKeys     string `sql:"taken_keys"`
 	ForgetCrashes string `sql:"forget_crashes"`
 }
 

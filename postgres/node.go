@@ -177,7 +177,7 @@ func heldReader(into *[]driver.Held) func(sqlstore.Scanner) error {
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	kept := 0
 	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
-		return r.run(ctx, call{
+		return boundRunner{r}.run(ctx, s.boundLocks(), call{
 			sql: s.sql.Save, args: []any{save.ID, save.Fence, jsonText(save.Memo), jsonText(save.Progress)},
 			each: func(row sqlstore.Scanner) error { return row.Scan(&kept) },
 		})

@@ -36,7 +36,7 @@ func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement
 			all.open = append(all.open, i)
 		}
 	}
-	err := all.settle(ctx, s)
+	err := s.settleOpen(ctx, all)
 	if badInput(err) {
 		// One of them carries what cannot be stored. It must not harm the others.
 		err = s.settleEach(ctx, all)
@@ -64,7 +64,7 @@ func (s *Store) settleEach(ctx context.Context, all *settling) error {
 		}
 		one := newSettling(s, all.asked[i:i+1])
 		one.open = []int{0}
-		if err := one.settle(ctx, s); err != nil {
+		if err := s.settleOpen(ctx, one); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("job %d: %w", all.asked[i].ID, err))
 		}
 		all.adopt(i, one)
@@ -80,7 +80,17 @@ func (s *Store) settleReplacing(ctx context.Context, all *settling, i int) error
 		if err != nil {
 			return err
 		}
-		return s.inTx(ctx, func(ctx context.Context, r runner) error { return all.settleReplacing(ctx, r, i, successor) })
+		return s.inTx(ctx, func(ctx context.Context, r runner) error {
+			held, err := all.passOver(ctx, r, []int{i})
+			if err != nil {
+				return err
+			}
+			if len(held) > 0 {
+				all.settled[i] = fairlead.SettledHeld
+				return nil
+			}
+			return all.settleReplacing(ctx, r, i, successor)
+		})
 	})
 }
 

@@ -21,6 +21,7 @@ type statements struct {
 	Pin        string `sql:"pin"`
 	SameServer string `sql:"same_server"`
 	BoundIdle  string `sql:"bound_idle"`
+	BoundLocks string `sql:"bound_locks"`
 	IsServer   string `sql:"is_server"`
 	Notify     string `sql:"notify"`
 	AddLanes   string `sql:"add_lanes"`
@@ -106,6 +107,7 @@ type statements struct {
 	Await        string `sql:"await"`
 	EarlyAnswers string `sql:"early_answers"`
 	Retrace      string `sql:"retrace"`
+	PassOver     string `sql:"pass_over"`
 	Vacate       string `sql:"vacate"`
 	Save         string `sql:"save"`
 
@@ -403,6 +405,8 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 			return strconv.Itoa(driver.SoloAfter)
 		case "idle_limit":
 			return strconv.FormatInt(options.IdleLimit.Milliseconds(), 10)
+		case "lock_limit":
+			return strconv.FormatInt(lockLimit.Milliseconds(), 10)
 		case "real_now":
 			return databaseClock
 		case "choice":

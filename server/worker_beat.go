@@ -159,14 +159,17 @@ func (s *Workers) settleOverdue(ctx context.Context, c *crew, overdue []fairlead
 	if len(overdue) == 0 {
 		return nil
 	}
-	if _, err := s.store.Settle(ctx, overdue); err != nil {
+	settled, err := s.store.Settle(ctx, overdue)
+	if err != nil {
 		return err
 	}
-	held := make([]driver.Held, len(overdue))
+	var ended []driver.Held
 	for i, settlement := range overdue {
-		held[i] = driver.Held{ID: settlement.ID, Fence: settlement.Fence}
+		if settled[i] != fairlead.SettledHeld { // the next inspection finds it again
+			ended = append(ended, driver.Held{ID: settlement.ID, Fence: settlement.Fence})
+		}
 	}
-	c.settled(held)
+	c.settled(ended)
 	return nil
 }
 

@@ -49,11 +49,26 @@ func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsReque
 	if err != nil {
 		return nil, err
 	}
-	s.crewOf(id).settled(reported.held)
+	s.crewOf(id).settled(reported.ended(settled))
 	for i, at := range reported.at {
+		if settled[i] == fairlead.SettledHeld && !in.GetTakesHeld() {
+			// A worker that does not know this answer repeats the call, which is fine.
+			return nil, fmt.Errorf("%w: an open transaction holds job %d", fairlead.ErrUnavailable, reported.settlements[i].ID)
+		}
 		reported.results[at].Result, reported.results[at].State = resultOf(reported.settlements[i], settled[i])
 	}
 	return &fairleadv1.SettleJobsResponse{Results: reported.results}, nil
+}
+
+// ended returns the leases that the store's answers have ended.
+func (b *report) ended(settled []fairlead.Settled) []driver.Held {
+	var ended []driver.Held
+	for i, lease := range b.held {
+		if settled[i] != fairlead.SettledHeld {
+			ended = append(ended, lease)
+		}
+	}
+	return ended
 }
 
 // report is what a worker reports at once.
@@ -256,6 +271,7 @@ const (
 	resultAsAsked   = "as_asked"
 	resultCancelled = "cancelled"
 	resultLost      = "lost"
+	resultHeld      = "held"
 )
 
 // resultOf tells a worker what became of its settlement.
@@ -263,6 +279,8 @@ func resultOf(settlement fairlead.Settlement, settled fairlead.Settled) (result,
 	switch settled {
 	case fairlead.SettledLost:
 		return resultLost, ""
+	case fairlead.SettledHeld:
+		return resultHeld, ""
 	case fairlead.SettledCancelled:
 		return resultCancelled, string(fairlead.Cancelled)
 	}

@@ -72,6 +72,9 @@ func (s *recorded) Settle(ctx context.Context, settlements []fairlead.Settlement
 		return nil, err
 	}
 	for i, answer := range settled {
+		if answer == fairlead.SettledHeld {
+			continue // nothing was changed, and the node asks again
+		}
 		x := settlements[i]
 		result := map[fairlead.Settled]string{fairlead.SettledAsAsked: OK, fairlead.SettledCancelled: Cancelled, fairlead.SettledLost: Lost}[answer]
 		s.to.Note(Event{What: Settled, Job: x.ID, Fence: x.Fence, Move: x.Move, Result: result})

@@ -151,7 +151,7 @@ func (c *churn) settleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) 
 		}
 	}
 	c.ledger.part(jobs)
-	settled, err := store.Settle(c.ctx(), settlements)
+	settled, err := settleAll(c.ctx(), store, settlements)
 	if err != nil {
 		return err
 	}

@@ -296,7 +296,7 @@ func (f *fixture) settle(settlements ...fairlead.Settlement) {
 // wantSettled settles and expects the given answers.
 func (f *fixture) wantSettled(want []fairlead.Settled, settlements ...fairlead.Settlement) {
 	f.Helper()
-	got, err := f.store.Settle(f.ctx(), settlements)
+	got, err := settleAll(f.ctx(), f.store, settlements)
 	f.ok(err)
 	f.equal("the answer of Settle", got, want)
 }

@@ -16,6 +16,9 @@ func testLocked(c *chapter) {
 	for _, ends := range []ending{commits, rollsBack} {
 		testPassedOver(c, ends)
 		testWaitedFor(c, ends)
+		testHeldSettlements(c, ends)
+		testHeldSaves(c, ends)
+		testHeldKeys(c, ends)
 	}
 	testAnswersWait(c)
 	testHeldBatches(c)
@@ -118,24 +121,6 @@ func testPassedOver(c *chapter, ends ending) {
 
 // testWaitedFor is about calls that name a job: they wait for what becomes of it.
 func testWaitedFor(c *chapter, ends ending) {
-	c.test(named("many plain successes wait for a transaction that settles one of them and then", ends), func(f *fixture) {
-		f.enqueue(many(plainMany)...)
-		jobs := f.claim(f.join(), plainMany)
-		tx := f.beginLocking()
-		f.settleIn(tx, []fairlead.Settled{asAsked}, again(jobs[3], time.Minute))
-		var got []fairlead.Settled
-		f.ok(f.afterWaiting(func() error { return ends.end(tx) }, func() (err error) {
-			got, err = f.store.Settle(f.ctx(), plainSuccesses(jobs))
-			return err
-		})[0])
-		want := make([]fairlead.Settled, plainMany)
-		if ends == commits {
-			want[3] = lost
-		}
-		f.equal("the answer of Settle", got, want)
-		f.wantState(jobs[3], ends.become(fairlead.Scheduled, fairlead.Succeeded))
-		f.equal("how many succeeded", f.tally(fairlead.Filter{})[fairlead.Succeeded] == plainMany, ends == rollsBack)
-	})
 	later := time.Date(2090, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, state := range []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked} {
 		for _, verb := range []struct {

@@ -50,7 +50,7 @@ func (f *fixture) lockable(state fairlead.State) (first, second *fairlead.Job) {
 
 // trySettle settles and returns whether that failed.
 func (f *fixture) trySettle(settlements ...fairlead.Settlement) error {
-	_, err := f.store.Settle(f.ctx(), settlements)
+	_, err := settleAll(f.ctx(), f.store, settlements)
 	return err
 }
 

@@ -150,7 +150,7 @@ func (s *service) settle(ctx context.Context, ends []*fairleadv1.RunEnd) ([]fair
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	id, session := s.worker()
-	out, err := s.client.SettleJobs(ctx, &fairleadv1.SettleJobsRequest{Id: id, Session: session, Settlements: ends})
+	out, err := s.client.SettleJobs(ctx, &fairleadv1.SettleJobsRequest{Id: id, Session: session, Settlements: ends, TakesHeld: true})
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +164,8 @@ func (s *service) settle(ctx context.Context, ends []*fairleadv1.RunEnd) ([]fair
 			settled[i] = fairlead.SettledAsAsked
 		case "cancelled":
 			settled[i] = fairlead.SettledCancelled
+		case "held":
+			settled[i] = fairlead.SettledHeld
 		default:
 			settled[i] = fairlead.SettledLost
 		}

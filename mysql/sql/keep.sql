@@ -62,17 +62,6 @@ where r.id > ? and (n.id is null or n.dead = 1)
 order by r.id
 limit ?;
 
--- name: lock_orphans
--- Locks running jobs and reads them, without waiting for who moves them just
--- now.
--- Inputs: {{ids}}.
--- Output: columns as lock_running.
--- Locks: rows of running, in order of id; skips what is locked.
-select id, fence, node, lane, attempt, failures, crashes, started_at, held, wish, answer
-from {{running}} force index (primary)
-where id in ({{ids}})
-for update skip locked;
-
 -- name: overdue
 -- Lists waiting jobs whose deadline has passed, earliest first.
 -- Inputs: limit.

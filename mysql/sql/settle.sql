@@ -12,17 +12,41 @@ from {{running}} force index (primary)
 where id in ({{ids}})
 for update;
 
+-- name: free_running
+-- Locks running jobs and reads them, except those that another transaction has locked.
+-- Inputs: {{ids}}.
+-- Output: columns as lock_running.
+-- Locks: rows of running, in order of id; skips what is locked.
+select id, fence, node, lane, attempt, failures, crashes, started_at, held, wish, answer
+from {{running}} force index (primary)
+where id in ({{ids}})
+for update skip locked;
+
+-- name: fences_of
+-- Reads under which fences jobs run, as far as that is committed.
+-- Inputs: {{ids}}.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}} force index (primary) where id in ({{ids}});
+
 -- name: succeed
 -- Ends plain successes of one fence. With leave_unheld it is all of Settle for
 -- most jobs.
 -- Inputs: {{clock}}, {{fence_no}}, {{among}}.
--- Output: none; the number of rows shows whether all were running.
--- Locks: rows of running, in order of id; inserted rows.
+-- Output: none; the number of rows shows whether all were running and free.
+-- Locks: rows of running, in order of id, skips what is locked; inserted rows.
 insert into {{done}} (id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at)
 select id, lane, 1, fence, node, attempt, failures, crashes, started_at, {{clock}}
 from {{running}} force index (primary)
 where {{among}} and fence = {{fence_no}}
-for update;
+for update skip locked;
+
+-- name: ended_under
+-- Lists the jobs that have ended under a fence, this transaction's own included.
+-- Inputs: {{fence_no}}, {{ids}}.
+-- Output: id.
+-- Locks: none.
+select id from {{done}} force index (primary) where id in ({{ids}}) and fence = {{fence_no}};
 
 -- name: leave_unheld
 -- Takes jobs of one fence out of running that count against no limit.
@@ -132,6 +156,20 @@ delete k
 from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
   tenant varchar(400) path '$[0]', job_key varchar(510) path '$[1]', id bigint path '$[2]')) v
 straight_join {{jobkey}} k force index (primary) on k.tenant = unhex(v.tenant) and k.job_key = unhex(v.job_key) and k.id = v.id;
+
+-- name: lock_free_keys
+-- Locks keys, except those that another transaction has locked.
+-- Inputs: {{rows}} of tenant, key.
+-- Output: tenant, key.
+-- Locks: the keys; skips what is locked.
+select tenant, job_key from {{jobkey}} force index (primary) where (tenant, job_key) in ({{rows}}) for update skip locked;
+
+-- name: taken_keys
+-- Reads which keys are taken, as far as that is committed.
+-- Inputs: {{rows}} of tenant, key.
+-- Output: tenant, key.
+-- Locks: none.
+select tenant, job_key from {{jobkey}} force index (primary) where (tenant, job_key) in ({{rows}});
 
 -- name: forget_crashes
 -- Forgets the crashes of a running job that made progress.

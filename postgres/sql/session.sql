@@ -39,6 +39,13 @@ select set_config('statement_timeout', '{{timeout}}', true),
 -- Locks: none.
 , set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true);
 
+-- name: bound_locks
+-- Follows the list of pin, or of same_server: bounds how long a statement waits for one
+-- lock.
+-- Output: to be ignored.
+-- Locks: none.
+, set_config('lock_timeout', '{{lock_limit}}', true);
+
 -- name: is_server
 -- Reports whether the server is the one that this process knows, in a transaction of a
 -- caller, which must not fail.

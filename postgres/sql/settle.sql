@@ -179,6 +179,24 @@ join {{done}} d on d.id = any (array[a.id])
 where d.reason is distinct from 'replaced'
   and (select true from {{attempt}} x where x.id = d.id and x.run = d.attempt and x.reason in ('crash', 'lease_lost')) is null;
 
+-- name: pass_over
+-- Locks running jobs that no other transaction has locked, and returns the others. What
+-- follows in the same transaction does not wait for a job that is not returned.
+-- Inputs, in step: $1 ids, $2 fences.
+-- Output: id, fence of the jobs that run under their fence and that another transaction
+--   has locked.
+-- Locks: the jobs that it does not return; passes over jobs locked by others.
+with free as materialized (
+    select r.id
+    from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
+    join {{running}} r on r.id = any (array[a.id]) and r.fence = a.fence
+    for update of r skip locked
+)
+select r.id, r.fence
+from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
+join {{running}} r on r.id = any (array[a.id]) and r.fence = a.fence
+where r.id not in (select id from free);
+
 -- name: vacate
 -- A part of every statement that takes jobs out of running or waiting: notes
 -- which slots they gave back. What a job holds stands in its own row, so that a

@@ -1129,10 +1129,13 @@ func (*SaveProgressResponse) Descriptor() ([]byte, []int) {
 }
 
 type SettleJobsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	Settlements   []*RunEnd              `protobuf:"bytes,3,rep,name=settlements,proto3" json:"settlements,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Id          int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Session     string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	Settlements []*RunEnd              `protobuf:"bytes,3,rep,name=settlements,proto3" json:"settlements,omitempty"`
+	// Whether the worker knows the result "held". Without it the call fails as
+	// unavailable if a run is held, after the other runs have been settled.
+	TakesHeld     bool `protobuf:"varint,4,opt,name=takes_held,json=takesHeld,proto3" json:"takes_held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1186,6 +1189,13 @@ func (x *SettleJobsRequest) GetSettlements() []*RunEnd {
 		return x.Settlements
 	}
 	return nil
+}
+
+func (x *SettleJobsRequest) GetTakesHeld() bool {
+	if x != nil {
+		return x.TakesHeld
+	}
+	return false
 }
 
 // RunEnd is the end of one run.
@@ -1384,10 +1394,11 @@ func (x *SettleJobsResponse) GetResults() []*RunEnded {
 type RunEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// "as_asked"; "cancelled", as somebody had asked for it; or "lost", as the job
-	// had been taken away and nothing was changed.
+	// "as_asked"; "cancelled", as somebody had asked for it; "lost", as the job
+	// had been taken away and nothing was changed; or "held", as an open transaction
+	// holds the job and nothing was changed: settle it again later.
 	Result string `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
-	// Of the job then; empty if lost.
+	// Of the job then; empty if lost or held.
 	State         string `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1613,11 +1624,13 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\x05fence\x18\x04 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x05fence\x12 \n" +
 	"\bprogress\x18\x05 \x01(\fB\x04\x88\xb5\x18\x01R\bprogress\x12\x18\n" +
 	"\x04memo\x18\x06 \x01(\fB\x04\x88\xb5\x18\x01R\x04memo\"\x16\n" +
-	"\x14SaveProgressResponse\"\x96\x01\n" +
+	"\x14SaveProgressResponse\"\xb5\x01\n" +
 	"\x11SettleJobsRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12'\n" +
 	"\asession\x18\x02 \x01(\tB\r\x92\xb5\x18\x05\b\x01 \xc8\x01\x98\xb5\x18\x01R\asession\x12@\n" +
-	"\vsettlements\x18\x03 \x03(\v2\x13.fairlead.v1.RunEndB\t\x92\xb5\x18\x05\b\x01\x18\xe8\aR\vsettlements\"\xe4\x03\n" +
+	"\vsettlements\x18\x03 \x03(\v2\x13.fairlead.v1.RunEndB\t\x92\xb5\x18\x05\b\x01\x18\xe8\aR\vsettlements\x12\x1d\n" +
+	"\n" +
+	"takes_held\x18\x04 \x01(\bR\ttakesHeld\"\xe4\x03\n" +
 	"\x06RunEnd\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1c\n" +
 	"\x05fence\x18\x02 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x05fence\x12N\n" +
