@@ -35,6 +35,10 @@ type orders struct {
 	Items bool // it handles items of sweeps too, and notes them
 	Files bool // it does tasks of batches too, which write files
 
+	Holds  bool          // it runs the jobs of callers too
+	Caller bool          // it is a process of callers, and no node
+	Hold   time.Duration // how long its transactions stay open, at most
+
 	Serve  string // address at which it serves remote workers; empty: it serves none
 	Server string // URL of the server of which it is a remote worker; empty: it is a node
 }
@@ -101,8 +105,21 @@ func (o orders) work(open Opener) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	var lend *lender
+	if o.Holds {
+		if lend, err = newLender(store, o.URL, recorder); err != nil {
+			return err
+		}
+	}
+	if o.Caller {
+		lend.enqueueForever(ctx, o.Hold)
+		return nil
+	}
 	var stubborn, abandoned atomic.Int64
 	mux := muxOf(recorder, &stubborn)
+	if lend != nil {
+		lend.handle(mux)
+	}
 	if o.Files {
 		handleFiles(mux)
 	}

@@ -34,7 +34,7 @@ type world struct {
 	client *fairlead.Client
 	sweeps *sweep.Client
 	web    *httptest.Server
-	cut    atomic.Int32 // status that is answered instead of the service; 0: none
+	cut    atomic.Int32 // status that is answered instead of the service, or reset; 0: none
 	cuts   atomic.Int32 // how often it was
 }
 
@@ -43,6 +43,20 @@ const (
 	beat  = 100 * time.Millisecond
 	lease = time.Second
 )
+
+// reset has a connection reset in the middle of an answer.
+const reset = -1
+
+// breakOff answers half a message and resets the connection, as a server that is killed.
+func breakOff(out http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(out).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nContent-Length: 100\r\n\r\nhalf"))
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
+}
 
 func newWorld(t *testing.T) *world { return newWorldOn(t, sqlitetest.Open(t)) }
 
@@ -73,6 +87,10 @@ func newWorldWith(t *testing.T, store server.Store, nodeLease time.Duration) *wo
 	w.web = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
 		if status := w.cut.Load(); status != 0 {
 			w.cuts.Add(1)
+			if status == reset {
+				breakOff(out)
+				return
+			}
 			http.Error(out, "not now", int(status))
 			return
 		}
@@ -378,12 +396,17 @@ func TestAWorkerFencesItselfAndJoinsAgain(t *testing.T) {
 	}
 }
 
-// A service that is away while a handler has something to remember is no failure of the
-// handler, be it its last attempt.
+// A service that is away, or dies, while a handler has something to remember is no failure
+// of the handler, be it its last attempt.
 func TestWhatAHandlerRemembersOutlivesAServiceThatIsAway(t *testing.T) {
+	t.Run("it is unavailable", func(t *testing.T) { testRemember(t, http.StatusServiceUnavailable) })
+	t.Run("it dies", func(t *testing.T) { testRemember(t, reset) })
+}
+
+func testRemember(t *testing.T, cut int32) {
 	w := newWorld(t)
 	w.start(one(fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
-		w.cut.Store(http.StatusServiceUnavailable)
+		w.cut.Store(cut)
 		refused := w.cuts.Load()
 		away := make(chan struct{})
 		go func() {
