@@ -15,7 +15,7 @@ import (
 //
 // A process that is not the worker any more gets ErrLeaseLost and joins again. A call
 // without a decision of the service is ErrUnavailable: the run is not to blame. ctx is the
-// caller's context, without the bound of the call: it tells whether the caller cancelled.
+// caller's context, without the bound of the call: only it shows that the caller cancelled.
 // A token that is refused is not the run's fault either. Beats fail then too, and when the
 // lease has ended, the service refuses to let the worker join.
 func failure(ctx context.Context, err error) error {

@@ -130,7 +130,7 @@ func TestACallWithoutADecisionOfTheServiceIsUnavailable(t *testing.T) {
 				if method == "JoinWorker" && strings.Contains(name, "token") {
 					continue // then the worker gives up
 				}
-				if err := callOf(t, web, time.Minute, t.Context(), call); !errors.Is(err, fairlead.ErrUnavailable) || errors.Is(err, fairlead.ErrLeaseLost) {
+				if err := callOf(t.Context(), t, web, time.Minute, call); !errors.Is(err, fairlead.ErrUnavailable) || errors.Is(err, fairlead.ErrLeaseLost) {
 					t.Errorf("%s: %v (code %v)", method, err, connect.CodeOf(err))
 				}
 			}
@@ -155,7 +155,7 @@ func TestACallThatHTTP2BreaksOffIsUnavailable(t *testing.T) {
 			web.StartTLS()
 			defer web.Close()
 			for method, call := range calls {
-				if err := callOf(t, web, time.Minute, t.Context(), call); !errors.Is(err, fairlead.ErrUnavailable) {
+				if err := callOf(t.Context(), t, web, time.Minute, call); !errors.Is(err, fairlead.ErrUnavailable) {
 					t.Errorf("%s: %v (code %v)", method, err, connect.CodeOf(err))
 				}
 			}
@@ -175,7 +175,7 @@ func TestACallWithoutAnAnswerIsUnavailable(t *testing.T) {
 		if method == "BeatWorker" || method == "LeaseJobs" || method == "LeaveWorker" {
 			continue
 		}
-		if err := callOf(t, web, 20*time.Millisecond, t.Context(), call); !errors.Is(err, fairlead.ErrUnavailable) {
+		if err := callOf(t.Context(), t, web, 20*time.Millisecond, call); !errors.Is(err, fairlead.ErrUnavailable) {
 			t.Errorf("%s: %v (code %v)", method, err, connect.CodeOf(err))
 		}
 	}
@@ -188,7 +188,7 @@ func TestACallThatTheCallerCancelledIsNotUnavailable(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for method, call := range calls {
-		if err := callOf(t, web, time.Minute, cancelled, call); err == nil || errors.Is(err, fairlead.ErrUnavailable) {
+		if err := callOf(cancelled, t, web, time.Minute, call); err == nil || errors.Is(err, fairlead.ErrUnavailable) {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
@@ -205,12 +205,13 @@ func TestADecisionOfTheServiceIsNotUnavailable(t *testing.T) {
 		{"another session", coded(http.StatusForbidden, connect.CodePermissionDenied), true},
 		{"what it sent is wrong", coded(http.StatusBadRequest, connect.CodeInvalidArgument), false},
 		{"what it sent is too large", coded(http.StatusTooManyRequests, connect.CodeResourceExhausted), false},
+		{"too large for a proxy", answering(http.StatusRequestEntityTooLarge, "text/html", "<html>"), false},
 		{"a bug of the service", coded(http.StatusInternalServerError, connect.CodeInternal), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			web := httptest.NewServer(c.answer)
 			defer web.Close()
-			err := callOf(t, web, time.Minute, t.Context(), calls["SaveProgress"])
+			err := callOf(t.Context(), t, web, time.Minute, calls["SaveProgress"])
 			if err == nil || errors.Is(err, fairlead.ErrUnavailable) || errors.Is(err, fairlead.ErrLeaseLost) != c.isLost {
 				t.Errorf("it is %v", err)
 			}
@@ -222,7 +223,7 @@ func TestADecisionOfTheServiceIsNotUnavailable(t *testing.T) {
 func TestAMessageThatCannotBeSentIsNotUnavailable(t *testing.T) {
 	web := httptest.NewServer(coded(http.StatusServiceUnavailable, connect.CodeUnavailable))
 	defer web.Close()
-	err := callOf(t, web, time.Minute, t.Context(), func(ctx context.Context, _ *service, b *shardBook) error {
+	err := callOf(t.Context(), t, web, time.Minute, func(ctx context.Context, _ *service, b *shardBook) error {
 		return b.Stop(ctx, "\xff")
 	})
 	if err == nil || errors.Is(err, fairlead.ErrUnavailable) {
@@ -231,7 +232,7 @@ func TestAMessageThatCannotBeSentIsNotUnavailable(t *testing.T) {
 }
 
 // callOf makes one call of a worker whose lease is that long.
-func callOf(t *testing.T, web *httptest.Server, lease time.Duration, ctx context.Context, call func(context.Context, *service, *shardBook) error) error {
+func callOf(ctx context.Context, t *testing.T, web *httptest.Server, lease time.Duration, call func(context.Context, *service, *shardBook) error) error {
 	t.Helper()
 	s := &service{
 		client: fairleadv1connect.NewWorkerServiceClient(web.Client(), web.URL),

@@ -26,10 +26,18 @@ func Passes(err error) bool {
 		// A gateway without a backend, or an older server during an upgrade, does not know
 		// the method.
 		return true
-	case connect.CodeUnknown, connect.CodeResourceExhausted:
-		// The service itself says ResourceExhausted of requests that are too large.
-		return !connect.IsWireError(err)
+	case connect.CodeUnknown:
+		return !connect.IsWireError(err) && !refusedByProxy(failed.Message())
+	case connect.CodeResourceExhausted:
+		return !connect.IsWireError(err) // the service says this of requests that are too large
 	}
 	// A message that cannot be encoded has a code of the client as well, and never passes.
 	return !connect.IsWireError(err) && (errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(failed.Message(), "stream error: "))
+}
+
+// refusedByProxy reports whether a status line, which is the message of an answer that is
+// not the service's, says that the request itself is at fault, for example too large. Such
+// a request would be refused again. 408 is about a connection that was too slow.
+func refusedByProxy(status string) bool {
+	return len(status) > 3 && status[0] == '4' && status[3] == ' ' && !strings.HasPrefix(status, "408")
 }

@@ -30,7 +30,7 @@ func (s awayStore) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Or
 }
 
 // While a source is counted, its state is stored. A store that is away is no fault of the
-// source: the shard runs again, and nobody has to start the sweep.
+// source: the shard runs again, and the sweep goes on.
 func TestAStoreThatIsAwayWhileLinesAreCountedStopsNoSweep(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "users.txt")
 	if err := os.WriteFile(file, []byte("ann\nbob\ncleo\n"), 0o600); err != nil {
