@@ -19,7 +19,7 @@ type RemoteScenario struct {
 	Open    Opener
 	Dir     string // for targets, histories and logs
 	Seed    uint64 // of everything that is drawn
-	Servers int    // each with an address of its own, which the next server takes over
+	Servers int    // each with an address of its own, which the next server takes over; a node that serves no worker and is not killed keeps house
 	Workers int    // each asks one server
 	Batches Batches
 	Node    Node          // the servers and the workers
@@ -49,7 +49,9 @@ func RunRemote(ctx context.Context, s RemoteScenario) (_ Record, err error) {
 	servers := d.workers
 	d.workers = d.remotes
 	err = errors.Join(err, d.shutDown())
-	d.workers = servers
+	if d.workers = servers; d.keeper != nil {
+		d.workers = append(d.workers, d.keeper)
+	}
 	err = errors.Join(err, d.shutDown(), recorder.Close())
 	if err != nil {
 		return Record{}, err
@@ -71,9 +73,16 @@ type remoteDriver struct {
 	Cluster
 	addresses []string // of the servers
 	remotes   []*process
+	keeper    *process // takes back what dead nodes had, for which no server lives long enough
 }
 
 func (d *remoteDriver) play(ctx context.Context) error {
+	var err error
+	o := d.Cluster.orders("keeper")
+	o.Files = false // the remote workers do the tasks
+	if d.keeper, err = startProcess("", o); err != nil {
+		return err
+	}
 	for range d.Servers {
 		address, err := freeAddress(ctx)
 		if err != nil {
@@ -117,7 +126,7 @@ func freeAddress(ctx context.Context) (string, error) {
 func (d *remoteDriver) serve(address string) (*process, error) {
 	d.lives++
 	o := d.Cluster.orders(fmt.Sprintf("s%d", d.lives))
-	o.Serve, o.Files = address, false // the remote workers do the tasks
+	o.Serve, o.Files = address, false
 	return startProcess("", o)
 }
 
@@ -150,7 +159,8 @@ func (d *remoteDriver) registered(ctx context.Context) error {
 }
 
 // killUntilDone kills a server every now and then until all batches have ended. On a slow
-// machine a server is spared until tasks have ended since the last kill.
+// machine a server is spared until tasks have ended since the last kill, and until all
+// servers are there.
 func (d *remoteDriver) killUntilDone(ctx context.Context) error {
 	const look = 50 * time.Millisecond
 	var spared batch.Tally
@@ -166,7 +176,7 @@ func (d *remoteDriver) killUntilDone(ctx context.Context) error {
 		if time.Since(since) > GiveUp {
 			return fmt.Errorf("no task has ended for %v; the last look at the database: %w", GiveUp, d.unseen)
 		}
-		if time.Now().Before(kill) || d.batching.reached == spared || d.batching.ended {
+		if time.Now().Before(kill) || d.batching.reached == spared || d.batching.ended || !d.served(ctx) {
 			continue
 		}
 		kill, spared = time.Now().Add(d.RemoteScenario.Every), d.batching.reached
@@ -175,6 +185,17 @@ func (d *remoteDriver) killUntilDone(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// served reports whether all servers accept connections.
+func (d *remoteDriver) served(ctx context.Context) bool {
+	for _, address := range d.addresses {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err != nil || conn.Close() != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // killServer kills a server and starts another one at its address.
