@@ -34,6 +34,8 @@ help: ## List the targets and variables
 	@echo '  FAIRLEAD_SIM_SEED=n       repeat what a crash test drew by lot'
 	@echo '  FAIRLEAD_SIM_HISTORIES=n  record n histories of each kind on each database for the test of the checker, instead of those in sim/testdata'
 	@echo '  FAIRLEAD_SIM_RECORD=1     keep them in sim/testdata'
+	@echo '  FAIRLEAD_SIM_TASKS=5000   tasks of batches whose database or servers are killed; the default is 600 and 400'
+	@echo '  FAIRLEAD_SIM_CALLERS=1200 seconds for which callers leave transactions open; the default is 12'
 	@echo '  FAIRLEAD_SIM_SWEEP_ITEMS=1000000  items of the crash test of sweeps; the default is 12000'
 	@echo '  FAIRLEAD_FUZZ_REQUESTS=20000      requests that each store gets, drawn by the OpenAPI document; the default is 2000'
 	@echo '  FAIRLEAD_FUZZ_SEED=n      draw other ones'

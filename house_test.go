@@ -36,7 +36,7 @@ var imports = []struct {
 	{"internal/verdict", []string{".", "driver"}, "what becomes of a job is decided without a database: nodes, stores and the model of the suite all ask here"},
 	{"internal/outage", []string{"."}, "whether the database is away is what a node says of its beats; of the root only its errors are known"},
 	{"internal/starts", []string{".", "driver"}, "what was started is counted without a database"},
-	{"worker", []string{".", "driver", "engine", "sweep", "sweep/items", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/message"}, "a remote worker is a node that knows the service and no store"},
+	{"worker", []string{".", "driver", "engine", "sweep", "sweep/items", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "api/rpc", "internal/message"}, "a remote worker is a node that knows the service and no store"},
 	{"postgres", []string{".", "access", "batch", "driver", "schedule", "sweep", "internal/dispatch", "internal/pgurl", "internal/reads", "internal/sqlstore", "internal/verdict"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
 	{"mysql", []string{".", "access", "batch", "driver", "schedule", "sweep", "internal/dispatch", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "internal/verdict"}, "as postgres"},
 	{"seal", []string{".", "access", "alert", "batch", "bulk", "driver", "schedule", "sweep"}, "a store around any other"},
@@ -106,7 +106,7 @@ var imports = []struct {
 	{"internal/bench/pages", []string{".", "console", "engine", "internal/bench/lists", "internal/reads", "server"}, "pages of the console are asked for before a whole service, on what lists are measured with"},
 	{"internal/bench/scale", []string{".", "internal/bench", "internal/dispatch", "internal/sqlstore"}, "a cluster is simulated with the code that chooses jobs, and no store"},
 	{"examples/...", []string{".", "batch", "engine", "postgres", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
-	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "postgres", "mysql", "sqlite", "sim", "internal/patience", "internal/testdb", "internal/tier"}, "the crash harness runs whole nodes"},
+	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "server", "worker", "postgres", "mysql", "sqlite", "sim", "internal/mysqlurl", "internal/patience", "internal/testdb", "internal/tier"}, "the crash harness runs whole nodes"},
 	{"cmd/fairlead", []string{".", "access", "batch", "bulk", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/bench/scale", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/outage", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
 

@@ -63,7 +63,7 @@ func (r *run) end(cause error) {
 		return
 	}
 	r.cause, r.ended = cause, time.Now()
-	if r.cancel != nil {
+	if r.cancel != nil && !errors.Is(cause, verdict.ErrTimeout) { // that ends by its deadline, and the handler sees so
 		r.cancel()
 	}
 }

@@ -19,7 +19,7 @@ type Swept struct {
 
 // beginOthers makes what goes on beside the jobs.
 func (c *Cluster) beginOthers(ctx context.Context) error {
-	if err := c.makeBatches(ctx); err != nil {
+	if err := errors.Join(c.makeBatches(ctx), c.beginCallers(ctx)); err != nil {
 		return err
 	}
 	if c.Sweep.Items == 0 {
@@ -35,17 +35,22 @@ func (c *Cluster) beginOthers(ctx context.Context) error {
 // lookAtOthers reports whether what goes on beside the jobs is over, and whether it has
 // come further since the last look.
 func (c *Cluster) lookAtOthers(ctx context.Context) (over, progressed bool, err error) {
+	idle, err := c.lookAtCallers(ctx)
+	if err != nil {
+		return false, false, err
+	}
 	progressed, err = c.lookAtBatches(ctx)
+	idle = idle && c.batching.ended
 	if err != nil || c.sweeping == nil {
-		return c.batching.ended, progressed, err
+		return idle, progressed, err
 	}
 	before := c.sweeping.reached
 	swept, err := c.sweeping.look(ctx)
-	return swept && c.batching.ended, progressed || c.sweeping.reached != before, errors.Join(err, c.sweeping.unseen)
+	return swept && idle, progressed || c.sweeping.reached != before, errors.Join(err, c.sweeping.unseen)
 }
 
 // alone reports whether there is nothing beside the jobs that are enqueued.
-func (c *Cluster) alone() bool { return c.Batches.Count == 0 && c.Sweep.Items == 0 }
+func (c *Cluster) alone() bool { return c.Batches.Count == 0 && c.Sweep.Items == 0 && !c.lends() }
 
 // own chooses the jobs that have a plan.
 func (c *Cluster) own() fairlead.Filter {

@@ -32,6 +32,7 @@ type EndedBatch struct {
 	Tally   batch.Tally    // as the batch tells it
 	Listed  batch.Tally    // as its tasks do, each by itself
 	Targets map[string]int // how many of its files hold what
+	Why     string         // of one of its tasks that failed
 }
 
 // batching is the batches of a run. It belongs to the goroutine of the cluster.
@@ -115,7 +116,7 @@ func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
 			return fmt.Errorf("read how batches ended: %w", err)
 		}
 		ended := EndedBatch{ID: id, Tasks: c.Batches.Tasks, Undone: i%2 == 1, State: batch.State(), Tally: batch.Tally, Targets: map[string]int{}}
-		if ended.Listed, err = c.listTasks(ctx, id); err != nil {
+		if ended.Listed, ended.Why, err = c.listTasks(ctx, id); err != nil {
 			return fmt.Errorf("read how tasks ended: %w", err)
 		}
 		for n := range c.Batches.Tasks {
@@ -130,20 +131,24 @@ func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
 	return nil
 }
 
-// listTasks counts the tasks of a batch by their states, one by one.
-func (c *Cluster) listTasks(ctx context.Context, b int64) (tally batch.Tally, err error) {
+// listTasks counts the tasks of a batch by their states, one by one, and returns why one
+// of them failed.
+func (c *Cluster) listTasks(ctx context.Context, b int64) (tally batch.Tally, why string, err error) {
 	const page = 1000
 	filter := batch.TaskFilter{Batch: b, Limit: page}
 	for {
 		tasks, err := c.batches.Tasks(ctx, filter)
 		if err != nil {
-			return tally, err
+			return tally, why, err
 		}
 		for i := range tasks {
 			*tally.Of(tasks[i].State)++
+			if tasks[i].State == batch.TaskFail || tasks[i].State == batch.TaskRollbackFail {
+				why = fmt.Sprintf("task %d: %s", tasks[i].ID, tasks[i].Info)
+			}
 		}
 		if len(tasks) < page {
-			return tally, nil
+			return tally, why, nil
 		}
 		filter.After = tasks[len(tasks)-1].ID
 	}
@@ -158,7 +163,7 @@ func (c *check) batchesWhole() {
 			state, done, held = batch.RollbackSuccess, b.Listed.RollbackSuccess, string(untouched)
 		}
 		if b.State != state || done != b.Tasks {
-			c.violated(BatchEndedWrong, 0, "batch %d of %d tasks is %s: %+v", b.ID, b.Tasks, b.State, b.Listed)
+			c.violated(BatchEndedWrong, 0, "batch %d of %d tasks is %s: %+v %s", b.ID, b.Tasks, b.State, b.Listed, b.Why)
 		}
 		if b.Tally != b.Listed {
 			c.violated(TallyOff, 0, "batch %d counts %+v, and its tasks are %+v", b.ID, b.Tally, b.Listed)

@@ -30,6 +30,7 @@ type Record struct {
 	Span      Span    // in which they were due
 	Fires     []Fired // their runs
 
+	Hold    time.Duration // how long callers left transactions open, at most; zero: there were none
 	Batches []EndedBatch
 	Swept   *SweepRecord // nil: there was no sweep
 }
@@ -88,7 +89,10 @@ func (v Verdict) Of(basis Basis) []Violation {
 
 // Check judges a run.
 func Check(r Record) Verdict {
-	c := &check{Record: r, stories: map[int64]*story{}, leases: leasesOf(r)}
+	c := &check{Record: r, stories: map[int64]*story{}, leases: leasesOf(r), replaced: map[int64]bool{}}
+	for _, f := range r.Final {
+		c.replaced[f.Job] = f.Reason == fairlead.ReasonReplaced
+	}
 	for _, e := range r.Events {
 		switch e.What {
 		case Killed:
@@ -119,6 +123,8 @@ func Check(r Record) Verdict {
 	c.gatesKept()
 	c.oneRunEach()
 	c.batchesWhole()
+	c.othersAdvance()
+	c.callersKept()
 	if r.Swept != nil {
 		c.violations = append(c.violations, CheckSweep(*r.Swept)...)
 	}
@@ -132,6 +138,7 @@ type check struct {
 	leases     leases
 	kills      []Event
 	resumes    []Event
+	replaced   map[int64]bool // jobs in whose place their schedule has put the next run
 	figures    Figures
 	violations []Violation
 }

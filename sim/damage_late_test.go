@@ -63,7 +63,7 @@ var lateDamages = []damage{
 		v.job, e.Result = e.Job, sim.Lost
 		return true
 	}},
-	{name: "the job of a killed node waits though others live", fault: sim.RecoveredLate, do: func(v *victim) bool {
+	{name: "the job of a killed node waits though others live", fault: sim.RecoveredLate, also: []sim.Fault{sim.WorkStalled}, do: func(v *victim) bool {
 		var next *sim.Event
 		if !v.steadyReapers() {
 			return false

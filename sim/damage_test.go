@@ -30,7 +30,7 @@ type victim struct {
 
 // damages is all of them.
 func damages() []damage {
-	return slices.Concat(endDamages, leaseDamages, lateDamages, timeDamages, besideDamages)
+	return slices.Concat(endDamages, leaseDamages, lateDamages, timeDamages, besideDamages, callerDamages)
 }
 
 // Real histories are found clean. The same histories, damaged in one place each, are

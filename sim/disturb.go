@@ -107,8 +107,13 @@ func (c *Cluster) replace(ctx context.Context, dead *process) error {
 // bury notes what a dead worker leaves behind.
 func (c *Cluster) bury(ctx context.Context, dead *process) error {
 	c.recorder.Note(Event{What: Killed, Process: dead.name})
-	c.workers = slices.DeleteFunc(c.workers, func(p *process) bool { return p == dead })
+	c.workers = without(c.workers, dead)
 	return c.noteHoldings(ctx, dead, Killed)
+}
+
+// without returns the processes except one.
+func without(all []*process, one *process) []*process {
+	return slices.DeleteFunc(slices.Clone(all), func(p *process) bool { return p == one })
 }
 
 func (c *Cluster) pause(ctx context.Context, victim *process, d time.Duration) error {

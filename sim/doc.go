@@ -25,6 +25,7 @@
 //	gates kept        at no moment did more jobs of a gate have a place than it has, those that back off included
 //	one run each      every schedule has one run for every second at which it was due, and no other
 //	batches whole     every batch succeeded, or was rolled back, as a whole, and so its tasks and its targets show
+//	others advance    while callers left transactions open, no job that waits for none of them took longer than five acknowledged heartbeats of a node
 //	sweep whole       every item of a sweep was handled, and its marks never moved backwards nor ahead of the items
 //
 // Each rule can be broken in several ways, which Faults lists. A violation names one of
@@ -51,8 +52,7 @@
 // a job waits that no dead node held; the reason and number of crashes of an attempt; a
 // job that a snapshot has twice while schedules still make others; the rate of a sweep
 // and how many items it has in flight. Not played are: cancelling, deleting, pruning,
-// callbacks, calls within a transaction of the caller, limits that change and clocks that
-// jump. Other tests are for these.
+// callbacks, limits that change what may run and clocks that jump. Other tests are for these.
 //
 // Neither a rule nor a scenario counts seconds: on a slow or busy machine everything
 // takes longer. A run is given up when nothing in it has progressed for long, workers are
@@ -66,7 +66,9 @@
 // FAIRLEAD_SIM_JOBS=50000 makes the tests of this package long, FAIRLEAD_SIM_SEED=n
 // repeats what was drawn by lot, and the flag -artifacts of go test keeps histories and
 // logs. FAIRLEAD_SIM_SCHEDULES=2000 and
-// FAIRLEAD_SIM_SECONDS=60 do the same for schedules.
+// FAIRLEAD_SIM_SECONDS=60 do the same for schedules, FAIRLEAD_SIM_TASKS=5000 for the tasks
+// of batches, and FAIRLEAD_SIM_CALLERS=1200 is for how many seconds callers leave
+// transactions open.
 //
 // Package faulty is the other half: a store that fails on command inside one
 // process, for interleavings that need exactly one lost answer.

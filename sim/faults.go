@@ -22,6 +22,7 @@ const (
 	OneRunEach     Rule = "one run each"
 	BatchesWhole   Rule = "batches whole"
 	SweepWhole     Rule = "sweep whole"
+	OthersAdvance  Rule = "others advance"
 )
 
 // Fault is one way to break a rule. Its name stays the same, so that reports and tests
@@ -91,6 +92,9 @@ var (
 	FailuresOff      = NothingLost.fault("failures miscounted")
 	PoisonTooSoon    = NothingLost.fault("poison after too few crashes")
 	ProgressReverted = NothingLost.fault("acknowledged progress forgotten")
+
+	CommitForgotten   = NothingLost.fault("commit of a caller forgotten")
+	RollbackForgotten = NothingLost.fault("rollback of a caller forgotten")
 )
 
 // What may be wrong with leases and with what is done under them.
@@ -128,6 +132,8 @@ var (
 	SnapshotRepeatsJobs  = OnePlace.fault("snapshot repeats jobs")
 	SnapshotFenceBack    = OnePlace.fault("snapshot fence went back")
 	SnapshotFenceUnended = OnePlace.fault("snapshot fence above the last one")
+
+	WorkStalled = OthersAdvance.timedFault("unblocked work did not advance")
 
 	CapExceeded  = CapsKept.timedFault("cap exceeded")
 	GateExceeded = GatesKept.timedFault("gate exceeded")

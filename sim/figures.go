@@ -27,6 +27,8 @@ type Figures struct {
 	Fires, CaughtUp      int       // runs of schedules, and those of instants that were missed at first
 	Tasks                int       // of batches
 	Items, ItemsAgain    int64     // of a sweep, and how often one was handled again
+	Lent, Committed      int       // runs that completed their job in an open transaction, and enqueues that callers committed
+	SlowestBeats         int       // heartbeats of one node from when an unblocked job was due until it had ended, at most
 	First, Last          Instant
 }
 
@@ -50,6 +52,10 @@ func (f *Figures) count(r Record) {
 		case Reaped:
 			f.ReapedNodes += e.Nodes
 			f.ReapedJobs += e.Jobs
+		case Lent:
+			f.Lent++
+		case Committed:
+			f.Committed++
 		case Granted:
 			nodes[int64(e.Node)] = true
 		}
@@ -84,6 +90,9 @@ func (f Figures) String() string {
 	}
 	if f.Tasks > 0 {
 		fmt.Fprintf(&b, "; %d tasks of batches", f.Tasks)
+	}
+	if f.Lent > 0 {
+		fmt.Fprintf(&b, "; %d transactions left open by runs, %d enqueues committed by callers; unblocked jobs took %d heartbeats at most", f.Lent, f.Committed, f.SlowestBeats)
 	}
 	if f.Items > 0 {
 		fmt.Fprintf(&b, "; %d items of a sweep, %d times one of them again", f.Items, f.ItemsAgain)

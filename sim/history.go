@@ -22,6 +22,9 @@ type Instant int64
 // InstantOf is t as an Instant.
 func InstantOf(t time.Time) Instant { return Instant(t.UnixMicro()) }
 
+// Time is the moment as a time.
+func (i Instant) Time() time.Time { return time.UnixMicro(int64(i)) }
+
 // Sub is the time from j to i.
 func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i-j) * time.Microsecond }
 
@@ -45,6 +48,13 @@ const (
 	Reaping     What = "reaping"     // a reap is about to be sent
 	Reaped      What = "reaped"      // a reap that was sent at Sent took jobs or nodes from the dead
 	Abandoned   What = "abandoned"   // a handler ignored the end of its context
+	Lent        What = "lent"        // a handler has completed its job in a transaction, which stays open
+)
+
+// What callers write.
+const (
+	Committed  What = "committed"   // a transaction that enqueued a job was committed
+	RolledBack What = "rolled back" // a transaction that enqueued a job is about to be rolled back
 )
 
 // What the driver writes.

@@ -11,6 +11,7 @@ import (
 // leases knows until when each node was alive.
 type leases struct {
 	length time.Duration
+	beat   time.Duration // how often nodes confirm their lease
 	nodes  map[fairlead.NodeID]*nodeLease
 }
 
@@ -28,7 +29,7 @@ type nodeLease struct {
 }
 
 func leasesOf(r Record) leases {
-	l := leases{length: r.Lease, nodes: map[fairlead.NodeID]*nodeLease{}}
+	l := leases{length: r.Lease, beat: r.Beat, nodes: map[fairlead.NodeID]*nodeLease{}}
 	for _, e := range r.Events {
 		if e.What != Granted && e.What != Leaving && e.What != Unconfirmed {
 			continue
@@ -104,8 +105,9 @@ func (l leases) believedUntil(node fairlead.NodeID, at Instant) (Instant, bool) 
 
 // mostBeats is how often one node was granted its lease within a time of the database's
 // clock, each time within half a lease of the time before: how long, counted in beats,
-// there was a node that could act. The node of which something is taken back does not
-// count.
+// there was a node that could act. A beat that came much earlier than the next one was due
+// does not count: nodes ask for news out of turn when a job is to be cancelled. Neither
+// does the node of which something is taken back.
 func (l leases) mostBeats(from, to Instant, except fairlead.NodeID) int {
 	most := 0
 	for id, n := range l.nodes {
@@ -114,7 +116,7 @@ func (l leases) mostBeats(from, to Instant, except fairlead.NodeID) int {
 		}
 		beats, last := 0, Instant(0)
 		for _, granted := range n.granted {
-			if granted <= from || granted >= to {
+			if granted <= from || granted >= to || granted.Sub(last) < l.beat/2 {
 				continue
 			}
 			if granted.Sub(last) > l.length/2 {

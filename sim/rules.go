@@ -158,7 +158,8 @@ func (c *check) zombiesRefused(job int64, s *story) {
 
 // livingBelieved: neither progress nor a settlement that was sent once is refused to a
 // node that heard later that its lease still held. (A settlement that was sent again is:
-// its first sending may have counted. So is progress of a lease that was settled.)
+// its first sending may have counted. So is progress of a lease that was settled, and the
+// end of a run that its schedule has replaced.)
 func (c *check) livingBelieved(job int64, s *story) {
 	for _, e := range s.answers {
 		sent := 0
@@ -168,7 +169,7 @@ func (c *check) livingBelieved(job int64, s *story) {
 			}
 		}
 		node := s.nodeOf(e.Fence)
-		if e.Result == Lost && sent == 1 && c.leases.confirmedAfter(node, e.At) {
+		if e.Result == Lost && sent == 1 && !c.replaced[job] && c.leases.confirmedAfter(node, e.At) {
 			c.violated(EndRefused, job, "%s under fence %d was refused to node %d, whose lease held", e.Move, e.Fence, node)
 		}
 	}

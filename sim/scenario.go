@@ -33,6 +33,9 @@ type Scenario struct {
 	Batches Batches
 	Sweep   Swept
 
+	// Callers leave transactions open meanwhile. Their span is that of the schedules.
+	Callers Callers
+
 	// Older workers run before the store is opened, with the tables that they know.
 	// Those that die are replaced by workers of this program.
 	Older Older
@@ -76,6 +79,7 @@ type Cluster struct {
 	endings   map[int64]Ending  // of the runs of a schedule, by its id
 	batching  batching
 	sweeping  *sweepDriver // nil: none
+	callers   []*process
 	samples   []Sample
 	within    time.Duration // how long a look at the database may take
 	unseen    error         // why the last one failed
@@ -114,7 +118,7 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 		random:  rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, due: map[int64]Instant{}, tenants: map[int64]string{}, endings: map[int64]Ending{},
 	}
 	err = c.play(ctx)
-	err = errors.Join(err, c.shutDown(), recorder.Close())
+	err = errors.Join(err, killAll(c.callers), c.shutDown(), recorder.Close())
 	if err != nil {
 		return Record{}, err
 	}
@@ -122,7 +126,7 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 }
 
 func (c *Cluster) play(ctx context.Context) error {
-	if err := c.schedule(ctx); err != nil { // before there is a node that acts upon them
+	if err := errors.Join(c.schedule(ctx), c.scheduleHeld(ctx)); err != nil { // before there is a node that acts upon them
 		return err
 	}
 	for range c.Workers {
@@ -187,7 +191,7 @@ func (c *Cluster) launch() error {
 
 // orders are those of a worker.
 func (s *Scenario) orders(name string) orders {
-	return orders{URL: s.URL, Name: name, Dir: s.Dir, Node: s.Node, Items: s.Sweep.Items > 0, Files: s.Batches.Count > 0}
+	return orders{URL: s.URL, Name: name, Dir: s.Dir, Node: s.Node, Items: s.Sweep.Items > 0, Files: s.Batches.Count > 0, Holds: s.lends()}
 }
 
 func (c *Cluster) enqueue(ctx context.Context) error {
@@ -319,7 +323,7 @@ func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 func (c *Cluster) record(ctx context.Context) (Record, error) {
 	r := Record{
 		Lease: c.Node.Lease, Beat: c.Node.Beat, Pause: retryPause, Patience: c.Patience, Crashes: c.Node.maxCrashes(),
-		Expected: c.expected, Due: c.due, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples, Older: c.Older.names(),
+		Expected: c.expected, Due: c.due, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples, Older: c.Older.names(), Hold: c.Callers.Hold,
 	}
 	const page = 5000
 	filter := fairlead.Filter{Limit: page}

@@ -34,6 +34,13 @@ type orders struct {
 
 	Items bool // it handles items of sweeps too, and notes them
 	Files bool // it does tasks of batches too, which write files
+
+	Holds  bool          // it runs the jobs of callers too
+	Caller bool          // it is a process of callers, and no node
+	Hold   time.Duration // how long its transactions stay open, at most
+
+	Serve  string // address at which it serves remote workers; empty: it serves none
+	Server string // URL of the server of which it is a remote worker; empty: it is a node
 }
 
 // Node is how the nodes of a scenario are set up.
@@ -82,6 +89,9 @@ func (o orders) work(open Opener) (err error) {
 		fmt.Fprintln(os.Stderr, "worker: the driver is gone")
 		os.Exit(2)
 	}()
+	if o.Server != "" {
+		return o.workRemotely(ctx)
+	}
 	recorder, err := NewRecorder(o.Dir, o.Name)
 	if err != nil {
 		return err
@@ -95,8 +105,21 @@ func (o orders) work(open Opener) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	var lend *lender
+	if o.Holds {
+		if lend, err = newLender(store, o.URL, recorder); err != nil {
+			return err
+		}
+	}
+	if o.Caller {
+		lend.enqueueForever(ctx, o.Hold)
+		return nil
+	}
 	var stubborn, abandoned atomic.Int64
 	mux := muxOf(recorder, &stubborn)
+	if lend != nil {
+		lend.handle(mux)
+	}
 	if o.Files {
 		handleFiles(mux)
 	}
@@ -108,7 +131,7 @@ func (o orders) work(open Opener) (err error) {
 		defer notes.file.Close()
 		notes.handle(mux, store)
 	}
-	err = engine.Run(ctx, &recorded{Store: store, to: recorder}, mux, engine.Options{
+	node, err := engine.New(&recorded{Store: store, to: recorder}, mux, engine.Options{
 		Name:     o.Name,
 		Slots:    o.Node.Slots,
 		Poll:     o.Node.Poll,
@@ -120,6 +143,14 @@ func (o orders) work(open Opener) (err error) {
 
 		MaxCrashes: o.Node.MaxCrashes,
 	})
+	if err != nil {
+		return err
+	}
+	if o.Serve == "" {
+		err = node.Run(ctx)
+	} else {
+		err = o.runAndServe(ctx, store, node)
+	}
 	if left := stubborn.Load() + abandoned.Load(); err != nil && left > 0 && ctx.Err() != nil {
 		// The engine rightly complains of handlers that do not end within their grace:
 		// stubborn ones, and any on a machine that gives them no time to.

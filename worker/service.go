@@ -44,7 +44,7 @@ func (s *service) brief(ctx context.Context) (context.Context, context.CancelFun
 
 // Join registers the worker. If the service will never have it, the node ends.
 func (s *service) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
-	ctx, cancel := s.brief(ctx)
+	bounded, cancel := s.brief(ctx)
 	defer cancel()
 	request := &fairleadv1.JoinWorkerRequest{
 		Name: node.Name, Version: node.Version, Kinds: node.Kinds, Queues: node.Queues,
@@ -57,17 +57,17 @@ func (s *service) Join(ctx context.Context, node fairlead.Node, lease time.Durat
 			Confidential: options.Confidential,
 		})
 	}
-	joined, err := s.client.JoinWorker(ctx, request)
+	joined, err := s.client.JoinWorker(bounded, request)
 	if err != nil {
-		switch connect.CodeOf(err) {
-		case connect.CodeInvalidArgument:
+		switch code := connect.CodeOf(err); {
+		case code == connect.CodeInvalidArgument && connect.IsWireError(err):
 			err = fmt.Errorf("the service refuses this worker: %w: %w", fairlead.ErrInvalid, err)
 			s.giveUp(&refusedError{err})
-		case connect.CodeUnauthenticated, connect.CodePermissionDenied:
+		case code == connect.CodeUnauthenticated, code == connect.CodePermissionDenied:
 			err = fmt.Errorf("the service refuses this worker; give it a token of the role worker: %w", err)
 			s.giveUp(&refusedError{err})
-		case connect.CodeUnavailable:
-			err = lostOr(err)
+		default:
+			err = failure(ctx, err)
 		}
 		return 0, err
 	}
@@ -75,24 +75,12 @@ func (s *service) Join(ctx context.Context, node fairlead.Node, lease time.Durat
 	return fairlead.NodeID(joined.GetId()), nil
 }
 
-// lostOr is the error of a call. Who is not the worker any more joins again. A service
-// that is not reached, or whose database is not, is as unavailable as a store.
-func lostOr(err error) error {
-	switch connect.CodeOf(err) {
-	case connect.CodeAborted, connect.CodePermissionDenied:
-		return fmt.Errorf("%w: %w", fairlead.ErrLeaseLost, err)
-	case connect.CodeUnavailable:
-		return fmt.Errorf("%w: %w", fairlead.ErrUnavailable, err)
-	}
-	return err
-}
-
 // Beat confirms the lease.
 func (s *service) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	id, session := s.worker()
 	out, err := s.client.BeatWorker(ctx, &fairleadv1.BeatWorkerRequest{Id: id, Session: session, Lease: durationpb.New(beat.Lease)})
 	if err != nil {
-		return driver.BeatAnswer{}, lostOr(err)
+		return driver.BeatAnswer{}, failure(ctx, err)
 	}
 	answer := driver.BeatAnswer{Drain: out.GetDrain()}
 	for _, stop := range out.GetCancel() {
@@ -107,7 +95,7 @@ func (s *service) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer
 func (s *service) Leave(ctx context.Context, _ fairlead.NodeID) error {
 	id, session := s.worker()
 	_, err := s.client.LeaveWorker(ctx, &fairleadv1.LeaveWorkerRequest{Id: id, Session: session})
-	return err
+	return failure(ctx, err)
 }
 
 // Claim leases jobs.
@@ -122,7 +110,7 @@ func (s *service) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Jo
 	}
 	out, err := s.client.LeaseJobs(ctx, request)
 	if err != nil {
-		return nil, lostOr(err)
+		return nil, failure(ctx, err)
 	}
 	jobs := make([]*fairlead.Job, len(out.GetJobs()))
 	for i, job := range out.GetJobs() {
@@ -147,12 +135,12 @@ func (s *service) Settle(ctx context.Context, settlements []fairlead.Settlement)
 }
 
 func (s *service) settle(ctx context.Context, ends []*fairleadv1.RunEnd) ([]fairlead.Settled, error) {
-	ctx, cancel := s.brief(ctx)
+	bounded, cancel := s.brief(ctx)
 	defer cancel()
 	id, session := s.worker()
-	out, err := s.client.SettleJobs(ctx, &fairleadv1.SettleJobsRequest{Id: id, Session: session, Settlements: ends, TakesHeld: true})
+	out, err := s.client.SettleJobs(bounded, &fairleadv1.SettleJobsRequest{Id: id, Session: session, Settlements: ends, TakesHeld: true})
 	if err != nil {
-		return nil, err
+		return nil, failure(ctx, err)
 	}
 	if len(out.GetResults()) != len(ends) {
 		return nil, fmt.Errorf("%d runs were settled, and the service answered for %d", len(ends), len(out.GetResults()))
@@ -175,16 +163,13 @@ func (s *service) settle(ctx context.Context, ends []*fairleadv1.RunEnd) ([]fair
 
 // Save stores progress and memo of a running job.
 func (s *service) Save(ctx context.Context, save fairlead.Save) error {
-	ctx, cancel := s.brief(ctx)
+	bounded, cancel := s.brief(ctx)
 	defer cancel()
 	id, session := s.worker()
-	_, err := s.client.SaveProgress(ctx, &fairleadv1.SaveProgressRequest{
+	_, err := s.client.SaveProgress(bounded, &fairleadv1.SaveProgressRequest{
 		Id: id, Session: session, Job: save.ID, Fence: save.Fence, Progress: save.Progress, Memo: save.Memo,
 	})
-	if err != nil {
-		return lostOr(err)
-	}
-	return nil
+	return failure(ctx, err)
 }
 
 // Report has nothing to do: the service counts what it leases.
@@ -213,10 +198,11 @@ func (s *service) Now(ctx context.Context) (time.Time, error) {
 }
 
 func (s *service) leases(ctx context.Context) (*fairleadv1.ListLeasesResponse, error) {
-	ctx, cancel := s.brief(ctx)
+	bounded, cancel := s.brief(ctx)
 	defer cancel()
 	id, session := s.worker()
-	return s.client.ListLeases(ctx, &fairleadv1.ListLeasesRequest{Id: id, Session: session})
+	out, err := s.client.ListLeases(bounded, &fairleadv1.ListLeasesRequest{Id: id, Session: session})
+	return out, failure(ctx, err)
 }
 
 // silence is how long a stream of news may say nothing: three times as long as

@@ -42,15 +42,15 @@ type shardBook struct {
 
 // Load finds the shard. The service sees to Resume with it.
 func (b *shardBook) Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error) {
-	ctx, cancel := b.service.brief(ctx)
+	bounded, cancel := b.service.brief(ctx)
 	defer cancel()
 	id, session := b.service.worker()
-	out, err := b.service.client.LoadShard(ctx, &fairleadv1.LoadShardRequest{Id: id, Session: session, Job: b.job.ID, Fence: b.job.Fence})
+	out, err := b.service.client.LoadShard(bounded, &fairleadv1.LoadShardRequest{Id: id, Session: session, Job: b.job.ID, Fence: b.job.Fence})
 	if err != nil {
-		if connect.CodeOf(err) == connect.CodeInvalidArgument {
-			err = fairlead.Fatal(err)
+		if connect.CodeOf(err) == connect.CodeInvalidArgument && connect.IsWireError(err) {
+			return sweep.Sweep{}, sweep.Shard{}, fairlead.Fatal(err)
 		}
-		return sweep.Sweep{}, sweep.Shard{}, lostOr(err)
+		return sweep.Sweep{}, sweep.Shard{}, failure(ctx, err)
 	}
 	found, err := sweepOf(out.GetSweep())
 	return found, shardOf(found.ID, b.job, out), err
@@ -64,10 +64,10 @@ func (b *shardBook) Steer(context.Context) error { return nil }
 
 // Checkpoint tells the service how far the run has come.
 func (b *shardBook) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
-	ctx, cancel := b.service.brief(ctx)
+	bounded, cancel := b.service.brief(ctx)
 	defer cancel()
 	id, session := b.service.worker()
-	out, err := b.service.client.SaveShard(ctx, &fairleadv1.SaveShardRequest{
+	out, err := b.service.client.SaveShard(bounded, &fairleadv1.SaveShardRequest{
 		Id: id, Session: session, Job: c.Job, Fence: c.Fence,
 		To: c.To, Mark: &c.Mark, Window: c.Window, Pending: c.Pending, Source: c.Source,
 		Done: c.Done, Abandoned: c.Abandoned, Errors: c.Errors, Measured: c.Measured,
@@ -75,7 +75,7 @@ func (b *shardBook) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.O
 		Failed: failedNotes(c.Failed), Redone: c.Redone, Again: c.Again,
 	})
 	if err != nil {
-		return sweep.Orders{}, lostOr(err)
+		return sweep.Orders{}, failure(ctx, err)
 	}
 	return sweep.Orders{
 		Stop: out.GetStop(), Share: sweep.Share{Rate: out.GetRate(), InFlight: int(out.GetInFlight())}, Data: out.GetArgs(), Left: out.GetBudgetLeft(),
@@ -87,28 +87,28 @@ const mostNotes = 1000
 
 // Retries lists failed items that are to be tried again.
 func (b *shardBook) Retries(ctx context.Context, from int64, most int) ([]int64, error) {
-	ctx, cancel := b.service.brief(ctx)
+	bounded, cancel := b.service.brief(ctx)
 	defer cancel()
 	id, session := b.service.worker()
-	out, err := b.service.client.ListRetries(ctx, &fairleadv1.ListRetriesRequest{
+	out, err := b.service.client.ListRetries(bounded, &fairleadv1.ListRetriesRequest{
 		Id: id, Session: session, Job: b.job.ID, Fence: b.job.Fence, From: from, Limit: int32(most),
 	})
 	if err != nil {
-		return nil, lostOr(err)
+		return nil, failure(ctx, err)
 	}
 	return out.GetIndexes(), nil
 }
 
 // Items reads the list of the sweep.
 func (b *shardBook) Items(ctx context.Context, from int64) ([]string, error) {
-	ctx, cancel := b.service.brief(ctx)
+	bounded, cancel := b.service.brief(ctx)
 	defer cancel()
 	id, session := b.service.worker()
-	out, err := b.service.client.ListShardItems(ctx, &fairleadv1.ListShardItemsRequest{
+	out, err := b.service.client.ListShardItems(bounded, &fairleadv1.ListShardItemsRequest{
 		Id: id, Session: session, Job: b.job.ID, Fence: b.job.Fence, From: from,
 	})
 	if err != nil {
-		return nil, lostOr(err)
+		return nil, failure(ctx, err)
 	}
 	return out.GetItems(), nil
 }
@@ -138,12 +138,10 @@ func (b *shardBook) Stop(ctx context.Context, reason string) error {
 }
 
 func (b *shardBook) note(ctx context.Context, in *fairleadv1.NoteItemsRequest) error {
-	ctx, cancel := b.service.brief(ctx)
+	bounded, cancel := b.service.brief(ctx)
 	defer cancel()
 	in.Id, in.Session = b.service.worker()
 	in.Job, in.Fence = b.job.ID, b.job.Fence
-	if _, err := b.service.client.NoteItems(ctx, in); err != nil {
-		return lostOr(err)
-	}
-	return nil
+	_, err := b.service.client.NoteItems(bounded, in)
+	return failure(ctx, err)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,7 +28,8 @@ func (answers) verify(context.Context, proto.Message) (proto.Message, error) {
 	return &fairleadv1.VerifyResponse{Items: []*fairleadv1.Drift{{Scope: "global", Counted: 3, Found: 2}}}, nil
 }
 
-// watchJob is cut off the first time, and not there the second.
+// watchJob is cut off the first time, and not there the second. The third time its server
+// is stopping.
 func (a answers) watchJob(_ context.Context, in proto.Message, send func(proto.Message) error) error {
 	id := in.(*fairleadv1.GetJobRequest).GetId()
 	a.watched <- struct{}{}
@@ -36,6 +38,8 @@ func (a answers) watchJob(_ context.Context, in proto.Message, send func(proto.M
 		return send(&fairleadv1.Job{Id: id, State: "ready"}) // and it ends, as that of a server that stops
 	case 2:
 		return connect.NewError(connect.CodeUnavailable, context.Canceled)
+	case 3:
+		return connect.NewError(connect.CodeCanceled, context.Canceled)
 	}
 	return send(&fairleadv1.Job{Id: id, State: "succeeded"})
 }
@@ -66,6 +70,23 @@ func TestVerifyFailsIfThereWasDrift(t *testing.T) {
 func TestAWatchThatIsCutIsTakenUpAgain(t *testing.T) {
 	r := newAnswers(t)
 	r.says([]string{"job 5 is ready", "job 5 is succeeded"}, "job", "watch", "5")
+}
+
+// A server that dies in the middle of its answer was not reached, whatever code connect gives
+// the connection that was reset.
+func TestAServerThatDiesIsNotReached(t *testing.T) {
+	alone(t)
+	web := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(out).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		_ = conn.(*net.TCPConn).SetLinger(0)
+		_ = conn.Close()
+	}))
+	defer web.Close()
+	r := &rig{T: t, url: web.URL}
+	r.fails(ExitUnavailable, "cannot reach", "job", "list")
 }
 
 func TestMethodsThatAServerDoesNotKnow(t *testing.T) {

@@ -91,7 +91,7 @@ func follow[T proto.Message](ctx context.Context, c *call, watch func(context.Co
 			return last, nil
 		case ctx.Err() != nil:
 			return none, connect.NewError(connect.CodeCanceled, ctx.Err())
-		case err != nil && (!seen || connect.IsWireError(err) && connect.CodeOf(err) != connect.CodeUnavailable):
+		case err != nil && (!seen || connect.IsWireError(err) && !rpc.Passes(err)):
 			return none, err
 		case time.Since(heard) > c.timeout && err != nil:
 			return none, err

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
@@ -30,7 +31,8 @@ func (c *call) explained(ctx context.Context, cmd *cobra.Command, err error) err
 	switch {
 	case !connect.IsWireError(err) && refusal.Code() == connect.CodeDeadlineExceeded:
 		text = c.url + " did not answer within " + c.timeout.String() + "; --timeout lets it take longer"
-	case !connect.IsWireError(err) && refusal.Code() == connect.CodeUnavailable:
+	case !connect.IsWireError(err) && refusal.Code() != connect.CodeUnimplemented && rpc.Passes(err):
+		code = ExitUnavailable // a connection that was reset has another code
 		text = "cannot reach " + c.url + ": " + cause(refusal) + "; start it with fairlead serve, or name another with --server"
 	case refusal.Code() == connect.CodeUnimplemented:
 		text = c.url + " does not know this (" + text + "): check that --server is a Fairlead server, as new as this program"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
@@ -62,6 +63,15 @@ func (r *Runner) take(w *worker) taking {
 		if err == nil {
 			if len(w.items) > 0 {
 				return some
+			}
+			continue
+		}
+		if r.lose(err) {
+			return unneeded
+		}
+		if errors.Is(err, fairlead.ErrUnavailable) { // a list in a store that is away: the lease says for how long
+			if pause(r.fetching, sourcePause) != nil {
+				return unneeded
 			}
 			continue
 		}

@@ -2,8 +2,10 @@ package sweeping_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/source"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
 )
@@ -32,7 +34,14 @@ func TestASourceThatFails(t *testing.T) {
 			}
 			return nil
 		}, sweeping.Finished},
-		"for good": {func(int) error { return errFlaky }, sweeping.Stopped},
+		"because the store of a list is away": {func(reads int) error {
+			if reads < 20 {
+				return fmt.Errorf("connection reset: %w", fairlead.ErrUnavailable)
+			}
+			return nil
+		}, sweeping.Finished},
+		"because the lease is lost": {func(int) error { return fairlead.ErrLeaseLost }, sweeping.Lost},
+		"for good":                  {func(int) error { return errFlaky }, sweeping.Stopped},
 		"because it changed": {func(reads int) error {
 			if reads > 3 {
 				return source.ErrChanged

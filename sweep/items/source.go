@@ -66,8 +66,8 @@ func (r *Run) count(ctx context.Context, items source.Source) error {
 	}
 	from, to, err := items.Bounds(ctx)
 	switch {
-	case errors.Is(err, errOrdered), errors.Is(err, fairlead.ErrLeaseLost), err != nil && ctx.Err() != nil:
-		return err
+	case errors.Is(err, errOrdered), errors.Is(err, fairlead.ErrLeaseLost), errors.Is(err, fairlead.ErrUnavailable), err != nil && ctx.Err() != nil:
+		return err // the source is not to blame
 	case err != nil:
 		return &refusal{fmt.Errorf("the source: %w", err)}
 	}
