@@ -22,6 +22,7 @@ var stores = []string{"postgres", "mysql", "sqlite"}
 const (
 	lexiconFile = "testdata/lexicon.txt" // names that not all stores have, and why
 	storesPage  = "docs/stores.md"
+	waitsTitle  = "\n## Waiting for a caller's transaction\n" // the rest of the page, which is written by hand
 )
 
 // lexicon is a kind of names: which stores have each, and why some do not.
@@ -54,15 +55,20 @@ func TestStoresUseTheSameNames(t *testing.T) {
 var updateStores = flag.Bool("update-stores", false, "write "+storesPage)
 
 func TestThePageOfStoresShowsTheirFiles(t *testing.T) {
-	page := pageOfStores(lexicons(t))
+	written, err := os.ReadFile(storesPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, byHand, found := strings.Cut(string(written), waitsTitle)
+	if !found {
+		t.Fatalf("%s has no section %q", storesPage, strings.TrimSpace(waitsTitle))
+	}
+	page := pageOfStores(lexicons(t)) + waitsTitle + byHand
 	if *updateStores {
 		if err := os.WriteFile(storesPage, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	}
-	written, err := os.ReadFile(storesPage)
-	if err != nil {
-		t.Fatal(err)
+		return
 	}
 	if string(written) != page {
 		t.Errorf("%s is not what the stores are: run go test . -run %s -update-stores", storesPage, t.Name())
