@@ -31,6 +31,9 @@ func (s *Store) tickAlone(ctx context.Context, id int64, decide schedule.Decisio
 				return err
 			}
 			locked, err := t.lockSchedules(ctx, &t.bodies, []int64{id}, skipLocked)
+			if err == nil && len(locked) == 0 {
+				err = &sqlstore.LockedError{Cause: "another process acts upon the schedule"}
+			}
 			t.take(locked, true)
 			return err
 		},

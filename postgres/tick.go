@@ -42,9 +42,10 @@ func (s *Store) tickAlone(ctx context.Context, id int64, decide schedule.Decisio
 		if err := t.begin(ctx, idsCall(&locked, t.sql.LockSchedules, []int64{id})); err != nil {
 			return err
 		}
-		for _, id := range locked {
-			t.take(id, true)
+		if len(locked) == 0 {
+			return &sqlstore.LockedError{Cause: "another process acts upon the schedule"}
 		}
+		t.take(id, true)
 		return nil
 	}, decide)
 	return schedule.Ticked{Schedules: outcome.Schedules, Runs: len(outcome.Fires)}, err

@@ -20,9 +20,14 @@ type HeldUp struct {
 }
 
 type heldUp struct {
-	tries int // alone, in a row, that failed
-	again time.Time
+	tries  int // alone, in a row, that failed
+	missed int // tries, in a row, for which another process had taken the schedule
+	again  time.Time
 }
+
+// mostMissed is after how many misses a schedule is taken up again: if it was removed, nobody
+// holds it.
+const mostMissed = 10
 
 // Pauses between two tries of a schedule.
 const (
@@ -39,8 +44,8 @@ const heldShare = 200 * time.Millisecond
 const batchTries = 3
 
 // LockedError is the error of a transaction that has waited too long for what another one
-// holds. Waiting names the schedules that may have been the ones to wait. It is not repeated as
-// other failures of locks are.
+// holds. Waiting names the schedules that may have been the ones to wait; it is empty if another
+// process had taken the only one. It is not repeated as other failures of locks are.
 type LockedError struct {
 	Waiting []schedule.Waiting
 	Cause   string
@@ -105,6 +110,9 @@ func (h *HeldUp) tryOne(turn HeldTurn, id int64) (schedule.Ticked, error) {
 	ticked, err := turn(id, nil)
 	var locked *LockedError
 	switch {
+	case errors.As(err, &locked) && len(locked.Waiting) == 0:
+		h.miss(id)
+		return schedule.Ticked{}, nil
 	case errors.As(err, &locked):
 		return schedule.Ticked{Waiting: h.hold(locked.Waiting)}, nil
 	case err != nil:
@@ -156,11 +164,26 @@ func (h *HeldUp) hold(waiting []schedule.Waiting) []schedule.Waiting {
 			continue // another tick of this process was faster
 		}
 		pause := min(firstHeldPause<<min(held.tries, 10), longestHeldPause)
-		held.tries++
+		held.tries, held.missed = held.tries+1, 0
 		held.again = time.Now().Add(pause)
 		waiting[i].Tries = held.tries
 	}
 	return waiting
+}
+
+// miss notes that another process has taken a schedule.
+func (h *HeldUp) miss(id int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	held := h.schedules[id]
+	switch {
+	case held == nil:
+	case held.missed == mostMissed:
+		delete(h.schedules, id)
+	default:
+		held.missed++
+		held.again = time.Now().Add(firstHeldPause)
+	}
 }
 
 // release takes a schedule up again.
