@@ -39,6 +39,7 @@ func (l *life) keepFiring(ctx context.Context) {
 			if err != nil {
 				return 0, err
 			}
+			f.wait(ticked.Waiting)
 			f.tell()
 			if ticked.Schedules > 0 {
 				rested = time.Now().Add(fireRest)
@@ -73,6 +74,25 @@ func (f *firing) decide(s schedule.Schedule, v schedule.View) schedule.Plan {
 	}
 	f.plans[s.ID] = decided{plan, v.Now}
 	return plan
+}
+
+// waitSaid is after how many tries a schedule that waits for another transaction is logged. The
+// store's own transactions end sooner.
+const waitSaid = 3
+
+// waitRepeated is after how many further tries it is logged again: about a minute.
+const waitRepeated = 30
+
+// wait forgets the plans of schedules that were left as they were, and logs those that have
+// waited for a while.
+func (f *firing) wait(waiting []schedule.Waiting) {
+	for _, w := range waiting {
+		delete(f.plans, w.Schedule)
+		if w.Tries%waitRepeated == waitSaid {
+			f.life.log.Warn("a schedule waits for a transaction that holds its unique key or an earlier run: commit or roll back that transaction",
+				"schedule", w.Name, "id", w.Schedule, "key", w.Key, "runs", w.Runs, "tries", w.Tries)
+		}
+	}
 }
 
 // tell tells the observer of what was made.

@@ -45,6 +45,9 @@ func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error
 	if err := s.admitLeft(ctx, limit); err != nil {
 		return promotion, fmt.Errorf("promote: %w", err)
 	}
+	if err := s.reholdLeft(ctx); err != nil {
+		return promotion, fmt.Errorf("promote: %w", err)
+	}
 	var next sql.NullInt64
 	if err := one(ctx, s.db, []any{&next}, s.sql.NextDue); err != nil {
 		return promotion, fmt.Errorf("promote: %w", err)

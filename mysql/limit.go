@@ -53,17 +53,7 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 // Verify counts the jobs of each limit and the tasks of each open batch anew, and
 // corrects what differs.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
-	err = s.inTx(ctx, "verify", func(ctx context.Context, t *txn) error {
-		r := &ruleChange{txn: t}
-		if _, err := t.one(ctx, []any{&r.version}, t.sql.LockRules); err != nil {
-			return err
-		}
-		if err := r.read(ctx); err != nil {
-			return err
-		}
-		drift, err = r.rehold(ctx)
-		return err
-	})
+	drift, err = s.reholdAll(ctx, "verify")
 	slices.SortFunc(drift, func(a, b driver.Drift) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Name, b.Name))
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -15,17 +16,19 @@ type ruleChange struct {
 	parents      map[string]string
 	quotas       []*quota
 	reholds      bool // whether running jobs now count against other limits
+	left         bool // a job still counts against other limits, because another transaction holds it
 }
 
 // rule changes tenants and limits.
 func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.Context, r *ruleChange) error) error {
 	defer s.pending.Forget()
-	return s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
+	var r *ruleChange
+	err := s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
 		version, err := t.changeRules(ctx)
 		if err != nil {
 			return err
 		}
-		r := &ruleChange{txn: t, DB: t.db(), version: version}
+		r = &ruleChange{txn: t, DB: t.db(), version: version}
 		if err := change(ctx, r); err != nil {
 			return err
 		}
@@ -35,6 +38,41 @@ func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.C
 		_, err = r.rehold(ctx)
 		return err
 	})
+	if err == nil && r.reholds {
+		s.reholding.Left(r.left)
+	}
+	return err
+}
+
+// reholdAll gives every running and waiting job the quotas of the current rules, and returns the
+// counts that were wrong.
+func (s *Store) reholdAll(ctx context.Context, verb string) (drift []driver.Drift, err error) {
+	var r *ruleChange
+	err = s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
+		r = &ruleChange{txn: t}
+		if _, err := t.one(ctx, []any{&r.version}, t.sql.LockRules); err != nil {
+			return err
+		}
+		if err := r.read(ctx); err != nil {
+			return err
+		}
+		drift, err = r.rehold(ctx)
+		return err
+	})
+	if err == nil {
+		s.reholding.Left(r.left)
+	}
+	return drift, err
+}
+
+// reholdLeft moves the jobs to their new quotas that another transaction held when the rules
+// changed.
+func (s *Store) reholdLeft(ctx context.Context) error {
+	if !s.reholding.Due() {
+		return nil
+	}
+	_, err := s.reholdAll(ctx, "count against changed limits")
+	return err
 }
 
 // read reads the rules before the change.

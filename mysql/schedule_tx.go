@@ -18,6 +18,8 @@ type scheduleTx struct {
 	*txn
 	bounds map[string]int // of jobs that may be pending, by tenant
 	taken  []schedule.Taken
+	heldUp []int64 // schedules that are not taken
+	brief  bool    // it waits only briefly for what other transactions hold
 }
 
 var _ schedule.Tx = (*scheduleTx)(nil)
@@ -37,18 +39,50 @@ func (s *Store) carryOut(
 	}
 	err = s.inTx(ctx, verb, func(ctx context.Context, t *txn) (err error) {
 		st := &scheduleTx{txn: t, bounds: bounds}
-		if err := take(ctx, st); err != nil {
-			return err
-		}
-		if outcome, err = schedule.CarryOut(ctx, st, decide); err != nil {
-			return err
-		}
-		return f(ctx, st)
+		return st.waitAgain(ctx, func() error {
+			if err := take(ctx, st); err != nil {
+				return st.locked(err, schedule.Outcome{})
+			}
+			if outcome, err = schedule.CarryOut(ctx, st, decide); err != nil {
+				return st.locked(err, outcome)
+			}
+			return f(ctx, st)
+		})
 	})
 	if err != nil {
 		return schedule.Outcome{}, err
 	}
 	return outcome, nil
+}
+
+// waitBriefly bounds how long the transaction waits for what other transactions hold.
+func (t *scheduleTx) waitBriefly(ctx context.Context, statement string) error {
+	t.brief = true
+	_, err := t.exec(ctx, statement)
+	return err
+}
+
+// waitAgain runs f and then lets the connection wait for locks as before, as the next call may
+// need that. If it cannot, the connection is broken or its call has timed out, and the pool gives
+// it up.
+func (t *scheduleTx) waitAgain(ctx context.Context, f func() error) error {
+	err := f()
+	if !t.brief {
+		return err
+	}
+	if _, failed := t.exec(ctx, t.sql.WaitAsUsual); err == nil {
+		err = failed
+	}
+	return err
+}
+
+// locked returns the LockedError of a transaction that has waited too long for what another one
+// holds, and other errors as they are.
+func (t *scheduleTx) locked(err error, outcome schedule.Outcome) error {
+	if !t.brief || !lockTimedOut(err) {
+		return err
+	}
+	return sqlstore.Locked(err, outcome, t.ids())
 }
 
 // take notes that schedules are locked.

@@ -162,7 +162,7 @@ type statements struct {
 	LockAllWaiting string `sql:"lock_all_waiting"`
 	HoldRunning    string `sql:"hold_running"`
 	HoldWaiting    string `sql:"hold_waiting"`
-	DropDeltas     string `sql:"drop_deltas"`
+	Holders        string `sql:"holders"`
 
 	QuotaUse     string `sql:"quota_use"`
 	LockQuotas   string `sql:"lock_quotas"`
@@ -235,6 +235,9 @@ type statements struct {
 
 	Session           string `sql:"session"`
 	ClockAtLanes      string `sql:"clock_at_lanes"`
+	WaitBriefly       string `sql:"wait_briefly"`
+	WaitNever         string `sql:"wait_never"`
+	WaitAsUsual       string `sql:"wait_as_usual"`
 	Savepoint         string `sql:"savepoint"`
 	ReturnToSavepoint string `sql:"return_to_savepoint"`
 	ReleaseSavepoint  string `sql:"release_savepoint"`

@@ -212,6 +212,9 @@ type Store struct {
 	calendarRounds sqlstore.CalendarRounds
 	bodies         sqlstore.ScheduleBodies
 	openSeen       atomic.Int64 // up to which id open runs were looked through; 0: to the last
+	heldUp         sqlstore.HeldUp
+	reholding      sqlstore.Reholding
+	crowded        atomic.Bool // the last tick took as many due schedules as it could
 }
 
 var (

@@ -12,13 +12,49 @@ import (
 
 // Tick acts upon schedules that are due, and such whose runs have ended.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
+	ctx, cancel := s.withTimeout(ctx)
+	defer cancel()
+	return s.heldUp.Tick(func(alone int64, heldUp []int64) (schedule.Ticked, error) {
+		if alone != 0 {
+			return s.tickAlone(ctx, alone, schedule.Always(decide))
+		}
+		return s.tick(ctx, limit, heldUp, schedule.Always(decide))
+	})
+}
+
+// tickAlone acts upon a schedule that was held up. Unless another process acts upon it, it is
+// taken whether it is still due or not.
+func (s *Store) tickAlone(ctx context.Context, id int64, decide schedule.Decision) (schedule.Ticked, error) {
+	outcome, err := s.carryOut(ctx, "tick",
+		func(ctx context.Context, t *scheduleTx) error {
+			if err := t.waitBriefly(ctx, t.sql.WaitNever); err != nil {
+				return err
+			}
+			locked, err := t.lockSchedules(ctx, &t.bodies, []int64{id}, skipLocked)
+			if err == nil && len(locked) == 0 {
+				err = &sqlstore.LockedError{Cause: "another process acts upon the schedule"}
+			}
+			t.take(locked, true)
+			return err
+		},
+		decide,
+		func(context.Context, *scheduleTx) error { return nil })
+	return schedule.Ticked{Schedules: outcome.Schedules, Runs: len(outcome.Fires)}, err
+}
+
+// tick acts upon schedules that are not held up.
+func (s *Store) tick(ctx context.Context, limit int, heldUp []int64, decide schedule.Decision) (schedule.Ticked, error) {
 	left, next := false, time.Duration(0)
 	outcome, err := s.carryOut(ctx, "tick",
 		func(ctx context.Context, t *scheduleTx) (err error) {
+			t.heldUp = heldUp
+			if err := t.waitBriefly(ctx, t.sql.WaitBriefly); err != nil {
+				return err
+			}
 			left, err = t.takeDue(ctx, limit)
 			return err
 		},
-		schedule.Always(decide),
+		decide,
 		func(ctx context.Context, t *scheduleTx) (err error) {
 			if next = 0; !left {
 				next, err = t.next(ctx)
@@ -49,17 +85,23 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 
 // takeDue takes schedules that are due, and as many as may be taken beside them of those
 // whose runs have ended or whose calendar has changed. It reports whether some of these
-// may be left.
+// may be left. While more are due than it may take, a quarter is left to these, so that
+// schedules that catch up with what they missed do not keep them out.
 func (t *scheduleTx) takeDue(ctx context.Context, limit int) (left bool, err error) {
 	now, err := t.clock(ctx)
 	if err != nil {
 		return false, err
 	}
+	most := max(0, limit)
+	if t.crowded.Load() {
+		most -= most / 4
+	}
 	var due []schedule.Record
-	if err := t.each(ctx, collectSchedules(&t.bodies, &due), t.sql.LockDueSchedules, now, max(0, limit)); err != nil {
+	if err := t.each(ctx, collectSchedules(&t.bodies, &due), fill(t.sql.LockDueSchedules, "named", t.butHeldUp("id")), now, most); err != nil {
 		return false, err
 	}
 	t.take(due, true)
+	t.crowded.Store(len(due) == most)
 	ended, err := t.takeEnded(ctx, limit-len(t.taken))
 	if err != nil {
 		return false, err
@@ -114,7 +156,7 @@ func (t *scheduleTx) takeOutdated(ctx context.Context, limit int) (more bool, er
 	if err := t.outdated(ctx, look, limit+len(t.taken)+1); err != nil {
 		return false, err
 	}
-	found := slices.DeleteFunc(slices.Clone(t.calendarRounds.End(look)), t.has)
+	found := slices.DeleteFunc(slices.Clone(t.calendarRounds.End(look)), func(id int64) bool { return t.has(id) || slices.Contains(t.heldUp, id) })
 	if more = len(found) > limit; more {
 		found = found[:limit]
 	}
@@ -129,20 +171,28 @@ func (t *scheduleTx) has(id int64) bool {
 	return slices.ContainsFunc(t.taken, func(taken schedule.Taken) bool { return taken.ID == id })
 }
 
-// butLocked is the condition that a schedule is none of those that are locked.
+// butLocked is the condition that a schedule is none of those that are locked or held up.
 func (t *scheduleTx) butLocked() string {
 	if len(t.taken) == 0 {
-		return ""
+		return t.butHeldUp("o.schedule")
 	}
-	return "and o.schedule not in (" + idList(t.ids()) + ")"
+	return "and o.schedule not in (" + idList(t.ids()) + ") " + t.butHeldUp("o.schedule")
 }
 
-// next is how long it is until the next schedule is due.
+// butHeldUp is the condition that a schedule is none of those that are held up.
+func (t *scheduleTx) butHeldUp(column string) string {
+	if len(t.heldUp) == 0 {
+		return ""
+	}
+	return "and " + column + " not in (" + idList(t.heldUp) + ")"
+}
+
+// next is how long it is until the next schedule is due that is not held up.
 func (t *scheduleTx) next(ctx context.Context) (time.Duration, error) {
-	var next sql.NullInt64
-	if _, err := t.one(ctx, []any{&next}, t.sql.NextFire); err != nil || !next.Valid {
+	var next int64
+	if found, err := t.one(ctx, []any{&next}, fill(t.sql.NextFire, "named", t.butHeldUp("id"))); err != nil || !found {
 		return -1, err
 	}
 	now, err := t.clock(ctx)
-	return until(next.Int64, now), err
+	return until(next, now), err
 }

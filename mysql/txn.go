@@ -97,6 +97,12 @@ func transient(err error) bool {
 	return false
 }
 
+// lockTimedOut reports whether a statement has waited for a lock for as long as it may.
+func lockTimedOut(err error) bool {
+	var answer *mysql.MySQLError
+	return errors.As(err, &answer) && answer.Number == errLockWaitTimeout
+}
+
 // clock reads the database's clock now, that is after the locks taken so far. A
 // caller's session may be in any time zone and see an old snapshot, so clock uses
 // another connection there.

@@ -11,14 +11,14 @@ import (
 )
 
 // rehold gives every running and waiting job the quotas of the current rules, and
-// counts the quotas again. It returns the counts that were wrong.
+// counts the quotas again. It returns the counts that were wrong. A job that another
+// transaction holds, maybe that of a caller, keeps the quotas that it has: all claims wait
+// meanwhile.
 //
-// The result is exact: the lock of the rules keeps claims out, and a transaction that
-// settles a job has locked the job's row. Locking all rows waits for such transactions,
-// and a later read sees what they gave back.
+// The result is exact: the lock of the rules keeps claims out, and the statement that counts
+// sees of each job that it holds slots or that it has given the same slots back.
 func (r *ruleChange) rehold(ctx context.Context) ([]driver.Drift, error) {
 	rules := sqlstore.NewRules(r.version, nil, r.parents, sqlstore.PlainQuotas(r.quotas))
-	found := map[int32]int{}
 	for _, place := range []struct{ lock, hold string }{
 		{r.sql.LockAllRunning, r.sql.HoldRunning},
 		{r.sql.LockAllWaiting, r.sql.HoldWaiting},
@@ -27,11 +27,11 @@ func (r *ruleChange) rehold(ctx context.Context) ([]driver.Drift, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.move(ctx, rules, holders, place.hold, found); err != nil {
+		if err := r.move(ctx, rules, holders, place.hold); err != nil {
 			return nil, err
 		}
 	}
-	return r.recount(ctx, found)
+	return r.recount(ctx, rules)
 }
 
 // holder is a lane, and the set of quotas that jobs of it count against.
@@ -50,22 +50,10 @@ func (r *ruleChange) lockHolders(ctx context.Context, statement string) (map[hol
 	return holders, err
 }
 
-// move gives the jobs of a place the sets of the current rules, and counts them per
-// quota.
-func (r *ruleChange) move(ctx context.Context, rules *sqlstore.Rules, holders map[holder][]int64, hold string, found map[int32]int) error {
+// move gives the jobs of a place the sets of the current rules.
+func (r *ruleChange) move(ctx context.Context, rules *sqlstore.Rules, holders map[holder][]int64, hold string) error {
 	groups := slices.Collect(maps.Keys(holders))
-	lists := make([][]int32, len(groups))
-	for i, h := range groups {
-		lane, err := r.laneKey(ctx, h.lane)
-		if err != nil {
-			return err
-		}
-		lists[i] = rules.Of(lane)
-		for _, q := range lists[i] {
-			found[q] += len(holders[h])
-		}
-	}
-	sets, err := r.setsOf(ctx, lists)
+	sets, err := r.setsByRule(ctx, rules, groups)
 	if err != nil {
 		return err
 	}
@@ -81,9 +69,80 @@ func (r *ruleChange) move(ctx context.Context, rules *sqlstore.Rules, holders ma
 	return nil
 }
 
-// recount sets the use of all quotas to what was found. It reads their rows again:
-// those that were read before the jobs were locked are outdated.
-func (r *ruleChange) recount(ctx context.Context, found map[int32]int) ([]driver.Drift, error) {
+// setsByRule returns the sets that jobs count against by the rules.
+func (r *ruleChange) setsByRule(ctx context.Context, rules *sqlstore.Rules, groups []holder) ([]int32, error) {
+	lists := make([][]int32, len(groups))
+	for i, h := range groups {
+		lane, err := r.laneKey(ctx, h.lane)
+		if err != nil {
+			return nil, err
+		}
+		lists[i] = rules.Of(lane)
+	}
+	return r.setsOf(ctx, lists)
+}
+
+// census is what jobs hold and have given back, as of one moment.
+type census struct {
+	jobs   map[holder]int
+	freed  map[int32]int // by quota
+	deltas []int64       // ids of the rows that say so
+}
+
+// census counts the jobs that hold slots.
+func (r *ruleChange) census(ctx context.Context) (census, error) {
+	c := census{jobs: map[holder]int{}, freed: map[int32]int{}}
+	err := r.each(ctx, func(row *sql.Rows) error {
+		var delta int64
+		var h holder
+		var n int
+		if err := row.Scan(&delta, &h.lane, &h.set, &n); err != nil {
+			return err
+		}
+		if delta == 0 {
+			c.jobs[h] += n
+			return nil
+		}
+		quota := h.lane // the column of the lane has the quota here
+		c.freed[quota] += n
+		c.deltas = append(c.deltas, delta)
+		return nil
+	}, r.sql.Holders)
+	return c, err
+}
+
+// recount sets the use of all quotas to what jobs hold, and notes whether some hold another set
+// than the rules say.
+func (r *ruleChange) recount(ctx context.Context, rules *sqlstore.Rules) ([]driver.Drift, error) {
+	seen, err := r.census(ctx)
+	if err != nil {
+		return nil, err
+	}
+	groups := slices.Collect(maps.Keys(seen.jobs))
+	sets, err := r.setsByRule(ctx, rules, groups)
+	if err != nil {
+		return nil, err
+	}
+	found := map[int32]int{}
+	for i, h := range groups {
+		r.left = r.left || sets[i] != h.set
+		if h.set == noSet {
+			continue
+		}
+		members, err := r.membersOf(ctx, h.set)
+		if err != nil {
+			return nil, err
+		}
+		for _, quota := range members {
+			found[quota] += seen.jobs[h]
+		}
+	}
+	return r.keepCounts(ctx, found, &seen)
+}
+
+// keepCounts writes the use of quotas that differ from what was found, without the slots given
+// back that the census has seen. Others may have come since.
+func (r *ruleChange) keepCounts(ctx context.Context, found map[int32]int, seen *census) ([]driver.Drift, error) {
 	quotas, err := readQuotas(ctx, r.tx, r.sql.Quotas)
 	if err != nil {
 		return nil, err
@@ -92,15 +151,17 @@ func (r *ruleChange) recount(ctx context.Context, found map[int32]int) ([]driver
 	kept := tuples{json: true}
 	changed := 0
 	for _, q := range quotas {
-		if n := found[q.ID]; q.running != n || q.freed != 0 {
+		used, n := q.running+q.freed, found[q.ID]
+		if used != n {
 			kept.add().ints(int64(q.ID), int64(n)).float(q.tokens).int(q.refilledAt).end()
 			changed++
-			if q.running != n {
-				drift = append(drift, driver.Drift{Scope: q.Rule.Scope, Name: q.Rule.Name, Counted: q.running, Found: n})
-			}
+		}
+		if counted := used - seen.freed[q.ID]; counted != n {
+			drift = append(drift, driver.Drift{Scope: q.Rule.Scope, Name: q.Rule.Name, Counted: counted, Found: n})
 		}
 	}
-	if _, err := r.exec(ctx, r.sql.DropDeltas); err != nil {
+	forgotten, err := r.execIDs(ctx, r.sql.ForgetDeltas, seen.deltas)
+	if err := checkHits(len(seen.deltas), forgotten, err); err != nil {
 		return nil, err
 	}
 	hit, err := r.execRows(ctx, r.sql.KeepQuotas, &kept)

@@ -37,6 +37,9 @@ func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error
 	if err := s.admitNews(ctx); err != nil {
 		return driver.Promotion{}, fmt.Errorf("promote: %w", err)
 	}
+	if err := s.reholdLeft(ctx); err != nil {
+		return driver.Promotion{}, fmt.Errorf("promote: %w", err)
+	}
 	return promotion, nil
 }
 

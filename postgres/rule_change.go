@@ -14,6 +14,7 @@ type ruleChange struct {
 	in      runner
 	version int64 // the new one
 	touched []scopeName
+	left    bool // a job still counts against other quotas, because another transaction holds it
 }
 
 // scopeName names jobs that may count against other quotas than before.
@@ -38,8 +39,9 @@ func (s scopeName) covers(lane sqlstore.Lane) bool {
 // rules may allow more. It may run f more than once.
 func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *ruleChange) error) error {
 	defer s.pending.Forget()
+	var c *ruleChange
 	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
-		c := &ruleChange{Store: s, in: r, pipeline: &pipeline{send: r.run}}
+		c = &ruleChange{Store: s, in: r, pipeline: &pipeline{send: r.run}}
 		err := r.run(ctx,
 			call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
 			call{sql: s.sql.ChangeRules, args: []any{sqlstore.VersionStep()}, each: func(row sqlstore.Scanner) error { return row.Scan(&c.version) }})
@@ -55,6 +57,7 @@ func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *
 		return err
 	})
 	if err == nil {
+		s.reholding.Left(c.left)
 		s.notifier.everything()
 	}
 	return err

@@ -21,6 +21,7 @@ type scheduleTx struct {
 	ids    []int64         // of the schedules that were taken
 	wanted map[int64]bool  // those that are due or were asked for
 	living bool            // they have to exist
+	brief  bool            // it waits only briefly for what other transactions hold
 	seen   map[int64]int64 // schedule → version of the calendar that it was computed with, as stored
 	spare  []int64         // ids for jobs
 	writes []call          // that were not sent yet
@@ -56,12 +57,12 @@ func (s *Store) carryOut(ctx context.Context, take func(ctx context.Context, t *
 		return s.inRoundTrips(ctx, func(ctx context.Context, trips *roundTrips) error {
 			t = &scheduleTx{Store: s, trips: trips, bounds: bounds, begun: time.Now(), wanted: map[int64]bool{}, seen: map[int64]int64{}}
 			if err := take(ctx, t); err != nil {
-				return err
+				return t.locked(err, schedule.Outcome{})
 			}
 			if outcome, err = schedule.CarryOut(ctx, t, decide); err != nil {
-				return err
+				return t.locked(err, outcome)
 			}
-			return trips.last(ctx, append(t.writes, more...)...)
+			return t.locked(trips.last(ctx, append(t.writes, more...)...), outcome)
 		})
 	})
 	if err != nil {
@@ -71,9 +72,22 @@ func (s *Store) carryOut(ctx context.Context, take func(ctx context.Context, t *
 	return outcome, nil
 }
 
+// locked returns the LockedError of a transaction that has waited too long for what another one
+// holds, and other errors as they are.
+func (t *scheduleTx) locked(err error, outcome schedule.Outcome) error {
+	if !t.brief || !lockTimedOut(err) {
+		return err
+	}
+	return sqlstore.Locked(err, outcome, t.ids)
+}
+
 // begin begins the transaction with calls that take schedules.
 func (t *scheduleTx) begin(ctx context.Context, calls ...call) error {
-	return t.trips.first(ctx, append([]call{{sql: t.pin() + t.sql.Dwell}}, calls...)...)
+	dwell := t.sql.Dwell
+	if t.brief {
+		dwell = t.sql.DwellBriefly
+	}
+	return t.trips.first(ctx, append([]call{{sql: t.pin() + dwell}}, calls...)...)
 }
 
 // take notes that a schedule is locked.

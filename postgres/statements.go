@@ -145,6 +145,7 @@ type statements struct {
 	UsedLanes     string `sql:"used_lanes"`
 	ReholdRunning string `sql:"rehold_running"`
 	ReholdWaiting string `sql:"rehold_waiting"`
+	ReholdLeft    string `sql:"rehold_left"`
 	Recount       string `sql:"recount"`
 
 	LockWaiting  string `sql:"lock_waiting"`
@@ -209,6 +210,7 @@ type statements struct {
 	TakenInstants    string `sql:"taken_instants"`
 
 	Dwell           string `sql:"dwell"`
+	DwellBriefly    string `sql:"dwell_briefly"`
 	TryBatch        string `sql:"try_batch"`
 	BatchExists     string `sql:"batch_exists"`
 	KeepBatch       string `sql:"keep_batch"`

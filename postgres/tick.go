@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,24 +21,49 @@ const (
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	ticked, err := s.tick(ctx, max(0, limit), schedule.Always(decide))
+	ticked, err := s.heldUp.Tick(func(alone int64, heldUp []int64) (schedule.Ticked, error) {
+		if alone != 0 {
+			return s.tickAlone(ctx, alone, schedule.Always(decide))
+		}
+		return s.tick(ctx, max(0, limit), heldUp, schedule.Always(decide))
+	})
 	if err != nil {
 		return schedule.Ticked{}, fmt.Errorf("tick: %w", err)
 	}
 	return ticked, nil
 }
 
-func (s *Store) tick(ctx context.Context, limit int, decide schedule.Decision) (schedule.Ticked, error) {
+// tickAlone acts upon a schedule that was held up. Unless another process acts upon it, it is
+// taken whether it is still due or not.
+func (s *Store) tickAlone(ctx context.Context, id int64, decide schedule.Decision) (schedule.Ticked, error) {
+	outcome, err := s.carryOut(ctx, func(ctx context.Context, t *scheduleTx) error {
+		t.brief = true
+		var locked []int64
+		if err := t.begin(ctx, idsCall(&locked, t.sql.LockSchedules, []int64{id})); err != nil {
+			return err
+		}
+		if len(locked) == 0 {
+			return &sqlstore.LockedError{Cause: "another process acts upon the schedule"}
+		}
+		t.take(id, true)
+		return nil
+	}, decide)
+	return schedule.Ticked{Schedules: outcome.Schedules, Runs: len(outcome.Fires)}, err
+}
+
+// tick acts upon schedules that are not held up.
+func (s *Store) tick(ctx context.Context, limit int, heldUp []int64, decide schedule.Decision) (schedule.Ticked, error) {
 	// Nearly always there is nothing to do, and then this is all.
-	others, next, err := s.lookAround(ctx, limit)
+	others, next, err := s.lookAround(ctx, limit, heldUp)
 	if err != nil || next != 0 && len(others) == 0 {
 		return schedule.Ticked{Next: next}, err
 	}
 	left := false
 	outcome, err := s.carryOut(ctx, func(ctx context.Context, t *scheduleTx) (err error) {
-		left, err = t.takeDue(ctx, limit, others)
+		t.brief = true
+		left, err = t.takeDue(ctx, limit, others, heldUp)
 		return err
-	}, decide, s.nextFireCall(&next))
+	}, decide, s.nextFireCall(&next, heldUp))
 	if left {
 		next = 0
 	}
@@ -46,10 +72,11 @@ func (s *Store) tick(ctx context.Context, limit int, decide schedule.Decision) (
 
 // takeDue takes schedules that are due, and as many as may be taken beside them of
 // those whose runs have ended or whose calendar has changed. It reports whether
-// some of these are left.
-func (t *scheduleTx) takeDue(ctx context.Context, limit int, found []int64) (left bool, err error) {
+// some of these are left. A quarter of what may be taken is left to these, so that schedules that
+// catch up with what they missed do not keep them out.
+func (t *scheduleTx) takeDue(ctx context.Context, limit int, found, heldUp []int64) (left bool, err error) {
 	var due, others []int64
-	calls := []call{idsCall(&due, t.sql.LockDueSchedules, limit)}
+	calls := []call{idsCall(&due, t.sql.LockDueSchedules, limit-min(len(found), limit/4), heldUp)}
 	if len(found) > 0 {
 		calls = append(calls, idsCall(&others, t.sql.LockSchedules, found))
 	}
@@ -102,10 +129,10 @@ type rounds struct {
 
 // lookAround looks for schedules with runs that have ended or whose calendar has
 // changed, and tells how long it is until the next is due. It finds one more than
-// may be taken, if there is one.
-func (s *Store) lookAround(ctx context.Context, limit int) (others []int64, next time.Duration, err error) {
+// may be taken, if there is one, and none that is held up.
+func (s *Store) lookAround(ctx context.Context, limit int, heldUp []int64) (others []int64, next time.Duration, err error) {
 	calendars := s.calendars.Begin()
-	calls := []call{s.nextFireCall(&next), s.outdatedCall(calendars, limit+1)}
+	calls := []call{s.nextFireCall(&next, heldUp), s.outdatedCall(calendars, limit+1)}
 	look := s.rounds.begin(limit)
 	if look != nil {
 		calls = append(calls, look.call(s))
@@ -116,7 +143,8 @@ func (s *Store) lookAround(ctx context.Context, limit int) (others []int64, next
 	if look != nil {
 		others = s.rounds.end(look)
 	}
-	return append(others, s.calendars.End(calendars)...), next, nil
+	others = append(others, s.calendars.End(calendars)...)
+	return slices.DeleteFunc(others, func(id int64) bool { return slices.Contains(heldUp, id) }), next, nil
 }
 
 // outdatedCall finds schedules that were computed with another version of their
@@ -201,9 +229,9 @@ func (r *rounds) reset() {
 	r.schedule, r.job, r.rest = 0, 0, time.Time{}
 }
 
-// nextFireCall reads how long it is until the next schedule is due.
-func (s *Store) nextFireCall(next *time.Duration) call {
-	return call{sql: s.sql.NextFire, restart: func() { *next = -1 }, each: func(row sqlstore.Scanner) error {
+// nextFireCall reads how long it is until the next schedule is due that is not held up.
+func (s *Store) nextFireCall(next *time.Duration, heldUp []int64) call {
+	return call{sql: s.sql.NextFire, args: []any{heldUp}, restart: func() { *next = -1 }, each: func(row sqlstore.Scanner) error {
 		var wait int64
 		err := row.Scan(&wait)
 		*next = time.Duration(min(wait, math.MaxInt64/1000)) * time.Microsecond

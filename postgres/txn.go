@@ -189,9 +189,17 @@ func (s *Store) withTimeout(ctx context.Context) (context.Context, context.Cance
 // transient reports whether the server rolled a transaction back because other
 // transactions were in the way. Another try may succeed.
 func transient(err error) bool {
-	const serializationFailure, deadlock, lockNotAvailable = "40001", "40P01", "55P03"
+	const serializationFailure, deadlock = "40001", "40P01"
 	var refusal *pgconn.PgError
 	return errors.As(err, &refusal) && slices.Contains([]string{serializationFailure, deadlock, lockNotAvailable}, refusal.Code)
+}
+
+const lockNotAvailable = "55P03"
+
+// lockTimedOut reports whether a transaction has waited for a lock for as long as it may.
+func lockTimedOut(err error) bool {
+	var refusal *pgconn.PgError
+	return errors.As(err, &refusal) && refusal.Code == lockNotAvailable
 }
 
 // badInput reports whether the server refused a value, such as malformed JSON.

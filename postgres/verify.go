@@ -11,15 +11,7 @@ import (
 
 // Verify counts the jobs of each limit and the tasks of each open batch again.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
-	err = s.inTx(ctx, func(ctx context.Context, r runner) error {
-		c := &ruleChange{Store: s, in: r}
-		err := r.run(ctx, call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}})
-		if err == nil {
-			drift, err = c.rehold(ctx)
-		}
-		return err
-	})
-	if err != nil {
+	if drift, err = s.reholdAll(ctx); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	batches, err := sqlstore.VerifyBatches(ctx, s)
@@ -27,6 +19,34 @@ func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 		return nil, fmt.Errorf("verify batches: %w", err)
 	}
 	return append(drift, batches...), nil
+}
+
+// reholdAll gives every running or waiting job the quotas of the current rules, and returns the
+// quotas whose count was wrong.
+func (s *Store) reholdAll(ctx context.Context) (drift []driver.Drift, err error) {
+	var c *ruleChange
+	err = s.inTx(ctx, func(ctx context.Context, r runner) error {
+		c = &ruleChange{Store: s, in: r}
+		err := r.run(ctx, call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}})
+		if err == nil {
+			drift, err = c.rehold(ctx)
+		}
+		return err
+	})
+	if err == nil {
+		s.reholding.Left(c.left)
+	}
+	return drift, err
+}
+
+// reholdLeft moves the jobs to their new quotas that another transaction held when the rules
+// changed.
+func (s *Store) reholdLeft(ctx context.Context) error {
+	if !s.reholding.Due() {
+		return nil
+	}
+	_, err := s.reholdAll(ctx)
+	return err
 }
 
 // reholdTouched moves the running and waiting jobs of the touched scopes to their new
@@ -58,15 +78,16 @@ func (c *ruleChange) usedLanes(lanes *[]sqlstore.Lane) call {
 }
 
 // rehold gives every running or waiting job the quotas of the current rules, and counts
-// the quotas again. It returns the quotas whose count was wrong.
+// the quotas again. It returns the quotas whose count was wrong. A job that another transaction
+// holds, maybe that of a caller, keeps the quotas that it has: all claims wait meanwhile.
 //
-// The result is exact because nothing moves: claims are locked out, and a transaction
-// that moved one of these jobs out had to commit, with the slots it gave back, before
-// its row could be locked.
+// The result is exact: claims are locked out, and the statement that counts sees of each
+// job that it holds slots or that it has given the same slots back.
 func (c *ruleChange) rehold(ctx context.Context) (drift []driver.Drift, err error) {
 	var lanes []sqlstore.Lane
 	reader := ruleReader{}
-	calls := []call{{sql: c.sql.Rehold}, {sql: c.sql.HoldRunning}, {sql: c.sql.HoldWaiting}, c.usedLanes(&lanes)}
+	var running, waiting []int64
+	calls := []call{{sql: c.sql.Rehold}, idsCall(&running, c.sql.HoldRunning), idsCall(&waiting, c.sql.HoldWaiting), c.usedLanes(&lanes)}
 	if err := c.in.run(ctx, append(calls, reader.calls(&c.sql)...)...); err != nil {
 		return nil, err
 	}
@@ -75,10 +96,10 @@ func (c *ruleChange) rehold(ctx context.Context) (drift []driver.Drift, err erro
 	for i, lane := range lanes {
 		ids[i], names[i] = lane.ID, now.hold(lane).nameOrNull()
 	}
-	held := []any{ids, names}
 	err = c.in.run(ctx,
-		call{sql: c.sql.ReholdRunning, args: held},
-		call{sql: c.sql.ReholdWaiting, args: held},
+		call{sql: c.sql.ReholdRunning, args: []any{ids, names, running}},
+		call{sql: c.sql.ReholdWaiting, args: []any{ids, names, waiting}},
+		call{sql: c.sql.ReholdLeft, args: []any{ids, names}, each: hits(&c.left)},
 		call{sql: c.sql.Recount, each: func(row sqlstore.Scanner) error {
 			var d driver.Drift
 			err := row.Scan(&d.Scope, &d.Name, &d.Counted, &d.Found)

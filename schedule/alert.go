@@ -34,12 +34,16 @@ const (
 	AlertMissed   AlertEvent = "missed"   // instants passed while no node acted upon them
 )
 
-// Standing is what a schedule with an Alert remembers of its runs.
+// Standing is what a schedule remembers from one plan to the next: of its runs, if it has an
+// Alert, and of instants that a plan had no room for.
 type Standing struct {
 	Failures int       // runs in a row that failed
 	Told     bool      // whether these were reported
 	FailedAt time.Time // when a failure was last reported
 	MissedAt time.Time // when missed instants were last reported
+	// Chosen is the last of the instants that a plan chose to run and had no room for. The next
+	// plans run them, whatever the catch-up policy says of instants that old.
+	Chosen time.Time
 }
 
 // Bounds of alerts, and their defaults.

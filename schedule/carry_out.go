@@ -17,15 +17,25 @@ func Always(decide func(Schedule, View) Plan) Decision {
 	return func(s Schedule, v View) (Plan, error) { return decide(s, v), nil }
 }
 
+// RunsAtOnce is how many runs, skips included, one transaction makes by the clock and to catch
+// up, unless it has taken more schedules than that. A schedule that missed more instants goes on
+// in the next transaction.
+const RunsAtOnce = 1000
+
 // Outcome is what CarryOut did.
 type Outcome struct {
 	Schedules int    // that were decided about
 	Fires     []Fire // runs that were made, skips too
+	// Waiting lists the schedules whose plans touch what other transactions may hold: keys, and
+	// earlier runs. The plans of all others touch only rows of their own. It is also there if
+	// CarryOut fails.
+	Waiting []Waiting
 }
 
 // CarryOut decides about the schedules that a transaction has taken and does what was
 // decided. Schedules that another node was faster with are passed over. It fails with what
-// decide returns. Nothing is written before the last decision is made.
+// decide returns. Nothing is written before the last decision is made. The schedules share the
+// room for RunsAtOnce runs, and each has room for one at least.
 func CarryOut(ctx context.Context, tx Tx, decide Decision) (Outcome, error) {
 	c := &carrying{tx: tx}
 	for _, step := range []func(context.Context) error{
@@ -38,9 +48,10 @@ func CarryOut(ctx context.Context, tx Tx, decide Decision) (Outcome, error) {
 		c.keep,
 	} {
 		if err := step(ctx); err != nil {
-			return Outcome{}, err
+			return Outcome{Waiting: c.waiting()}, err
 		}
 	}
+	c.outcome.Waiting = c.waiting()
 	return c.outcome, nil
 }
 
@@ -134,20 +145,37 @@ func (c *carrying) findLast(ctx context.Context) error {
 
 // decide asks for a plan for each schedule. What it hands out belongs to the decision.
 func (c *carrying) decide(decide Decision) (err error) {
-	for _, s := range c.subjects {
+	room := RunsAtOnce
+	for i, s := range c.subjects {
 		if s.Deleted {
 			continue
 		}
 		view := View{
 			Now: c.sight.Now, Calendar: clone(s.calendar), Active: slices.Clone(s.active), Last: clone(s.last), Skipped: s.Skipped,
-			Ended: inOrderOfEnd(s.ended), Standing: s.Standing,
+			Ended: inOrderOfEnd(s.ended), Standing: s.Standing, Room: max(1, room/(len(c.subjects)-i)),
 		}
 		if s.plan, err = decide(s.Schedule, view); err != nil {
 			return err
 		}
+		room -= len(s.plan.Fires)
 		c.outcome.Schedules++
 	}
 	return nil
+}
+
+// waiting returns the schedules whose plans touch what other transactions may hold.
+func (c *carrying) waiting() []Waiting {
+	var waiting []Waiting
+	for _, s := range c.subjects {
+		w := Waiting{Schedule: s.ID, Name: s.Name, Runs: slices.Concat(s.plan.Cancel, s.plan.Admit)}
+		if slices.ContainsFunc(s.plan.Fires, func(fire PlannedFire) bool { return fire.Skip == "" }) {
+			w.Key = s.Job.Key
+		}
+		if w.Key != "" || len(w.Runs)+len(s.ended) > 0 {
+			waiting = append(waiting, w)
+		}
+	}
+	return waiting
 }
 
 func clone[T any](p *T) *T {

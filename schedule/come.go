@@ -14,22 +14,88 @@ type span struct {
 	from, before time.Time
 }
 
-// comeBy returns which instants, from the first on, are there by now: those that are
-// at most grace late, and those that were missed before. next is the first that
-// is left.
-func comeBy(t *Timing, first, now time.Time, grace time.Duration) (missed span, come []time.Time, next time.Time) {
+// arrivals are the instants that have come and that a schedule was not decided about.
+type arrivals struct {
+	missed span        // those that were missed, caught up or not
+	late   []time.Time // those that are to be run though they are late
+	come   []time.Time // those that are on time
+	next   time.Time   // the first behind all of them; zero if there is none
+	chosen time.Time   // up to here a later plan runs what this one has no room for; zero: nothing is left
+}
+
+// arrivals returns the instants that have come by now. Instants that are up to grace late are
+// on time.
+func (s *Schedule) arrivals(t *Timing, v View, grace time.Duration) arrivals {
+	now := v.Now.Add(-t.Offset())
+	first := s.Due
+	if s.waits() {
+		first = t.Next(s.FireAt)
+	}
+	var has arrivals
+	if s.goesOn(t, v) {
+		has = goOn(t, first, v.Standing.Chosen, now.Add(-grace))
+		if first = has.next; !first.IsZero() && !first.After(has.chosen) {
+			return has
+		}
+		has.chosen = time.Time{}
+	}
+	return s.come(t, has, first, v.Now, grace)
+}
+
+// come adds the instants that no plan has chosen yet, from the first on.
+func (s *Schedule) come(t *Timing, has arrivals, first, moment time.Time, grace time.Duration) arrivals {
+	now := moment.Add(-t.Offset())
+	has.next = first
 	if first.IsZero() || first.After(now) {
-		return span{}, nil, first
+		return has
 	}
-	due, cutoff := first, now.Add(-grace)
-	if due.Before(cutoff) {
-		missed = span{from: first, before: cutoff}
-		due = t.Next(cutoff.Add(-time.Microsecond))
+	if cutoff := now.Add(-grace); first.Before(cutoff) {
+		has.missed = span{from: first, before: cutoff}
+		has.next = t.Next(cutoff.Add(-time.Microsecond))
 	}
-	for ; !due.IsZero() && !due.After(now) && len(come) < most; due = t.Next(due) {
-		come = append(come, due)
+	var come []time.Time
+	come, has.next = instantsUpTo(t, has.next, now)
+	has.late, has.come = append(has.late, caughtUp(s, t, has.missed, moment)...), append(has.come, come...)
+	if !has.next.IsZero() && !has.next.After(now) {
+		has.chosen = now // they are on time, however long it takes to act upon them
 	}
-	return missed, come, due
+	return has
+}
+
+// goesOn reports whether the last plan had no room for all instants that were to be run. It has
+// moved FireAt to its own time then. If somebody has restarted the schedule since, it has not.
+func (s *Schedule) goesOn(t *Timing, v View) bool {
+	return !s.Due.IsZero() && !s.Due.After(v.Standing.Chosen) && s.FireAt.After(s.Due.Add(t.Offset()))
+}
+
+// goOn returns the instants that an earlier plan has chosen: none of them is dropped because it
+// has become older since.
+func goOn(t *Timing, first, chosen, cutoff time.Time) arrivals {
+	all, next := instantsUpTo(t, first, chosen)
+	late := slices.IndexFunc(all, func(due time.Time) bool { return !due.Before(cutoff) })
+	if late < 0 {
+		late = len(all)
+	}
+	return arrivals{late: all[:late:late], come: all[late:], next: next, chosen: chosen}
+}
+
+// instantsUpTo returns the instants from the first on up to a moment, at most so many, and the one
+// behind them.
+func instantsUpTo(t *Timing, first, moment time.Time) (instants []time.Time, next time.Time) {
+	for next = first; !next.IsZero() && !next.After(moment) && len(instants) < most; next = t.Next(next) {
+		instants = append(instants, next)
+	}
+	return instants, next
+}
+
+// cut leaves the instants to a later plan for which this one has no room.
+func (a *arrivals) cut(room int) {
+	if room <= 0 || len(a.late)+len(a.come) <= room {
+		return
+	}
+	all := slices.Concat(a.late, a.come)
+	late := min(room, len(a.late))
+	a.late, a.come, a.next, a.chosen = all[:late], all[late:room], all[room], latest(a.chosen, all[len(all)-1])
 }
 
 // caughtUp are those of the missed instants that are to be run.

@@ -43,22 +43,21 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 		return d.plan, nil
 	}
 	now := v.Now.Add(-timing.Offset()) // instants up to here have come
-	first := s.Due
-	if s.waits() {
-		first = timing.Next(s.FireAt)
-	}
-	missed, come, next := comeBy(timing, first, now, grace)
-	late := caughtUp(s, timing, missed, v.Now)
-	d.alertMissed(timing, missed, len(late))
-	for _, due := range late {
+	has := s.arrivals(timing, v, grace)
+	d.alertMissed(timing, has.missed, len(has.late))
+	has.cut(v.Room)
+	for _, due := range has.late {
 		d.fire(due, TriggerCatchUp)
 	}
-	for _, due := range come {
+	for _, due := range has.come {
 		d.fire(due, TriggerCron)
 	}
-	d.plan.Cursor = timing.Cursor(next)
-	if next.IsZero() && !s.FireAt.IsZero() {
+	d.plan.Cursor, d.plan.Standing.Chosen = timing.Cursor(has.next), has.chosen
+	switch {
+	case has.next.IsZero() && !s.FireAt.IsZero():
 		d.plan.Cursor = timing.after(now)
+	case !has.chosen.IsZero():
+		d.plan.Cursor.FireAt = v.Now // it goes on behind all that are due by now
 	}
 	return d.plan, nil
 }
@@ -112,9 +111,10 @@ func (d *decision) full() bool {
 	return d.schedule.MaxConcurrency > 0 && d.running >= d.schedule.MaxConcurrency
 }
 
-// admit lets queued runs go as long as there is room, in their order.
+// admit lets queued runs go as long as there is room, in their order. Those that the
+// plan has no room for go when the next run ends or the next instant comes.
 func (d *decision) admit() {
-	for len(d.queued) > 0 && !d.full() {
+	for len(d.queued) > 0 && !d.full() && (d.view.Room == 0 || len(d.plan.Admit) < d.view.Room) {
 		d.plan.Admit = append(d.plan.Admit, d.queued[0].Job)
 		d.queued = d.queued[1:]
 		d.running++

@@ -13,7 +13,7 @@ const mostCounted = 1000
 func (d *decision) alertEnded() {
 	a, st := d.schedule.Alert, &d.plan.Standing
 	if a == nil {
-		*st = Standing{}
+		*st = Standing{Chosen: st.Chosen}
 		return
 	}
 	for _, run := range d.view.Ended {

@@ -153,6 +153,9 @@ type View struct {
 	Skipped  bool      // whether one was skipped since then
 	Ended    []Fire    // runs whose end no earlier View had, in the order of their ends
 	Standing Standing  // what the last plan said
+	// Room is how many new runs, skips included, and how many admitted ones the plan has room
+	// for. Instants that exceed it stay due. Zero is unlimited.
+	Room int
 }
 
 // Plan is what is to be done with a schedule.

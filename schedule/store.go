@@ -46,7 +46,14 @@ type Store interface {
 	// counts as failed. The alerts of a plan are stored if and only if the rest of it is. A
 	// job that cannot be stored becomes a failed run, with the reason. The Cursor of a plan
 	// counts as computed with the calendar of the View. decide must not use the store, and
-	// may be called again for a schedule if the transaction has to be repeated.
+	// may be called again for a schedule if the transaction has to be repeated. A plan that
+	// keeps to the Room of its View keeps the transaction short; the schedules share the room
+	// for RunsAtOnce runs.
+	//
+	// Tick waits only briefly for a key, or for a run that a plan cancels or admits, which
+	// another transaction holds. Then it leaves that schedule as it is, carries out the others,
+	// and tries the schedule again later, alone: the transaction of a caller may stay open for
+	// long. The answer names the schedule.
 	//
 	// Tick returns how long it is until the next schedule is due.
 	Tick(ctx context.Context, limit int, decide func(Schedule, View) Plan) (Ticked, error)
@@ -117,4 +124,20 @@ type Ticked struct {
 	Schedules int           // that were acted upon
 	Runs      int           // that were made, skips too
 	Next      time.Duration // until the next schedule is due; zero if some are left, negative if there is none
+	// Waiting lists the schedules that this tick decided about and then left as they were,
+	// because another transaction holds a key or a run that they need.
+	Waiting []Waiting
+}
+
+// Waiting is a schedule that needs a key or a run which another transaction holds: a caller's
+// that is still open, or one of a store that ends soon.
+type Waiting struct {
+	Schedule int64
+	Name     string
+	Key      string  // unique key of the run that it is to make; empty if the run has none
+	Runs     []int64 // jobs of earlier runs that it is to cancel or to let go
+	// Tries counts how often in a row the store has found that this schedule has to wait. It
+	// is zero if the store took it together with others, and does not know yet which of them
+	// has to.
+	Tries int
 }

@@ -41,7 +41,9 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 }
 
 func (t *txn) tick(limit int, found []int64, scan func(sqlstore.Scanner) (schedule.Record, error), decide schedule.Decision) (schedule.Ticked, error) {
-	due, err := t.scanSchedules(scan, t.sql.DueSchedules, t.now, limit)
+	// A quarter is left to those that are not due, so that schedules that catch up with what
+	// they missed do not keep them out.
+	due, err := t.scanSchedules(scan, t.sql.DueSchedules, t.now, limit-min(len(found), limit/4))
 	if err != nil {
 		return schedule.Ticked{}, err
 	}

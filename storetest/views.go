@@ -22,7 +22,7 @@ func (f *fixture) wantLast(s schedule.Schedule, want int64) schedule.View {
 
 func testViews(c *chapter) {
 	c.test("a schedule without runs has nothing to tell but the time", func(f *fixture) {
-		f.equal("the view", f.view(f.plan("s")), schedule.View{Now: f.now()})
+		f.equal("the view", f.view(f.plan("s")), schedule.View{Now: f.now(), Room: schedule.RunsAtOnce})
 	})
 	c.test("Active is what has not ended, queued ones too, oldest first", func(f *fixture) {
 		s, other := f.plan("s"), f.plan("other")

@@ -37,12 +37,13 @@ func (a *scheduleAlert) decode() *schedule.Alert {
 	return out
 }
 
-// standing is what a schedule remembers for its alerts. Times are microseconds.
+// standing is what a schedule remembers from one plan to the next. Times are microseconds.
 type standing struct {
 	Failures int   `json:"failures,omitempty"`
 	Told     bool  `json:"told,omitempty"`
 	FailedAt int64 `json:"failed_at,omitempty"`
 	MissedAt int64 `json:"missed_at,omitempty"`
+	Chosen   int64 `json:"chosen,omitempty"`
 }
 
 // EncodeStanding is what is remembered, as JSON; empty if that is nothing.
@@ -50,7 +51,7 @@ func EncodeStanding(s schedule.Standing) string {
 	if s == (schedule.Standing{}) {
 		return ""
 	}
-	text, err := json.Marshal(standing{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt)})
+	text, err := json.Marshal(standing{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt), Micros(s.Chosen)})
 	if err != nil {
 		panic(err) // numbers always encode
 	}
@@ -64,5 +65,5 @@ func decodeStanding(text []byte) schedule.Standing {
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {
 		return schedule.Standing{}
 	}
-	return schedule.Standing{Failures: s.Failures, Told: s.Told, FailedAt: Time(s.FailedAt), MissedAt: Time(s.MissedAt)}
+	return schedule.Standing{Failures: s.Failures, Told: s.Told, FailedAt: Time(s.FailedAt), MissedAt: Time(s.MissedAt), Chosen: Time(s.Chosen)}
 }

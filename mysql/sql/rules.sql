@@ -123,19 +123,19 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
 update {{quota}} set cap = ?, least = ?, rate = ?, burst = ?, per_key = ?, start_order = ?, tokens = ?, refilled_at = ? where id = ?;
 
 -- name: lock_all_running
--- Locks all running jobs, and so waits for transactions that settle some of them.
+-- Locks all running jobs that no other transaction has locked.
 -- Inputs: none.
 -- Output: id, lane, held.
--- Locks: all rows of running, in order of id.
-select id, lane, held from {{running}} force index (primary) order by id for update;
+-- Locks: rows of running, in order of id; skips locked rows.
+select id, lane, held from {{running}} force index (primary) order by id for update skip locked;
 
 -- name: lock_all_waiting
--- Locks all waiting jobs, after the running ones: a job that moved in between is found
---   here.
+-- Locks all waiting jobs that no other transaction has locked, after the running ones: a
+--   job that moved in between is found here.
 -- Inputs: none.
 -- Output: id, lane, held.
--- Locks: all rows of waiting, in order of id.
-select id, lane, held from {{waiting}} force index (primary) order by id for update;
+-- Locks: rows of waiting, in order of id; skips locked rows.
+select id, lane, held from {{waiting}} force index (primary) order by id for update skip locked;
 
 -- name: hold_running
 -- Makes running jobs, whose rows are locked, count against another set.
@@ -151,13 +151,18 @@ update {{running}} force index (primary) set held = {{set}} where {{among}} and 
 -- Locks: rows of waiting.
 update {{waiting}} force index (primary) set held = {{set}} where {{among}} and lane >= 0;
 
--- name: drop_deltas
--- Deletes all slots given back, after the remaining jobs were counted again. All rows
--- of running and waiting are locked, so no transaction gives slots back.
+-- name: holders
+-- Counts the jobs that hold slots, and lists the slots given back. It is one statement with
+-- one snapshot: a job that another transaction ends meanwhile is still seen to hold its
+-- slots, or is seen to have given them back.
 -- Inputs: none.
--- Output: none.
--- Locks: all rows of quota_delta.
-delete from {{quota_delta}};
+-- Output: 0, lane, held, number of jobs; or id of the row of quota_delta, quota, 0, n.
+-- Locks: none.
+select 0, lane, held, count(*) from {{running}} group by lane, held
+union all
+select 0, lane, held, count(*) from {{waiting}} group by lane, held
+union all
+select id, quota, 0, n from {{quota_delta}};
 
 -- name: bounds
 -- Lists the tenants whose number of pending jobs is bounded.

@@ -49,14 +49,14 @@ set s.due = v.due, s.fire_at = v.fire_at, s.next_fire = case when s.enabled = 1 
 
 -- name: lock_due_schedules
 -- Locks schedules that are due, earliest first.
--- Inputs: now, limit.
+-- Inputs: {{named}}: a further condition or nothing, now, limit.
 -- Output: the columns as schedules, alive.
 -- Locks: rows of schedule; skips what is locked.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
        last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
        coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), coalesce(alive, 0)
 from {{schedule}} force index (next_fire)
-where next_fire <= ?
+where next_fire <= ? {{named}}
 order by next_fire, id
 limit ?
 for update skip locked;
@@ -103,10 +103,10 @@ limit ?;
 
 -- name: next_fire
 -- Tells when the next schedule is due.
--- Inputs: none.
--- Output: time, null if there is none.
+-- Inputs: {{named}}: a further condition or nothing.
+-- Output: time, no row if there is none.
 -- Locks: none.
-select min(next_fire) from {{schedule}};
+select next_fire from {{schedule}} force index (next_fire) where next_fire is not null {{named}} order by next_fire, id limit 1;
 
 -- name: open_window
 -- Tells how many open runs there are behind an id, as far as they are looked at

@@ -18,6 +18,29 @@ set session
   /*M!100600 , tx_isolation = 'READ-COMMITTED', idle_transaction_timeout = {{idle}} */
   /*!80000 , transaction_isolation = 'READ-COMMITTED', wait_timeout = {{idle}} */;
 
+-- name: wait_briefly
+-- Bounds how long the statements of a transaction wait for rows that a caller's
+-- transaction may hold. wait_as_usual reverts it.
+-- Inputs: none.
+-- Output: none.
+-- Locks: none.
+set session innodb_lock_wait_timeout = 1;
+
+-- name: wait_never
+-- Does the same for a transaction that fails rather than waits. MySQL waits for a second
+-- at least.
+-- Inputs: none.
+-- Output: none.
+-- Locks: none.
+set session innodb_lock_wait_timeout = /*M!100600 0 */ /*!80000 1 */;
+
+-- name: wait_as_usual
+-- Lets a connection wait for rows as session does.
+-- Inputs: none.
+-- Output: none.
+-- Locks: none.
+set session innodb_lock_wait_timeout = 5;
+
 -- name: now
 -- Reads the database's clock.
 -- Inputs: none.

@@ -26,6 +26,13 @@ select id from {{batch}} where id = $1::bigint for key share;
 -- Locks: none.
 , set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true);
 
+-- name: dwell_briefly
+-- Does what dwell does, and bounds how long each statement waits for what a caller's
+-- transaction may hold.
+-- Output: to be ignored.
+-- Locks: none.
+, set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true), set_config('lock_timeout', '100ms', true);
+
 -- name: lock_batch
 -- Lets no other transaction act upon a batch.
 -- Inputs: $1 id.

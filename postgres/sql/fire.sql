@@ -19,11 +19,11 @@ limit $4::int;
 
 -- name: lock_due_schedules
 -- Takes schedules that are due, earliest first.
--- Inputs: $1 at most so many.
+-- Inputs: $1 at most so many, $2 ids of schedules that are left out.
 -- Output: ids.
 -- Locks: their cursors; passes over those locked by others.
 select schedule from {{cursor}}
-where enabled and fire_at <> 0 and fire_at <= (select {{now}})
+where enabled and fire_at <> 0 and fire_at <= (select {{now}}) and schedule <> all ($2::bigint[])
 order by fire_at, schedule limit $1::int for update skip locked;
 
 -- name: lock_schedules
@@ -35,9 +35,11 @@ select schedule from {{cursor}} where schedule = any ($1::bigint[]) order by sch
 
 -- name: next_fire
 -- How long it is until the next schedule is due.
+-- Inputs: $1 ids of schedules that are left out.
 -- Output: microseconds, not negative; no row if there is none.
 -- Locks: none.
-select greatest(fire_at - (select {{now}}), 0) from {{cursor}} where enabled and fire_at <> 0 order by fire_at, schedule limit 1;
+select greatest(fire_at - (select {{now}}), 0) from {{cursor}}
+where enabled and fire_at <> 0 and schedule <> all ($1::bigint[]) order by fire_at, schedule limit 1;
 
 -- name: whereabouts
 -- A part of statements that read runs: where their jobs stand.

@@ -1,22 +1,25 @@
 -- name: rehold
 -- Prepares a transaction that sets the quotas of all running and waiting jobs again. It
 -- reads whole tables, which are as small as the nodes' slots together. All claims wait
--- meanwhile, so it waits only briefly for other locks.
+-- meanwhile, so it passes over jobs that other transactions hold, and waits only briefly
+-- for other locks.
 -- Output: ignored.
 -- Locks: none.
 select set_config('lock_timeout', '1s', true), set_config('enable_hashjoin', 'on', true), set_config('max_parallel_workers_per_gather', '0', true);
 
 -- name: hold_running
--- Locks running jobs in their place, after the transactions that move them now.
--- Locks: all of running.
-select count(*) from (select from {{running}} order by id for update) r;
+-- Locks running jobs in their place.
+-- Output: ids.
+-- Locks: the rows of running; passes over those locked by others.
+select id from {{running}} order by id for update skip locked;
 
 -- name: hold_waiting
 -- Does what hold_running does for waiting jobs. It is a separate statement that comes
 -- later: jobs move from running to waiting, never back, so it sees those that
 -- hold_running has missed.
--- Locks: all of waiting.
-select count(*) from (select from {{waiting}} order by id for update) w;
+-- Output: ids.
+-- Locks: the rows of waiting; passes over those locked by others.
+select id from {{waiting}} order by id for update skip locked;
 
 -- name: used_lanes
 -- Lists the lanes of running and waiting jobs.
@@ -26,20 +29,33 @@ select id, queue, tenant, kind from {{lane}} where id = any (array(select lane f
 
 -- name: rehold_running
 -- Sets the quotas that running jobs count against.
--- Inputs, in the same order: $1 lanes, $2 held or null.
+-- Inputs, in the same order: $1 lanes, $2 held or null; $3 ids, locked by hold_running.
 -- Locks: the jobs that change.
 update {{running}} r set held = n.held
 from unnest($1::int[], $2::text[]) as n (lane, held)
-where r.lane = n.lane and r.held is distinct from n.held;
+where r.lane = n.lane and r.held is distinct from n.held and r.id = any ($3::bigint[]);
 
 -- name: rehold_waiting
 -- Does what rehold_running does for waiting jobs.
 update {{waiting}} w set held = n.held
 from unnest($1::int[], $2::text[]) as n (lane, held)
-where w.lane = n.lane and w.held is distinct from n.held;
+where w.lane = n.lane and w.held is distinct from n.held and w.id = any ($3::bigint[]);
+
+-- name: rehold_left
+-- Finds a job that counts against other quotas than the rules say, because another
+-- transaction holds it.
+-- Inputs, in the same order: $1 lanes, $2 held or null.
+-- Output: one row if there is one.
+-- Locks: none.
+select 1
+from unnest($1::int[], $2::text[]) as n (lane, held)
+join (select lane, held from {{running}} union all select lane, held from {{waiting}}) j on j.lane = n.lane and j.held is distinct from n.held
+limit 1;
 
 -- name: recount
--- Counts the jobs of every quota again, while all of them stay in their place.
+-- Counts the jobs of every quota again, each against the quotas that it holds. It is one
+-- statement with one snapshot: a job that another transaction ends meanwhile is still seen
+-- to hold its slots, or is seen to have given them back.
 -- Output: scope, name, jobs counted before, jobs found; only quotas that differ.
 -- Locks: the quotas that are written, all deltas.
 with folded as materialized (
