@@ -57,10 +57,10 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 	if len(places[len(places)-1].asked(filter)) > 0 {
 		rows = int64(size.done)
 	}
-	passing := passing{q, ask, passedOver}
+	passing := passing{q, ask, PassedOver}
 	for read := int64(0); ; {
 		if atMost == 0 {
-			passing.left = passedOver
+			passing.left = PassedOver
 		}
 		if byCreation(filter) {
 			below, found, err := passing.next(ctx, filter)

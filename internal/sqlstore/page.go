@@ -28,7 +28,7 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 	if filter.Key != "" {
 		return q.pageOfKey(ctx, ask, filter)
 	}
-	passing := passing{q, ask, passedOver}
+	passing := passing{q, ask, PassedOver}
 	if byCreation(filter) {
 		below, found, err := passing.next(ctx, filter)
 		if err != nil || !found {
