@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -88,17 +87,9 @@ func (c *Client) Cancel(ctx context.Context, id int64, reason string) error {
 }
 
 // Retry makes a failed or cancelled job ready again. It fails with ErrNotFound
-// or ErrConflict, also if the job is a task of a batch: that has counted its end.
-func (c *Client) Retry(ctx context.Context, id int64) error {
-	job, err := c.store.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	if job.Batch != 0 {
-		return fmt.Errorf("cannot retry job %d: it is a task of batch %d; retry it through the batch: %w", id, job.Batch, ErrConflict)
-	}
-	return c.store.Reopen(ctx, id)
-}
+// or ErrConflict, also if the job is a task of a batch, which has counted its end, or a
+// run of a schedule of which as many runs are active as may be.
+func (c *Client) Retry(ctx context.Context, id int64) error { return c.store.Reopen(ctx, id) }
 
 // Reschedule sets when a job that has not started becomes due. It fails with
 // ErrNotFound or ErrConflict.
@@ -138,6 +129,12 @@ func (c *Client) SetQueue(ctx context.Context, id int64, queue string) error {
 // Delete removes a job that is not running, with its history. It fails with
 // ErrNotFound or ErrConflict.
 func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.Delete(ctx, id) }
+
+// DeleteSeen is Delete for a job that was found by a query. It fails with ErrConflict if the
+// job has changed its State or its Fence since: a job that was retried meanwhile stays.
+func (c *Client) DeleteSeen(ctx context.Context, seen *Job) error {
+	return c.store.DeleteSeen(ctx, seen)
+}
 
 // PauseQueue stops jobs of a queue from starting, on all nodes, until
 // ResumeQueue. Running jobs go on.

@@ -193,7 +193,9 @@ type Operator interface {
 	Cancel(ctx context.Context, id int64, reason string) error
 	// Reopen makes a failed or cancelled job ready or parked again, with its failures and
 	// crashes forgotten, its memo, its order and its numbering of runs kept. It
-	// takes the job's key again and conflicts if another job holds it. Other states conflict.
+	// takes the job's key again and conflicts if another job holds it. So do tasks of batches,
+	// and runs of a schedule while as many others are active as its MaxConcurrency allows,
+	// unless its Concurrency lets runs be parallel. Other states conflict.
 	Reopen(ctx context.Context, id int64) error
 	// Reschedule sets when a scheduled, parked or ready job becomes due; a time
 	// that has come makes it ready, or parked if it has no place. Its StartBy moves along if it was the due time. Other
@@ -216,6 +218,10 @@ type Operator interface {
 	// not counted yet, the schedule counts how it ended, or counts it as cancelled if it
 	// never began.
 	Delete(ctx context.Context, id int64) error
+	// DeleteSeen is Delete for callers that found a job and must not remove what became of
+	// it since: it conflicts unless the job is in the same State and under the same Fence as
+	// seen. Both are compared in the transaction that removes the job.
+	DeleteSeen(ctx context.Context, seen *Job) error
 	// Pause stops jobs of a queue, a kind, or a tenant and its children from
 	// being claimed: none is claimed after Pause has returned. Pausing twice is
 	// one pause.

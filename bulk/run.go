@@ -137,7 +137,7 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 		case job.Kind == Kind:
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, fmt.Sprintf("job %d carries out a bulk; stop that bulk instead", job.ID)})
 		default:
-			step.Jobs = append(step.Jobs, Subject{job.ID, job.Tenant})
+			step.Jobs = append(step.Jobs, Subject{job.ID, job.Tenant, job.Fence})
 		}
 	}
 	return step, nil

@@ -33,7 +33,8 @@ type Store interface {
 	DeleteBulk(ctx context.Context, id int64) error
 	// StepBulk makes a step of a bulk, in one transaction, and returns the bulk as it is then.
 	// It acts upon those of the jobs that are in a state that the bulk's filter names and that
-	// the action allows, as the methods of Operator do. It adds one entry to the audit log for
+	// the action allows, as the methods of Operator do. If the bulk has a Cause, it leaves jobs
+	// that have run again since they were found: they may have failed for another cause. It adds one entry to the audit log for
 	// each: the action, in the name of those who asked for the bulk. All others of the jobs,
 	// and those that the step gives up, become misses. Next becomes the cursor of the bulk;
 	// zero ends it as completed.
@@ -83,6 +84,7 @@ const MaxStep = 1000
 type Subject struct {
 	ID     int64
 	Tenant string
+	Fence  int64 // of the run whose error was compared with the cause of the bulk
 }
 
 // Source is what a bulk asks of a database.

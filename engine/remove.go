@@ -21,7 +21,7 @@ const (
 type removesJobs interface {
 	Now(ctx context.Context) (time.Time, error)
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
-	Delete(ctx context.Context, id int64) error
+	DeleteSeen(ctx context.Context, seen *fairlead.Job) error
 }
 
 // keepRemoving removes jobs with RemoveFailed that have failed. However a job failed, the
@@ -67,7 +67,7 @@ func (r *remover) look(ctx context.Context) error {
 			if job.FinishedAt.After(due) {
 				continue
 			}
-			err := r.store.Delete(ctx, job.ID)
+			err := r.store.DeleteSeen(ctx, job) // not if it was retried meanwhile
 			switch {
 			case errors.Is(err, fairlead.ErrConflict):
 				if job.FinishedAt.Before(next) {

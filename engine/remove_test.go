@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -38,5 +39,47 @@ func TestAJobThatFailedForGoodIsRemovedIfItSaysSo(t *testing.T) {
 			w.want("it succeeded", done, fairlead.Succeeded)
 			w.enqueue(&fairlead.Job{Kind: "good", Key: "k"}) // the key went with the job
 		})
+	})
+}
+
+// retrier retries each job that a node finds to remove, before the node removes it.
+type retrier struct {
+	driver.Store
+	found int
+}
+
+func (r *retrier) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+	page, err := r.Store.FindPage(ctx, filter)
+	if filter.OnFail == fairlead.RemoveFailed {
+		for _, job := range page.Jobs {
+			if time.Since(job.FinishedAt) > fairlead.RemoveAfter {
+				r.found++
+				err = errors.Join(err, r.Reopen(ctx, job.ID))
+			}
+		}
+	}
+	return page, err
+}
+
+func TestAJobThatIsRetriedWhileItIsRemovedStays(t *testing.T) {
+	inBubble(t, func(w *world) {
+		fails := true
+		w.handle("bad", fairlead.HandlerOptions{MaxAttempts: 1}, func(context.Context, *fairlead.Job) error {
+			if fails {
+				return errors.New("no")
+			}
+			return nil
+		})
+		job := &fairlead.Job{Kind: "bad", OnFail: fairlead.RemoveFailed}
+		w.enqueue(job)
+		w.run(engine.Options{}, func() { pass(10 * time.Second) })
+		fails = false
+		store := &retrier{Store: w.store}
+		w.engineStore = store
+		w.run(engine.Options{}, func() { pass(2 * time.Minute) })
+		if store.found == 0 {
+			t.Error("no job was found to remove")
+		}
+		w.want("a job that was retried", job, fairlead.Succeeded)
 	})
 }

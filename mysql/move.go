@@ -51,6 +51,7 @@ type moves struct {
 	gates                               gateSet         // at which jobs are parked
 	slots                               map[int32]int   // jobs that give back their slots, by set of quotas
 	targets                             map[int64]int32 // lanes that jobs are moved to, by job
+	reopened                            []int64         // runs of schedules that are active from here on
 	news                                wakes
 }
 

@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -41,7 +42,7 @@ func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) err
 // act does something to a job that is locked. What refuses it comes before the first
 // change: a transaction that acts upon many jobs goes on.
 func (t *txn) act(ctx context.Context, p *placed, m *moves, deed *verdict.Deed) error {
-	if err := deed.Permit(p.id, p.state); err != nil {
+	if err := deed.PermitSeen(p.id, p.state, p.fence); err != nil {
 		return err
 	}
 	switch deed.Action {
@@ -88,6 +89,9 @@ func (t *txn) wish(ctx context.Context, p *placed, reason string) error {
 
 // reopen makes a failed or cancelled job ready or parked again.
 func (t *txn) reopen(ctx context.Context, p *placed, m *moves) error {
+	if err := t.permitReopen(ctx, p, m); err != nil {
+		return err
+	}
 	if err := t.retakeKey(ctx, p); err != nil {
 		return err
 	}
@@ -96,8 +100,41 @@ func (t *txn) reopen(ctx context.Context, p *placed, m *moves) error {
 		if _, err := t.exec(ctx, t.sql.ReopenFire, p.id); err != nil {
 			return err
 		}
+		m.reopened = append(m.reopened, p.id)
 	}
 	return t.awaitNow(ctx, p, m)
+}
+
+// permitReopen returns the ErrConflict of a task of a batch, and of a run that its schedule has
+// no room for. Runs that this transaction reopens are active, though they are moved later.
+func (t *txn) permitReopen(ctx context.Context, p *placed, m *moves) error {
+	var policy []byte
+	if _, err := t.one(ctx, []any{&policy}, t.sql.PolicyOf, p.id); err != nil {
+		return err
+	}
+	if err := sqlstore.PermitReopenOf(p.id, policy); err != nil || p.flags&sqlstore.FlagFire == 0 {
+		return err
+	}
+	var id int64
+	var name string
+	var body []byte
+	known, err := t.one(ctx, []any{&id}, t.sql.ScheduleOfRun, p.id)
+	if err == nil && known {
+		known, err = t.one(ctx, []any{&name, &body}, t.sql.LockDeclared, id)
+	}
+	if err != nil || !known {
+		return err
+	}
+	active, err := t.openFires(ctx, []int64{id})
+	if err != nil {
+		return err
+	}
+	for i := range active {
+		if slices.Contains(m.reopened, active[i].Job) {
+			active[i].State = fairlead.Ready
+		}
+	}
+	return sqlstore.PermitReopenRun(p.id, name, body, active)
 }
 
 // awaitNow lets a job wait for its turn that is meant to run now, if not before.

@@ -115,6 +115,7 @@ type statements struct {
 	LeaveReadyOne string `sql:"leave_ready_one"`
 	LeaveWaiting  string `sql:"leave_waiting"`
 	LeaveDone     string `sql:"leave_done"`
+	PolicyOf      string `sql:"policy_of"`
 	SetOrder      string `sql:"set_order"`
 	SetLane       string `sql:"set_lane"`
 	SetLaneLater  string `sql:"set_lane_later"`
@@ -203,6 +204,8 @@ type statements struct {
 	AddFires       string `sql:"add_fires"`
 	AddOpenFires   string `sql:"add_open_fires"`
 	CloseFires     string `sql:"close_fires"`
+	ScheduleOfRun  string `sql:"schedule_of_run"`
+	LockDeclared   string `sql:"lock_declared"`
 	ReopenFire     string `sql:"reopen_fire"`
 	DropFires      string `sql:"drop_fires"`
 	NoteDeleted    string `sql:"note_deleted"`

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Operate implements what sqlstore needs to do something to one job.
@@ -72,6 +73,7 @@ func (o *operation) attempt(ctx context.Context, id int64, deed *verdict.Deed) e
 func (o *operation) delete(ctx context.Context, id int64, deed *verdict.Deed) error {
 	for {
 		var was, state fairlead.State // what it was when it was taken out, and what it is if it was not
+		var fence int64               // under which it had ended
 		var gates []int64
 		var needed error
 		err := o.inTx(ctx, func(ctx context.Context, r runner) error {
@@ -81,13 +83,13 @@ func (o *operation) delete(ctx context.Context, id int64, deed *verdict.Deed) er
 					needed, err = scanNeeded(row, id)
 					return err
 				}},
-				call{sql: o.store.sql.TakeOut, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&was) }},
+				call{sql: o.store.sql.TakeOut, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&was, &fence) }},
 				call{sql: o.store.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
 			if err != nil || was == "" {
 				return err
 			}
 			if needed == nil {
-				needed = deed.Permit(id, was)
+				needed = deed.PermitSeen(id, was, fence)
 			}
 			if needed != nil {
 				return needed // undoes it
@@ -155,24 +157,33 @@ func (s *Store) reopenIn(ctx context.Context, r runner, id int64, deed *verdict.
 	var tenant string
 	var key *string
 	var flags int16
+	var fence int64
+	var policy []byte
 	err = r.run(ctx,
 		call{sql: s.sql.LockDone, args: []any{id}, each: func(row sqlstore.Scanner) error {
 			var outcome int
 			locked = true
-			return row.Scan(&outcome, &tenant, &key, &flags)
+			return row.Scan(&outcome, &tenant, &key, &flags, &fence, &policy)
 		}},
 		call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
 	if err == nil && state == "" {
 		err = driver.NoSuchJob(id)
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case locked:
+		err = deed.PermitSeen(id, state, fence)
+	default:
 		err = deed.Permit(id, state)
 	}
 	if err != nil || !locked {
 		return false, err
 	}
+	if err := sqlstore.PermitReopenOf(id, policy); err != nil {
+		return false, err
+	}
 	if flags&sqlstore.FlagFire != 0 {
-		if err := r.run(ctx, call{sql: s.sql.LockFire, args: []any{id}}, call{sql: s.sql.ReopenFire, args: []any{id}}); err != nil {
+		if err := s.reopenRun(ctx, r, id); err != nil {
 			return false, err
 		}
 	}
@@ -182,6 +193,33 @@ func (s *Store) reopenIn(ctx context.Context, r runner, id int64, deed *verdict.
 		}
 	}
 	return true, r.run(ctx, call{sql: s.sql.Reopen, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(lane) }})
+}
+
+// reopenRun opens a run of a schedule again, if that has room for it.
+func (s *Store) reopenRun(ctx context.Context, r runner, id int64) error {
+	var schedules []int64
+	var name string
+	var body []byte
+	err := r.run(ctx, call{sql: s.sql.LockFire, args: []any{id}}, call{
+		sql: s.sql.DeclaredOfRun, args: []any{id}, restart: func() { schedules = nil },
+		each: func(row sqlstore.Scanner) error {
+			schedules = []int64{0}
+			return row.Scan(&schedules[0], &name, &body)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if schedules != nil {
+		var active []schedule.Fire
+		if err := r.run(ctx, s.openFiresCall(&active, schedules)); err != nil {
+			return err
+		}
+		if err := sqlstore.PermitReopenRun(id, name, body, active); err != nil {
+			return err
+		}
+	}
+	return r.run(ctx, call{sql: s.sql.ReopenFire, args: []any{id}})
 }
 
 // retakeKey takes a key for a job that may or may not have kept it.

@@ -204,6 +204,7 @@ type statements struct {
 	CloseFires       string `sql:"close_fires"`
 	AdvanceSchedules string `sql:"advance_schedules"`
 	LockFire         string `sql:"lock_fire"`
+	DeclaredOfRun    string `sql:"declared_of_run"`
 	ReopenFire       string `sql:"reopen_fire"`
 	LastFires        string `sql:"last_fires"`
 	NewestInstants   string `sql:"newest_instants"`

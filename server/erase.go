@@ -204,7 +204,7 @@ func (e *eraser) remove(ctx context.Context, client *fairlead.Client, job *fairl
 	if e.dryRun {
 		return true, nil
 	}
-	err := client.Delete(ctx, job.ID)
+	err := client.DeleteSeen(ctx, job)
 	switch {
 	case errors.Is(err, fairlead.ErrNotFound):
 		return false, nil

@@ -10,18 +10,18 @@ import (
 )
 
 // bulkActions is what BulkJobs does to each job.
-var bulkActions = map[bulk.Action]func(ctx context.Context, client *fairlead.Client, id int64, reason string) error{
-	bulk.Cancel: func(ctx context.Context, client *fairlead.Client, id int64, reason string) error {
-		return client.Cancel(ctx, id, reason)
+var bulkActions = map[bulk.Action]func(ctx context.Context, client *fairlead.Client, job *fairlead.Job, reason string) error{
+	bulk.Cancel: func(ctx context.Context, client *fairlead.Client, job *fairlead.Job, reason string) error {
+		return client.Cancel(ctx, job.ID, reason)
 	},
-	bulk.Retry: func(ctx context.Context, client *fairlead.Client, id int64, _ string) error {
-		return client.Retry(ctx, id)
+	bulk.Retry: func(ctx context.Context, client *fairlead.Client, job *fairlead.Job, _ string) error {
+		return client.Retry(ctx, job.ID)
 	},
-	bulk.Run: func(ctx context.Context, client *fairlead.Client, id int64, _ string) error {
-		return client.RunNow(ctx, id)
+	bulk.Run: func(ctx context.Context, client *fairlead.Client, job *fairlead.Job, _ string) error {
+		return client.RunNow(ctx, job.ID)
 	},
-	bulk.Delete: func(ctx context.Context, client *fairlead.Client, id int64, _ string) error {
-		return client.Delete(ctx, id)
+	bulk.Delete: func(ctx context.Context, client *fairlead.Client, job *fairlead.Job, _ string) error {
+		return client.DeleteSeen(ctx, job)
 	},
 }
 
@@ -51,7 +51,7 @@ func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*f
 				out.Missed++
 				continue
 			}
-			switch err := bulkActions[action](ctx, s.client, job.ID, in.GetReason()); {
+			switch err := bulkActions[action](ctx, s.client, job, in.GetReason()); {
 			case err == nil:
 				out.Done++
 			case errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound):

@@ -271,6 +271,14 @@ func (s scoped) Delete(ctx context.Context, id int64) error {
 	return s.store.Delete(ctx, id)
 }
 
+// DeleteSeen removes a job of the caller's that is as the caller saw it.
+func (s scoped) DeleteSeen(ctx context.Context, seen *fairlead.Job) error {
+	if err := s.actOn(ctx, seen.ID); err != nil {
+		return err
+	}
+	return s.store.DeleteSeen(ctx, seen)
+}
+
 // Resolve answers for a job of the caller's.
 func (s scoped) Resolve(ctx context.Context, answer fairlead.Settlement) error {
 	if err := s.job(ctx, answer.ID); err != nil {

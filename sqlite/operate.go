@@ -23,7 +23,7 @@ func (t *txn) operate(id int64, deed *verdict.Deed) error {
 	if err != nil {
 		return err
 	}
-	if err := deed.Permit(id, p.state); err != nil {
+	if err := deed.PermitSeen(id, p.state, p.fence); err != nil {
 		return err
 	}
 	switch deed.Action {
@@ -57,6 +57,9 @@ func (t *txn) cancel(p *placed, reason string) error {
 
 // reopen makes a failed or cancelled job ready or parked again.
 func (t *txn) reopen(p *placed) error {
+	if err := t.permitReopen(p); err != nil {
+		return err
+	}
 	if err := t.takeKey(p); err != nil {
 		return err
 	}
@@ -67,6 +70,30 @@ func (t *txn) reopen(p *placed) error {
 	}
 	p.failures, p.crashes = 0, 0
 	return t.awaitNow(p)
+}
+
+// permitReopen returns the ErrConflict of a task of a batch, and of a run that its schedule has
+// no room for.
+func (t *txn) permitReopen(p *placed) error {
+	var policy []byte
+	if _, err := t.one(t.sql.PolicyOf, []any{p.id}, &policy); err != nil {
+		return err
+	}
+	if err := sqlstore.PermitReopenOf(p.id, policy); err != nil || p.flags&sqlstore.FlagFire == 0 {
+		return err
+	}
+	var id int64
+	var name string
+	var body []byte
+	lives, err := t.one(t.sql.DeclaredOfRun, []any{p.id}, &id, &name, &body)
+	if err != nil || !lives {
+		return err
+	}
+	active, err := t.openFires([]int64{id})
+	if err != nil {
+		return err
+	}
+	return sqlstore.PermitReopenRun(p.id, name, body, active)
 }
 
 // reschedule sets when a job becomes due. Zero means now.

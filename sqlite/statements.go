@@ -92,6 +92,7 @@ type statements struct {
 	Answer         string `sql:"answer"`
 	Extend         string `sql:"extend"`
 	Tell           string `sql:"tell"`
+	PolicyOf       string `sql:"policy_of"`
 	SetOrder       string `sql:"set_order"`
 	SetLane        string `sql:"set_lane"`
 	SetLaneLater   string `sql:"set_lane_later"`
@@ -134,6 +135,7 @@ type statements struct {
 	DropFires      string `sql:"drop_fires"`
 	LeaveFires     string `sql:"leave_fires"`
 	AdmitFires     string `sql:"admit_fires"`
+	DeclaredOfRun  string `sql:"declared_of_run"`
 	ReopenFire     string `sql:"reopen_fire"`
 	DeleteFires    string `sql:"delete_fires"`
 	NoteDeleted    string `sql:"note_deleted"`

@@ -47,7 +47,7 @@ func (f *fixture) begun(b bulk.Bulk) *carry {
 func (c *carry) stepOf(next int64, jobs ...*fairlead.Job) bulk.Step {
 	step := bulk.Step{Bulk: c.bulk.ID, Fence: c.job.Fence, Cursor: c.bulk.Cursor, Next: next}
 	for _, job := range jobs {
-		step.Jobs = append(step.Jobs, bulk.Subject{ID: job.ID, Tenant: job.Tenant})
+		step.Jobs = append(step.Jobs, bulk.Subject{ID: job.ID, Tenant: job.Tenant, Fence: job.Fence})
 	}
 	return step
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/bulk"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 func testBulkSteps(c *chapter) {
@@ -99,6 +100,34 @@ func testBulkSteps(c *chapter) {
 		f.wantState(job, fairlead.Cancelled)
 		f.wantState(other, fairlead.Ready)
 		run.wantCounts(1, 1)
+	})
+	c.test("tasks of batches are misses with a reason when they are retried", func(f *fixture) {
+		b, chunk := f.opened(2)
+		tasks, other := f.letOut(b, chunk), f.in(fairlead.Failed)
+		for _, task := range f.claim(f.join(), 2) {
+			f.settle(to(fairlead.Fail, task))
+		}
+		run := f.begun(bulk.Bulk{Action: bulk.Retry})
+		run.step(0, other, tasks[1], tasks[0])
+		f.wantState(other, fairlead.Ready)
+		for i, miss := range f.misses(run.bulk.ID) {
+			task := tasks[1-i]
+			f.wantState(task, fairlead.Failed)
+			f.equal("why", miss.Why, fmt.Sprintf("cannot retry job %d: it is a task of batch %d; retry it through the batch", task.ID, b.ID))
+		}
+		run.wantCounts(1, 2)
+	})
+	c.test("a step retries no more runs of a schedule than may be active", func(f *fixture) {
+		s := f.plan("s", func(s *schedule.Schedule) { s.MaxConcurrency = 1 })
+		var jobs []*fairlead.Job
+		for range 5 {
+			jobs = append(jobs, jobOf(f.failedRun(s)))
+		}
+		slices.Reverse(jobs)
+		run := f.begun(bulk.Bulk{Action: bulk.Retry})
+		run.step(0, jobs...)
+		run.wantCounts(1, 4)
+		f.equal("the runs", f.tally(fairlead.Filter{Kinds: []string{f.get(jobs[0]).Kind}}), map[fairlead.State]int64{fairlead.Ready: 1, fairlead.Failed: 4})
 	})
 	c.test("what a step gives up is a miss", func(f *fixture) {
 		run := f.begun(cancelAll())

@@ -5,7 +5,16 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
+
+// failedRun makes a run of a schedule, which fails.
+func (f *fixture) failedRun(s schedule.Schedule) schedule.Fire {
+	f.Helper()
+	fire := f.make(s, byHand(f.now()))
+	f.settle(to(fairlead.Fail, f.claimThe(jobOf(fire), f.join())))
+	return fire
+}
 
 func testReopen(c *chapter) {
 	for _, state := range []fairlead.State{fairlead.Failed, fairlead.Cancelled} {
@@ -106,6 +115,52 @@ func testReopen(c *chapter) {
 	})
 	c.test("other states conflict", func(f *fixture) {
 		f.forbids(func(id int64) error { return f.store.Reopen(f.ctx(), id) }, except(fairlead.Failed, fairlead.Cancelled)...)
+	})
+	c.test("a task of a batch conflicts: the batch has counted its end", func(f *fixture) {
+		task := f.letOut(f.opened(1))[0]
+		f.settle(to(fairlead.Fail, f.claimThe(task, f.join())))
+		f.wantErr(f.store.Reopen(f.ctx(), task.ID), fairlead.ErrConflict)
+		f.wantState(task, fairlead.Failed)
+	})
+	c.test("a run conflicts while as many runs of its schedule are active as may be", func(f *fixture) {
+		s := f.plan("s", func(s *schedule.Schedule) { s.MaxConcurrency = 1 })
+		first := f.failedRun(s)
+		second := f.make(s, byHand(f.now()))
+		f.wantErr(f.store.Reopen(f.ctx(), first.Job), fairlead.ErrConflict)
+		f.wantState(jobOf(first), fairlead.Failed)
+		f.settle(to(fairlead.Fail, f.claimThe(jobOf(second), f.join())))
+		f.ok(f.store.Reopen(f.ctx(), first.Job))
+		f.wantErr(f.store.Reopen(f.ctx(), second.Job), fairlead.ErrConflict)
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
+		f.ok(f.store.Reopen(f.ctx(), second.Job))
+	})
+	c.test("a queued run does not count as active when another run is reopened", func(f *fixture) {
+		s := f.plan("s", func(s *schedule.Schedule) { s.MaxConcurrency = 1 })
+		first := f.failedRun(s)
+		f.make(s, queued(f.now()))
+		f.ok(f.store.Reopen(f.ctx(), first.Job))
+	})
+	c.test("runs are reopened beside others if their schedule lets runs be parallel", func(f *fixture) {
+		s := f.plan("s", func(s *schedule.Schedule) { s.MaxConcurrency, s.Concurrency = 1, schedule.ConcurrencyParallel })
+		first := f.failedRun(s)
+		f.make(s, byHand(f.now()))
+		f.ok(f.store.Reopen(f.ctx(), first.Job))
+	})
+	c.test("of runs of a schedule that are reopened at once, as many are as may be active", func(f *fixture) {
+		s := f.plan("s", func(s *schedule.Schedule) { s.MaxConcurrency = 2 })
+		var runs []schedule.Fire
+		for range 5 {
+			runs = append(runs, f.failedRun(s))
+		}
+		won := 0
+		for _, err := range f.rivals(len(runs), func(i int, store Store) error { return store.Reopen(f.ctx(), runs[i].Job) }) {
+			if err == nil {
+				won++
+			} else {
+				f.wantErr(err, fairlead.ErrConflict)
+			}
+		}
+		f.equal("the number that was reopened", won, 2)
 	})
 	c.test("an unknown job gets ErrNotFound", func(f *fixture) {
 		f.wantErr(f.store.Reopen(f.ctx(), unknown), fairlead.ErrNotFound)

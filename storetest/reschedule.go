@@ -210,4 +210,5 @@ func testDelete(c *chapter) {
 		f.ok(f.store.Delete(f.ctx(), job.ID))
 		f.wantErr(f.store.Delete(f.ctx(), job.ID), fairlead.ErrNotFound)
 	})
+	testDeleteSeen(c)
 }

@@ -82,10 +82,16 @@ func (s *bulkStore) step(ctx context.Context, tx JobTx, step *bulk.Step) error {
 // act does what a step is for, and records it.
 func (s *bulkStore) act(ctx context.Context, tx JobTx, b *bulk.Bulk, step *bulk.Step) error {
 	ids := make([]int64, len(step.Jobs))
-	for i, job := range step.Jobs {
-		ids[i] = job.ID
+	deed := deedOf(b)
+	if b.Cause != "" {
+		deed.Fences = make(map[int64]int64, len(step.Jobs))
 	}
-	refused, err := tx.Operate(ctx, ids, deedOf(b))
+	for i, job := range step.Jobs {
+		if ids[i] = job.ID; b.Cause != "" {
+			deed.Fences[job.ID] = job.Fence
+		}
+	}
+	refused, err := tx.Operate(ctx, ids, deed)
 	if err != nil {
 		return err
 	}

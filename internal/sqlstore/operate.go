@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -52,4 +53,11 @@ func (s *operatorStore) SetQueue(ctx context.Context, id int64, queue string) er
 // Delete removes a job and all that is known of it.
 func (s *operatorStore) Delete(ctx context.Context, id int64) error {
 	return s.of.Operate(ctx, id, &verdict.Deed{Action: verdict.ToDelete})
+}
+
+// DeleteSeen removes a job that is in the state and under the fence in which the caller saw it.
+func (s *operatorStore) DeleteSeen(ctx context.Context, seen *fairlead.Job) error {
+	return s.of.Operate(ctx, seen.ID, &verdict.Deed{
+		Action: verdict.ToDelete, Among: []fairlead.State{seen.State}, Fences: map[int64]int64{seen.ID: seen.Fence},
+	})
 }

@@ -24,6 +24,13 @@ where id in ({{ids}})
 order by id
 for update;
 
+-- name: policy_of
+-- Reads the policy of a job that is locked. It never changes.
+-- Inputs: id.
+-- Output: policy or null.
+-- Locks: none.
+select policy from {{job}} where id = ?;
+
 -- name: place_of
 -- Tells where a job is, as a hint where to lock it: locking in all places in
 -- turn would, at most isolation levels, lock the gaps where it is not.

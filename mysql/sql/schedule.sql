@@ -231,6 +231,21 @@ insert into {{open_fire}} (id, schedule, due, cause, number) values {{rows}};
 -- Locks: rows of open_fire.
 delete o from {{open_fire}} o force index (primary) where {{among}} and schedule >= 0;
 
+-- name: schedule_of_run
+-- Tells whose run a job is. That never changes.
+-- Inputs: id.
+-- Output: schedule.
+-- Locks: none.
+select schedule from {{fire}} force index (primary) where id = ?;
+
+-- name: lock_declared
+-- Locks a schedule, so that no other transaction decides about its runs, and reads what is
+-- declared of it.
+-- Inputs: schedule.
+-- Output: name, body; none if it was deleted.
+-- Locks: the row of schedule.
+select name, body from {{schedule}} force index (primary) where id = ? and deleted_at is null for update;
+
 -- name: reopen_fire
 -- Opens the run that a job is again. A run whose end no transaction has noticed yet is
 -- still open, and stays as it is.

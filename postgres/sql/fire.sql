@@ -307,6 +307,17 @@ join {{cursor}} k on k.schedule = any (array[f.schedule])
 where f.job = $1::bigint
 for update of k;
 
+-- name: declared_of_run
+-- What is declared of the schedule of a run. It is a statement of its own after lock_fire: its
+-- snapshot shows what was declared before.
+-- Inputs: $1 job.
+-- Output: schedule, name, body; none if the schedule was deleted.
+-- Locks: none.
+select s.id, s.name, s.body
+from (select schedule from {{fire}} where job = $1::bigint offset 0) f
+cross join lateral (select id, name, body, deleted_at from {{schedule}} where id = f.schedule offset 0) s
+where s.deleted_at = 0;
+
 -- name: reopen_fire
 -- Notes that a run has not ended after all.
 -- Inputs: $1 job, its schedule locked by lock_fire.

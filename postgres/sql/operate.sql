@@ -87,9 +87,9 @@ update {{running}} set wish = coalesce(wish, $2::text) where id = $1::bigint ret
 -- name: lock_done
 -- Holds a finished job for Reopen.
 -- Inputs: $1 id.
--- Output: outcome, tenant, key or null, flags.
+-- Output: outcome, tenant, key or null, flags, fence, policy or null.
 -- Locks: the job.
-select d.outcome, l.tenant, j.job_key, j.flags
+select d.outcome, l.tenant, j.job_key, j.flags, d.fence, j.policy
 from {{done}} d
 join {{job}} j on j.id = any (array[d.id])
 join {{lane}} l on l.id = any (array[j.lane])
@@ -283,15 +283,15 @@ select state, lane from changed;
 -- name: take_out
 -- Takes a job that waits to be started, or has ended, out of its place, to be forgotten.
 -- Inputs: $1 id.
--- Output: the state that it was in, if it was there.
+-- Output: the state that it was in, if it was there, and the fence under which it ended.
 -- Locks: the job.
 with {{leave_pending}},
 from_done as (
-    delete from {{done}} where id = $1::bigint returning outcome
+    delete from {{done}} where id = $1::bigint returning outcome, fence
 )
-select state from taken
+select state, 0::bigint from taken
 union all
-select case outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end from from_done;
+select case outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end, fence from from_done;
 
 -- name: needed_by
 -- Tells who has still to see how a job ends.

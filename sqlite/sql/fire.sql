@@ -111,6 +111,14 @@ update {{fire}} set open = 0 where schedule = ? and open = 1;
 -- Inputs: jobs as a JSON array.  Output: none.  Locks: the writer's.
 update {{fire}} set queued = 0 where job in (select value from json_each(?));
 
+-- name: declared_of_run
+-- Reads what is declared of the schedule of a run.
+-- Inputs: job.  Output: schedule, name, body; none if the schedule was deleted.  Locks: none.
+select s.id, s.name, s.body
+from {{fire}} f
+cross join {{schedule}} s on s.id = f.schedule
+where f.job = ? and s.deleted_at = 0;
+
 -- name: reopen_fire
 -- Opens a run again, unless its schedule was deleted.
 -- Inputs: job.  Output: none.  Locks: the writer's.

@@ -22,6 +22,11 @@ update {{waiting}} set deadline = ? where id = ?;
 insert into {{memo}} (id, told, told_fence) values (?, ?, ?)
 on conflict (id) do update set told = excluded.told, told_fence = excluded.told_fence;
 
+-- name: policy_of
+-- Reads the policy of a job.
+-- Inputs: id.  Output: policy or null.  Locks: none.
+select policy from {{job}} where id = ?;
+
 -- name: set_order
 -- Changes what decides when a job has its turn. Its row in ready or parked is
 -- moved in the same transaction.

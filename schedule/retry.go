@@ -1,0 +1,27 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// PermitRetry returns the ErrConflict of retrying a run while as many others are active as
+// MaxConcurrency allows. A new run would be queued or skipped then; one that is retried has
+// its place in neither. active are the runs of the schedule that have not ended.
+func (s *Schedule) PermitRetry(job int64, active []Fire) error {
+	if s.MaxConcurrency == 0 || s.Concurrency == ConcurrencyParallel {
+		return nil
+	}
+	running := 0
+	for i := range active {
+		if f := &active[i]; f.Active() && !f.Queued && f.Job != job {
+			running++
+		}
+	}
+	if running < s.MaxConcurrency {
+		return nil
+	}
+	return fmt.Errorf("cannot retry job %d: %d of %d runs of schedule %q are active; retry it when one of them has ended: %w",
+		job, running, s.MaxConcurrency, s.Name, fairlead.ErrConflict)
+}
