@@ -57,9 +57,13 @@ type Threshold struct {
 
 // Status is how a batch stands.
 type Status struct {
-	Total    int   // tasks
-	Tally    Tally // of its tasks; as of the last look, but for what is running
-	Doubtful int   // failed tasks that may have been applied all the same
+	Total   int   // tasks
+	Tally   Tally // of its tasks; as of the last look, but for what is running
+	Unclear int   `json:"Doubtful"` // failed and cancelled tasks that may have been applied all the same
+
+	// Doubtful is how many tasks may have run in commits that the database lost, so that
+	// what was there before them is not known for certain: see Task.Doubtful.
+	Doubtful int `json:"LossDoubtful,omitempty"`
 
 	Cancelled bool   // nothing goes forward any more
 	Undoing   bool   // it is rolled back as a whole: nothing goes forward any more

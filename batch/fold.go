@@ -72,14 +72,17 @@ func markOf(end TaskEnd) Mark {
 	case fairlead.Succeeded:
 		return MarkDone
 	case fairlead.Cancelled, fairlead.Skipped:
+		if end.Attempt > 0 || end.Released || len(end.Memo) > 0 {
+			return MarkHalted
+		}
 		return MarkDrop
 	}
 	switch end.Reason {
 	case fairlead.ReasonTimeout, fairlead.ReasonCrash, fairlead.ReasonPoison, fairlead.ReasonDeadline:
 		return MarkDoubt
 	}
-	if end.Attempt > 1 {
-		return MarkDoubt // an ordinary failure is final: so an earlier attempt timed out, crashed or lost its lease
+	if end.Attempt > 1 || end.Released {
+		return MarkDoubt // an ordinary failure is final: so an earlier run timed out, crashed, lost its lease or was released
 	}
 	return MarkFailed
 }

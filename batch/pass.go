@@ -99,9 +99,9 @@ func (w *Wanted) takes(kind PassKind, mark Mark) bool {
 	case w.Kind == PassRetry:
 		return kind != PassUndo && (mark == MarkFailed || mark == MarkDoubt)
 	case kind == PassUndo: // it is resumed
-		return mark == MarkFailed || mark == MarkDoubt || mark == MarkDrop
+		return mark == MarkFailed || mark == MarkDoubt || mark == MarkDrop || mark == MarkHalted
 	}
-	return mark == MarkDone || mark == MarkDoubt || w.Failed && mark == MarkFailed
+	return mark == MarkDone || mark == MarkDoubt || mark == MarkHalted || w.Failed && mark == MarkFailed
 }
 
 // walk calls do with the chunks behind a number of passes that have begun, until it

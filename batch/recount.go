@@ -27,8 +27,8 @@ func (r *Record) recount(chunks []Chunk) Record {
 				if kind == PassUndo {
 					found.OutUndo++
 				}
-			case mark == MarkDoubt && kind != PassUndo:
-				found.Doubtful++
+			case (mark == MarkDoubt || mark == MarkHalted) && kind != PassUndo:
+				found.Unclear++
 			}
 		}
 	}
@@ -61,6 +61,6 @@ func (r *Record) Mend(chunks []Chunk) []Miscount {
 	mend("held to roll back", &r.HeldUndo, found.HeldUndo)
 	mend("out", &r.Out, found.Out)
 	mend("out to roll back", &r.OutUndo, found.OutUndo)
-	mend("doubtful", &r.Doubtful, found.Doubtful)
+	mend("unclear", &r.Unclear, found.Unclear)
 	return wrong
 }

@@ -79,9 +79,10 @@ type Tx interface {
 	// may have pending does not count.
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
 	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked and
-	// have never been started (Attempt is zero), with all that is known of them, and
-	// returns which these were, in order. Jobs that another transaction is just about to
-	// move are left.
+	// have never been started, with all that is known of them, and returns which these
+	// were, in order. A job whose run was released after its handler had begun was
+	// started, though its Attempt is zero. Jobs that another transaction is just about
+	// to move are left.
 	Recall(ctx context.Context, first, last int64) ([]int64, error)
 }
 
@@ -105,6 +106,7 @@ type TaskEnd struct {
 	Reason     fairlead.Reason
 	FinishedAt time.Time
 	Memo       json.RawMessage
+	Released   bool // a run was released after its handler had begun: its number was used again
 }
 
 // Filter chooses batches. Empty fields choose all. Those whose tasks are not

@@ -21,9 +21,15 @@ type TaskFilter struct {
 // Tasks lists tasks of a batch, in the order of their IDs. It fails with ErrNotFound
 // if there is no such batch.
 func (c *Client) Tasks(ctx context.Context, filter TaskFilter) ([]Task, error) {
+	tasks, _, err := c.markedTasks(ctx, filter)
+	return tasks, err
+}
+
+// markedTasks lists tasks of a batch with their marks.
+func (c *Client) markedTasks(ctx context.Context, filter TaskFilter) ([]Task, []Mark, error) {
 	batch, err := c.Get(ctx, filter.Batch)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(filter.IDs) == 0 {
 		filter.IDs = nil
@@ -33,9 +39,10 @@ func (c *Client) Tasks(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	}
 	l := &taskList{client: c, batch: &batch, filter: filter, current: map[int64]taskPlace{}}
 	if err := l.findLater(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return l.list(ctx)
+	tasks, err := l.list(ctx)
+	return tasks, l.marks, err
 }
 
 // taskPlace is where a task stands.
@@ -54,6 +61,7 @@ type taskList struct {
 	filter  TaskFilter
 	current map[int64]taskPlace // tasks of later passes
 	tasks   []Task
+	marks   []Mark      // theirs
 	places  []taskPlace // of the tasks seen last
 }
 
@@ -201,7 +209,7 @@ func (l *taskList) fill(ctx context.Context, seen int) error {
 			task.Info = "its job is gone, and it is not known whether it was applied"
 		}
 		if l.wants(task.State) {
-			l.tasks = append(l.tasks, task)
+			l.tasks, l.marks = append(l.tasks, task), append(l.marks, places[i].mark)
 		}
 	}
 	return nil

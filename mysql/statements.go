@@ -228,6 +228,7 @@ type statements struct {
 	KnownJobs       string `sql:"known_jobs"`
 	RunningBetween  string `sql:"running_between"`
 	LockJobRange    string `sql:"lock_job_range"`
+	BegunBetween    string `sql:"begun_between"`
 	RecallLater     string `sql:"recall_later"`
 	RecallReady     string `sql:"recall_ready"`
 	RecallParked    string `sql:"recall_parked"`
@@ -296,6 +297,7 @@ type statements struct {
 	ToDone        string `sql:"to_done"`
 	Record        string `sql:"record"`
 	Remember      string `sql:"remember"`
+	MarkReleased  string `sql:"mark_released"`
 	KeysOf        string `sql:"keys_of"`
 	FreeKeys      string `sql:"free_keys"`
 	ForgetCrashes string `sql:"forget_crashes"`

@@ -83,7 +83,13 @@ type endsLook struct {
 	ids   []int64
 
 	ends  []batch.TaskEnd
-	memos map[int64][]byte
+	memos map[int64]endMemo
+}
+
+// endMemo is what is kept of a job between its runs.
+type endMemo struct {
+	memo     []byte
+	released bool
 }
 
 // add looks for the ends of a chunk.
@@ -101,7 +107,7 @@ func (l *endsLook) add(p *batch.Chunk) {
 
 // calls read ends before memos, which are written with them or earlier.
 func (l *endsLook) calls(s *Store) []call {
-	l.memos = map[int64][]byte{}
+	l.memos = map[int64]endMemo{}
 	var calls []call
 	if len(l.spans) > 0 {
 		firsts, lasts := make([]int64, len(l.spans)), make([]int64, len(l.spans))
@@ -136,8 +142,8 @@ func (l *endsLook) addEnd(row sqlstore.Scanner) error {
 
 func (l *endsLook) addMemo(row sqlstore.Scanner) error {
 	var id int64
-	var memo []byte
-	err := row.Scan(&id, &memo)
+	var memo endMemo
+	err := row.Scan(&id, &memo.memo, &memo.released)
 	l.memos[id] = memo
 	return err
 }
@@ -145,7 +151,8 @@ func (l *endsLook) addMemo(row sqlstore.Scanner) error {
 // sorted are the ends that were found, in order.
 func (l *endsLook) sorted() []batch.TaskEnd {
 	for i := range l.ends {
-		l.ends[i].Memo = l.memos[l.ends[i].ID]
+		kept := l.memos[l.ends[i].ID]
+		l.ends[i].Memo, l.ends[i].Released = kept.memo, kept.released
 	}
 	slices.SortFunc(l.ends, func(a, b batch.TaskEnd) int { return compareEnd(a, b.ID) })
 	return l.ends

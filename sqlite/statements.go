@@ -86,6 +86,7 @@ type statements struct {
 	Record       string `sql:"record"`
 	Recorded     string `sql:"recorded"`
 	Keep         string `sql:"keep"`
+	MarkReleased string `sql:"mark_released"`
 	Save         string `sql:"save"`
 
 	Wish           string `sql:"wish"`

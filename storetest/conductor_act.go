@@ -79,7 +79,7 @@ func testConduct(c *chapter) {
 func everyStatus(at time.Time) batch.Status {
 	return batch.Status{
 		Total: 1, Tally: batch.Tally{Pending: 2, RetryPending: 3, Success: 4, Fail: 5, RollbackPending: 6, RollbackSuccess: 7, RollbackFail: 8, Cancel: 9},
-		Doubtful: 14, Undoing: true, Cancelled: true, Paused: true, Reason: "why", Approved: true,
+		Unclear: 14, Doubtful: 27, Undoing: true, Cancelled: true, Paused: true, Reason: "why", Approved: true,
 		Passes:      []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 16, Serial: true}},
 		Completions: 20, StartedAt: at.Add(4 * time.Second), EndedAt: at.Add(5 * time.Second),
 	}

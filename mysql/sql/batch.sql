@@ -182,9 +182,9 @@ select id, outcome, attempt, failures, crashes, coalesce(reason, ''), finished_a
 -- name: memos
 -- Reads what handlers kept.
 -- Inputs: {{among}}.
--- Output: id, memo.
+-- Output: id, memo or null, whether a run was released after its handler had begun.
 -- Locks: none.
-select id, memo from {{memo}} force index (primary) where {{among}} and memo is not null;
+select id, memo, released from {{memo}} force index (primary) where {{among}} and (memo is not null or released = 1);
 
 -- name: running_between
 -- Counts the jobs of a range of ids that run or wait.
@@ -210,6 +210,15 @@ select id, lane, turn, start_by, coalesce(gate, 0)
 from {{job}} force index (primary)
 where id between ? and ?
 for update skip locked;
+
+-- name: begun_between
+-- Tells which jobs of a range of ids have a row in memo: they were started, though their
+-- attempt numbers may have been given back. It comes after the jobs are locked in their
+-- places, so a release that put one of them there is seen with its row in memo.
+-- Inputs: first id, last id.
+-- Output: id.
+-- Locks: none.
+select id from {{memo}} force index (primary) where id between ? and ?;
 
 -- name: recall_later
 -- Locks scheduled jobs that have never been started.

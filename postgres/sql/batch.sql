@@ -254,17 +254,17 @@ select id, outcome, attempt, failures, crashes, reason, finished_at from {{done}
 -- name: memos_between
 -- The memos of jobs of some ranges of ids.
 -- Inputs: as ends_between.
--- Output: id, memo.
+-- Output: id, memo or null, whether a run of it was released after its handler had begun.
 -- Locks: none.
-select m.id, m.memo
+select m.id, m.memo, m.released
 from unnest($1::bigint[], $2::bigint[]) as r (first, last)
-cross join lateral (select id, memo from {{memo}} where id between r.first and r.last and memo is not null offset 0) m;
+cross join lateral (select id, memo, released from {{memo}} where id between r.first and r.last and (memo is not null or released) offset 0) m;
 
 -- name: memos_of
 -- The memos of some jobs.
 -- Inputs: $1 ids.
 -- Output, locks: as memos_between.
-select id, memo from {{memo}} where id = any ($1::bigint[]) and memo is not null;
+select id, memo, released from {{memo}} where id = any ($1::bigint[]) and (memo is not null or released);
 
 -- name: known_jobs
 -- Tells which ids of a range are those of jobs.
@@ -283,20 +283,23 @@ select (select count(*) from {{running}} where id between $1::bigint and $2::big
 
 -- name: recall
 -- Takes jobs of a range of ids out of their places that are scheduled, ready or
--- parked and have never been started, to be forgotten.
+-- parked and have never been started, to be forgotten. One that has a row in memo was
+-- started, though its attempt number may have been given back: that row is written in
+-- the transaction that releases it.
 -- Inputs: $1 first id, $2 last id.
 -- Output: ids, in order.
 -- Locks: the jobs; passes over those locked by others.
-with scheduled as (
+with begun as materialized (select id from {{memo}} where id between $1::bigint and $2::bigint),
+scheduled as (
     delete from {{later}}
-    where ctid = any (array(select ctid from {{later}} where id between $1::bigint and $2::bigint and attempt = 0 for update skip locked))
+    where ctid = any (array(select ctid from {{later}} where id between $1::bigint and $2::bigint and attempt = 0 and id <> all (array(select id from begun)) for update skip locked))
     returning id
 ),
 parked as (
     delete from {{parked}}
     where ctid = any (array(
         select p.spot
-        from (select gate, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint and gate is not null offset 0) j
+        from (select gate, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint and gate is not null and id <> all (array(select id from begun)) offset 0) j
         cross join lateral (
             select ctid as spot from {{parked}}
             where gate = j.gate and turn = j.turn and start_by = j.start_by and id = j.id and attempt = 0
@@ -308,7 +311,7 @@ ready as (
     delete from {{ready}}
     where ctid = any (array(
         select r.spot
-        from (select lane, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint offset 0) j
+        from (select lane, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint and id <> all (array(select id from begun)) offset 0) j
         cross join lateral (
             select ctid as spot from {{ready}}
             where lane = j.lane and solo in (0, 1) and turn = j.turn and start_by = j.start_by and id = j.id and attempt = 0
