@@ -132,6 +132,11 @@ type Task struct {
 	Info      string // why it failed, or was cancelled
 	Retries   int    // how often it was tried again automatically since it was created or retried
 	UpdatedAt time.Time
+
+	// Doubtful is set if the task may have run in commits that the database lost, and no
+	// caller said what was there before: what its operation read afterwards may be the
+	// task's own result, and a rollback puts that back. Look at the target itself.
+	Doubtful bool
 }
 
 // TaskKind is the kind of jobs that do what a type of batch is for with a type of

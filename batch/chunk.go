@@ -46,6 +46,7 @@ type Marks struct {
 	// Unremembered are the indexes of tasks that failed and whose job was seen to have
 	// ended without a memo.
 	Unremembered []int
+	Lost         []int // indexes of tasks that are doubtful: see Task.Doubtful
 }
 
 // doubtful reports whether an earlier pass may have applied a task.

@@ -82,11 +82,13 @@ func (c *Client) act(ctx context.Context, id int64, change func(b *Record) error
 	if !done.Prepare || acted.Total > prepareAtOnce {
 		return acted.forUser(), nil
 	}
-	if err := Prepare(ctx, c.store, id, done.Try); err != nil {
-		return Batch{}, err
-	}
-	if _, err := Conduct(ctx, c.store, id); err != nil {
-		return Batch{}, err
+	for done.Prepare { // a rollback may turn out to need another pass
+		if err := Prepare(ctx, c.store, id, done.Try); err != nil {
+			return Batch{}, err
+		}
+		if done, err = Conduct(ctx, c.store, id); err != nil {
+			return Batch{}, err
+		}
 	}
 	return c.Get(ctx, id)
 }

@@ -170,6 +170,11 @@ const prepareTime = time.Minute
 
 // conclude completes a batch of which no task is left.
 func (c *conducting) conclude(ctx context.Context) error {
+	if len(c.Wanted) == 0 && c.Out == 0 {
+		if all, err := c.comb(ctx); err != nil || !all {
+			return err
+		}
+	}
 	if c.Undoing && len(c.Wanted) == 0 && c.Out == 0 && c.applied(c.Undo.Failed) {
 		c.ask(c.Undo) // tasks that were running when it was rolled back were applied after all
 	}

@@ -18,7 +18,8 @@ func (r RollBack) reaches(state TaskState, mark Mark) bool {
 
 // PlanRollBack returns what RollBack would undo as things stand: the first of the
 // tasks, in the order in which they would be, with what would be put back, and how
-// many there are. Nothing is changed. It fails as RollBack would.
+// many there are. Those that are doubtful say so. Nothing is changed. It fails as RollBack
+// would.
 func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit int) (tasks []Task, total int, err error) {
 	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.reaches); err != nil {
 		return nil, 0, err
@@ -51,7 +52,7 @@ func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit i
 func (p *Chunk) task(i int, batch *Batch) Task {
 	task := Task{
 		ID: p.TaskID(i), Batch: p.Batch, Change: p.Tasks[i].Change, Job: p.First + int64(i),
-		State: taskState(p.Kind, p.States[i], batch.dropped()),
+		State: taskState(p.Kind, p.States[i], batch.dropped()), Doubtful: p.lost(i),
 	}
 	task.Before = p.before(i)
 	return task

@@ -62,6 +62,9 @@ type Store interface {
 type Tx interface {
 	// Now is the database's clock, read under the lock.
 	Now() time.Time
+	// Losses returns the moments at which the database may have lost commits, oldest
+	// first.
+	Losses() []Loss
 	// Chunks returns chunks of the batch, in the order of their numbers.
 	Chunks(ctx context.Context, filter ChunkFilter) ([]Chunk, error)
 	// SaveChunks keeps Held, Out and the marks of chunks.
@@ -100,8 +103,9 @@ type CallerTx interface {
 type TaskEnd struct {
 	ID         int64
 	State      fairlead.State
-	Attempt    int // the last one
-	Failures   int // attempts that failed
+	Fence      int64 // of the last run; zero: there was none
+	Attempt    int   // the last one
+	Failures   int   // attempts that failed
 	Crashes    int
 	Reason     fairlead.Reason
 	FinishedAt time.Time

@@ -14,8 +14,10 @@ type TaskFilter struct {
 	Batch  int64
 	IDs    []int64
 	States []TaskState
-	After  int64 // only IDs larger than this: the last of the page before
-	Limit  int   // zero means 100
+	// Doubtful chooses only tasks that are: see Task.Doubtful.
+	Doubtful bool
+	After    int64 // only IDs larger than this: the last of the page before
+	Limit    int   // zero means 100
 }
 
 // Tasks lists tasks of a batch, in the order of their IDs. It fails with ErrNotFound
@@ -52,6 +54,7 @@ type taskPlace struct {
 	job    int64
 	ended  int64 // milliseconds since CreatedAt of the batch
 	before []byte
+	lost   bool
 }
 
 // taskList is a page of tasks in the making.
@@ -81,7 +84,7 @@ func (l *taskList) findLater(ctx context.Context) error {
 }
 
 func (p *Chunk) place(i int) taskPlace {
-	place := taskPlace{kind: p.Kind, mark: p.States[i], job: p.First + int64(i), before: p.before(i)}
+	place := taskPlace{kind: p.Kind, mark: p.States[i], job: p.First + int64(i), before: p.before(i), lost: p.lost(i)}
 	if p.Ended != nil {
 		place.ended = p.Ended[i]
 	}
@@ -155,9 +158,13 @@ func (l *taskList) see(chunk *Chunk, i int) {
 	if later, passed := l.current[id]; passed {
 		place = later
 	}
+	if l.filter.Doubtful && !place.lost {
+		return
+	}
 	task := Task{
 		ID: id, Batch: l.batch.ID, BatchType: l.batch.Type, Creator: l.batch.Creator, Env: l.batch.Env, Region: l.batch.Queue,
 		Change: chunk.Tasks[i].Change, State: taskState(place.kind, place.mark, l.batch.dropped()), Job: place.job,
+		Doubtful: place.lost,
 	}
 	if task.Before == nil {
 		task.Before = place.before

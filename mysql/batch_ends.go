@@ -78,7 +78,7 @@ func (c *lockedBatch) readEnds(ctx context.Context, ranges []idRange) (ends []ba
 			var end batch.TaskEnd
 			var outcome int
 			var finished int64
-			err := row.Scan(&end.ID, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished)
+			err := row.Scan(&end.ID, &end.Fence, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished)
 			end.State, end.FinishedAt = sqlstore.StateOf(outcome), sqlstore.Time(finished)
 			ends = append(ends, end)
 			return err

@@ -252,6 +252,8 @@ type statements struct {
 	ServerUptime string `sql:"server_uptime"`
 	ServerNumber string `sql:"server_number"`
 	LockServer   string `sql:"lock_server"`
+	Losses       string `sql:"losses"`
+	AddLoss      string `sql:"add_loss"`
 	SetServer    string `sql:"set_server"`
 	AnchorFences string `sql:"anchor_fences"`
 	LastFence    string `sql:"last_fence"`

@@ -131,7 +131,7 @@ func (l *endsLook) addEnd(row sqlstore.Scanner) error {
 	var outcome int
 	var reason *string
 	var finished int64
-	err := row.Scan(&end.ID, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &reason, &finished)
+	err := row.Scan(&end.ID, &end.Fence, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &reason, &finished)
 	end.State, end.FinishedAt = sqlstore.StateOf(outcome), sqlstore.Time(finished)
 	if reason != nil {
 		end.Reason = fairlead.Reason(*reason)

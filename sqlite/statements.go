@@ -168,6 +168,7 @@ type statements struct {
 	Held   string `sql:"held"`
 
 	CountServer string `sql:"count_server"`
+	AddLoss     string `sql:"add_loss"`
 
 	Due            string `sql:"due"`
 	NextDue        string `sql:"next_due"`

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,9 +21,10 @@ type dials struct {
 	mux     *fairlead.Mux
 	batches *batch.Client
 	node    fairlead.NodeID
-	stop    error // what a handler returns after it has changed its target
 	refuse  error // what a handler returns before it reads its target
 }
+
+var errRefused = errors.New("the dial cannot be read")
 
 const (
 	dialBefore = `"low"`
@@ -45,7 +47,7 @@ func newDials(f *fixture, kind string, count int) *dials {
 		},
 		Process: func(_ context.Context, task batch.TaskArgs) error {
 			d.values[task.Target.ID] = string(task.After)
-			return d.stop
+			return nil
 		},
 	})
 	d.rejoin()

@@ -19,13 +19,13 @@ select id, created_at from {{batch}} force index (primary) where id = last_inser
 -- name: lock_batch
 -- Keeps other transactions from acting upon a batch.
 -- Inputs: id.
--- Output: the columns as batches.
+-- Output: the columns of sqlstore.ScanLockedBatch.
 -- Locks: the row of batch.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} force index (primary) where id = ? for update;
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} force index (primary) where id = ? for update;
 
 -- name: try_batch
 -- As lock_batch, but it does not wait: there is no output if another has the lock.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} force index (primary) where id = ? for update skip locked;
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} force index (primary) where id = ? for update skip locked;
 
 -- name: share_batch
 -- Keeps a batch from being removed.
@@ -175,9 +175,9 @@ order by number limit {{limit}};
 -- name: ends
 -- Reads how jobs ended.
 -- Inputs: {{among}}.
--- Output: id, outcome, attempt, failures, crashes, reason (empty if there is none), finished_at.
+-- Output: id, fence, outcome, attempt, failures, crashes, reason (empty if there is none), finished_at.
 -- Locks: none.
-select id, outcome, attempt, failures, crashes, coalesce(reason, ''), finished_at from {{done}} force index (primary) where {{among}};
+select id, fence, outcome, attempt, failures, crashes, coalesce(reason, ''), finished_at from {{done}} force index (primary) where {{among}};
 
 -- name: memos
 -- Reads what handlers kept.

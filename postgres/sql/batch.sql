@@ -29,13 +29,13 @@ select id from {{batch}} where id = $1::bigint for key share;
 -- name: lock_batch
 -- Lets no other transaction act upon a batch.
 -- Inputs: $1 id.
--- Output: what ScanBatch in internal/sqlstore reads, if it exists.
+-- Output: what ScanLockedBatch in internal/sqlstore reads, if it exists.
 -- Locks: the batch; waits for other transactions. Chunks can be added meanwhile.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = $1::bigint for no key update;
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = $1::bigint for no key update;
 
 -- name: try_batch
 -- As lock_batch, but it does not wait: there is no output if another transaction has the lock.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = $1::bigint for no key update skip locked;
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = $1::bigint for no key update skip locked;
 
 -- name: batch_exists
 -- Reports whether a batch exists.
@@ -239,17 +239,17 @@ order by batch, number limit $3::int;
 -- name: ends_between
 -- The ends of jobs of some ranges of ids.
 -- Inputs, in step: $1 first ids, $2 last ids.
--- Output: id, outcome, attempt, failures, crashes, reason or null, finished_at.
+-- Output: id, fence, outcome, attempt, failures, crashes, reason or null, finished_at.
 -- Locks: none.
-select d.id, d.outcome, d.attempt, d.failures, d.crashes, d.reason, d.finished_at
+select d.id, d.fence, d.outcome, d.attempt, d.failures, d.crashes, d.reason, d.finished_at
 from unnest($1::bigint[], $2::bigint[]) as r (first, last)
-cross join lateral (select id, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id between r.first and r.last offset 0) d;
+cross join lateral (select id, fence, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id between r.first and r.last offset 0) d;
 
 -- name: ends_of
 -- The ends of some jobs.
 -- Inputs: $1 ids.
 -- Output, locks: as ends_between.
-select id, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id = any ($1::bigint[]);
+select id, fence, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id = any ($1::bigint[]);
 
 -- name: memos_between
 -- The memos of jobs of some ranges of ids.

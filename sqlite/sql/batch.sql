@@ -20,8 +20,8 @@ select id from {{batch}} where id = ?;
 
 -- name: lock_batch
 -- Reads a batch as it was last acted upon.
--- Inputs: id.  Output: the columns of sqlstore.ScanBatch.  Locks: none.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = ?;
+-- Inputs: id.  Output: the columns of sqlstore.ScanLockedBatch.  Locks: none.
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = ?;
 
 -- name: batches
 -- Reads batches with how many of their jobs run. Only chunks with tasks that are out
@@ -115,10 +115,10 @@ delete from {{part}} where batch = ? and number in (select value from json_each(
 
 -- name: ends
 -- Lists the jobs of a range of ids that are final.
--- Inputs: first id, last id.  Output: id, outcome, attempt, failures, crashes, reason,
+-- Inputs: first id, last id.  Output: id, fence, outcome, attempt, failures, crashes, reason,
 -- finished_at, memo, whether a run was released after its handler had begun, in order.
 -- Locks: none.
-select d.id, d.outcome, d.attempt, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at, m.memo, coalesce(m.released, 0)
+select d.id, d.fence, d.outcome, d.attempt, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at, m.memo, coalesce(m.released, 0)
 from {{done}} d
 left join {{memo}} m on m.id = d.id
 where d.id between ? and ?
