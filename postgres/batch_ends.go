@@ -83,13 +83,9 @@ type endsLook struct {
 	ids   []int64
 
 	ends  []batch.TaskEnd
-	memos map[int64]endMemo
-}
+	memos map[int64][]byte
 
-// endMemo is what is kept of a job between its runs.
-type endMemo struct {
-	memo     []byte
-	released bool
+	released map[int64]bool
 }
 
 // add looks for the ends of a chunk.
@@ -107,7 +103,7 @@ func (l *endsLook) add(p *batch.Chunk) {
 
 // calls read ends before memos, which are written with them or earlier.
 func (l *endsLook) calls(s *Store) []call {
-	l.memos = map[int64]endMemo{}
+	l.memos, l.released = map[int64][]byte{}, map[int64]bool{}
 	var calls []call
 	if len(l.spans) > 0 {
 		firsts, lasts := make([]int64, len(l.spans)), make([]int64, len(l.spans))
@@ -142,17 +138,17 @@ func (l *endsLook) addEnd(row sqlstore.Scanner) error {
 
 func (l *endsLook) addMemo(row sqlstore.Scanner) error {
 	var id int64
-	var memo endMemo
-	err := row.Scan(&id, &memo.memo, &memo.released)
-	l.memos[id] = memo
+	var memo []byte
+	var released bool
+	err := row.Scan(&id, &memo, &released)
+	l.memos[id], l.released[id] = memo, released
 	return err
 }
 
 // sorted are the ends that were found, in order.
 func (l *endsLook) sorted() []batch.TaskEnd {
 	for i := range l.ends {
-		kept := l.memos[l.ends[i].ID]
-		l.ends[i].Memo, l.ends[i].Released = kept.memo, kept.released
+		l.ends[i].Memo, l.ends[i].Released = l.memos[l.ends[i].ID], l.released[l.ends[i].ID]
 	}
 	slices.SortFunc(l.ends, func(a, b batch.TaskEnd) int { return compareEnd(a, b.ID) })
 	return l.ends
