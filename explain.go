@@ -100,6 +100,7 @@ const (
 	AtBusiness  ObstacleCode = "at_business" // it waits for the business to open it
 	IsStopped   ObstacleCode = "stopped"     // it was stopped or cancelled, or is about to be
 	HasEnded    ObstacleCode = "ended"       // nothing is left to do
+	IsDoubtful  ObstacleCode = "doubtful"    // tasks may have run in commits that the database lost; this keeps nothing from going on
 	AtApproval  ObstacleCode = "at_approval" // the first tasks have ended, and the others wait for approval
 	NotPrepared ObstacleCode = "preparing"   // a pass is being made
 	IsSilent    ObstacleCode = "silent"      // a run is not heard of

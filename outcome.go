@@ -61,7 +61,7 @@ func (o *Outcome) OrRetry() *Outcome {
 	return &kept
 }
 
-// Release gives the job back as if it had never been claimed.
+// Release gives the job back: its run uses up no attempt number. That it had begun is kept.
 func Release() error { return &Outcome{move: MoveRelease} }
 
 // Remember keeps v, encoded as JSON, as the job's memo for its next run. What

@@ -288,7 +288,7 @@ const (
 	Drop        Move = "drop"    // to done as cancelled
 	Again       Move = "again"   // to scheduled, or to ready if due: a failed attempt; recorded as an attempt
 	Snooze      Move = "snooze"  // to scheduled, or to ready if due: not a failure
-	MoveRelease Move = "release" // to ready as if never claimed: uses up no attempt number
+	MoveRelease Move = "release" // to ready: uses up no attempt number; that a handler had begun is kept
 	MoveAwait   Move = "await"   // to waiting
 )
 
@@ -309,6 +309,10 @@ type Settlement struct {
 	Final    bool            // Fail of an answer: it ends the job whatever Retry says
 	FreeKey  bool            // whether the job has a Key or ConcurrencyKey to give back; true is always right
 	Progress json.RawMessage // kept if not nil
+
+	// Unstarted says of a Release that no handler had begun, so that nothing can have
+	// been changed. A caller that does not know leaves it false.
+	Unstarted bool
 }
 
 // Settled says what became of one settlement.

@@ -57,9 +57,13 @@ type Threshold struct {
 
 // Status is how a batch stands.
 type Status struct {
-	Total    int   // tasks
-	Tally    Tally // of its tasks; as of the last look, but for what is running
-	Doubtful int   // failed tasks that may have been applied all the same
+	Total   int   // tasks
+	Tally   Tally // of its tasks; as of the last look, but for what is running
+	Unclear int   `json:"Doubtful"` // failed and cancelled tasks that may have been applied all the same
+
+	// Doubtful is how many tasks may have run in commits that the database lost, so that
+	// what was there before them is not known for certain: see Task.Doubtful.
+	Doubtful int `json:"LossDoubtful,omitempty"`
 
 	Cancelled bool   // nothing goes forward any more
 	Undoing   bool   // it is rolled back as a whole: nothing goes forward any more
@@ -128,6 +132,11 @@ type Task struct {
 	Info      string // why it failed, or was cancelled
 	Retries   int    // how often it was tried again automatically since it was created or retried
 	UpdatedAt time.Time
+
+	// Doubtful is set if the task may have run in commits that the database lost, and no
+	// caller said what was there before: what its operation read afterwards may be the
+	// task's own result, and a rollback puts that back. Look at the target itself.
+	Doubtful bool
 }
 
 // TaskKind is the kind of jobs that do what a type of batch is for with a type of

@@ -46,6 +46,7 @@ type Marks struct {
 	// Unremembered are the indexes of tasks that failed and whose job was seen to have
 	// ended without a memo.
 	Unremembered []int
+	Lost         []int // indexes of tasks that are doubtful: see Task.Doubtful
 }
 
 // doubtful reports whether an earlier pass may have applied a task.
@@ -61,7 +62,8 @@ const (
 	MarkDone   Mark = 's' // succeeded
 	MarkFailed Mark = 'f'
 	MarkDoubt  Mark = 'd' // failed, but may have been applied: it timed out, its node died or its job is missing
-	MarkDrop   Mark = 'c' // cancelled
+	MarkDrop   Mark = 'c' // cancelled before it was started
+	MarkHalted Mark = 'k' // cancelled, but may have been applied: it had been started
 	MarkPassed Mark = 'x' // it takes part in a later pass, which counts
 )
 
@@ -136,7 +138,7 @@ func taskState(kind PassKind, mark Mark, dropped bool) TaskState {
 		return TaskPending
 	case MarkDone:
 		return TaskSuccess
-	case MarkDrop:
+	case MarkDrop, MarkHalted:
 		return TaskCancel
 	}
 	return TaskFail

@@ -82,11 +82,13 @@ func (c *Client) act(ctx context.Context, id int64, change func(b *Record) error
 	if !done.Prepare || acted.Total > prepareAtOnce {
 		return acted.forUser(), nil
 	}
-	if err := Prepare(ctx, c.store, id, done.Try); err != nil {
-		return Batch{}, err
-	}
-	if _, err := Conduct(ctx, c.store, id); err != nil {
-		return Batch{}, err
+	for done.Prepare { // a rollback may turn out to need another pass
+		if err := Prepare(ctx, c.store, id, done.Try); err != nil {
+			return Batch{}, err
+		}
+		if done, err = Conduct(ctx, c.store, id); err != nil {
+			return Batch{}, err
+		}
 	}
 	return c.Get(ctx, id)
 }
@@ -177,7 +179,7 @@ func (r *Record) drop(flag *bool) {
 // Retry does failed tasks again: those with the IDs, or all. If it was paused it
 // goes on. It fails with ErrConflict if there are none, and with ErrNotFound.
 func (c *Client) Retry(ctx context.Context, id int64, tasks ...int64) (Batch, error) {
-	if err := c.checkTasks(ctx, id, tasks, "retry", TaskFail); err != nil {
+	if err := c.checkTasks(ctx, id, tasks, "retry", func(state TaskState, _ Mark) bool { return state == TaskFail }); err != nil {
 		return Batch{}, err
 	}
 	return c.act(ctx, id, func(b *Record) error {
@@ -211,7 +213,7 @@ type RollBack struct {
 // have failed is resumed by another. It fails with ErrConflict if there is nothing to
 // roll back, and with ErrNotFound.
 func (c *Client) RollBack(ctx context.Context, id int64, r RollBack) (Batch, error) {
-	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
+	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.reaches); err != nil {
 		return Batch{}, err
 	}
 	return c.act(ctx, id, func(b *Record) error {
@@ -240,26 +242,26 @@ func (r *Record) canRollBack(request RollBack) bool {
 	if r.Undoing {
 		return r.Tally.RollbackFail > 0 || request.Failed && r.Tally.Fail > 0
 	}
-	return r.applied(request.Failed)+r.Tally.RollbackFail > 0 || len(request.Tasks) == 0 && r.Tally.Open() > 0
+	return r.applied(request.Failed) || r.Tally.RollbackFail > 0 || len(request.Tasks) == 0 && r.Tally.Open() > 0
 }
 
 // maxChosen is how many tasks can be chosen by their IDs at once.
 const maxChosen = 10_000
 
-// checkTasks expects that tasks of a batch are in one of some states.
-func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action string, states ...TaskState) error {
+// checkTasks expects that an action may be taken on tasks of a batch, as they stand.
+func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action string, may func(TaskState, Mark) bool) error {
 	if len(tasks) == 0 {
 		return nil
 	}
 	if len(tasks) > maxChosen {
 		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf("are %d; choose at most %d at once, or all by naming none", len(tasks), maxChosen)}}}
 	}
-	found, err := c.Tasks(ctx, TaskFilter{Batch: id, IDs: tasks, Limit: len(tasks)})
+	found, marks, err := c.markedTasks(ctx, TaskFilter{Batch: id, IDs: tasks, Limit: len(tasks)})
 	if err != nil {
 		return err
 	}
-	for _, task := range found {
-		if !slices.Contains(states, task.State) {
+	for i, task := range found {
+		if !may(task.State, marks[i]) {
 			return fmt.Errorf("cannot %s task %d of batch %d: it is %s: %w", action, task.ID, id, task.State, fairlead.ErrConflict)
 		}
 	}

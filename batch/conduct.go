@@ -156,9 +156,9 @@ func (c *conducting) move(p *Chunk, i int, to Mark) {
 			if p.Kind == PassUndo {
 				c.OutUndo += m.by
 			}
-		case MarkDoubt:
+		case MarkDoubt, MarkHalted:
 			if p.Kind != PassUndo {
-				c.Doubtful += m.by
+				c.Unclear += m.by
 			}
 		}
 	}
@@ -170,7 +170,12 @@ const prepareTime = time.Minute
 
 // conclude completes a batch of which no task is left.
 func (c *conducting) conclude(ctx context.Context) error {
-	if c.Undoing && len(c.Wanted) == 0 && c.Out == 0 && c.applied(c.Undo.Failed) > 0 {
+	if len(c.Wanted) == 0 && c.Out == 0 {
+		if all, err := c.comb(ctx); err != nil || !all {
+			return err
+		}
+	}
+	if c.Undoing && len(c.Wanted) == 0 && c.Out == 0 && c.applied(c.Undo.Failed) {
 		c.ask(c.Undo) // tasks that were running when it was rolled back were applied after all
 	}
 	if len(c.Wanted) > 0 {
@@ -189,10 +194,8 @@ func (c *conducting) conclude(ctx context.Context) error {
 	return c.then(ctx)
 }
 
-// applied is how many tasks were applied, or may have been, and were not rolled back.
-func (b *Batch) applied(failed bool) int {
-	if failed {
-		return b.Tally.Success + b.Tally.Fail
-	}
-	return b.Tally.Success + b.Doubtful
+// applied reports whether tasks were applied, or may have been, and were not rolled back.
+// With failed, all failed tasks count.
+func (b *Batch) applied(failed bool) bool {
+	return b.Tally.Success+b.Unclear > 0 || failed && b.Tally.Fail > 0
 }

@@ -35,6 +35,9 @@ func (r *Record) reasons(now time.Time) []fairlead.Obstacle {
 		o.Text = fmt.Sprintf(format, args...)
 		found = append(found, o)
 	}
+	if r.Doubtful > 0 {
+		add(fairlead.Obstacle{Code: fairlead.IsDoubtful}, "%d tasks may have run in commits that the database lost: what a rollback puts back may be their own result", r.Doubtful)
+	}
 	if !r.EndedAt.IsZero() {
 		add(fairlead.Obstacle{Code: fairlead.HasEnded}, "it completed at %s", r.EndedAt.UTC().Format(time.RFC3339))
 		return found

@@ -13,6 +13,9 @@ const soughtEvery = 30 * time.Second
 
 // fold counts the tasks that have ended.
 func (c *conducting) fold(ctx context.Context) error {
+	if err := c.notice(ctx); err != nil {
+		return err
+	}
 	if c.Out == 0 {
 		return nil
 	}
@@ -55,10 +58,13 @@ func (c *conducting) foldChunk(ctx context.Context, p *Chunk) error {
 		if mark != MarkDone && p.doubtful(i) {
 			mark = MarkDoubt
 		}
+		if mark, err = c.afterLoss(ctx, p, end, mark); err != nil {
+			return err
+		}
 		c.move(p, i, mark)
 		p.end(i, p.States[i], end.FinishedAt.Sub(c.CreatedAt))
 		p.note(i, end.Memo)
-		if mark != MarkDone && mark != MarkDrop && len(end.Memo) == 0 {
+		if mark != MarkDone && mark != MarkDrop && len(end.Memo) == 0 && !p.lost(i) {
 			p.Unremembered = append(p.Unremembered, i)
 		}
 		c.ended++
@@ -72,14 +78,17 @@ func markOf(end TaskEnd) Mark {
 	case fairlead.Succeeded:
 		return MarkDone
 	case fairlead.Cancelled, fairlead.Skipped:
+		if end.Attempt > 0 || end.Released || len(end.Memo) > 0 {
+			return MarkHalted
+		}
 		return MarkDrop
 	}
 	switch end.Reason {
 	case fairlead.ReasonTimeout, fairlead.ReasonCrash, fairlead.ReasonPoison, fairlead.ReasonDeadline:
 		return MarkDoubt
 	}
-	if end.Attempt > 1 {
-		return MarkDoubt // an ordinary failure is final: so an earlier attempt timed out, crashed or lost its lease
+	if end.Attempt > 1 || end.Released {
+		return MarkDoubt // an ordinary failure is final: so an earlier run timed out, crashed, lost its lease or was released
 	}
 	return MarkFailed
 }

@@ -93,7 +93,7 @@ func (n *intake) add(ctx context.Context, changes []Change) error {
 		if err := fairlead.Invalid(c.Found...); err != nil {
 			return err
 		}
-		if err := n.writer.add(ctx, ChunkTask{Change: changes[i]}, false); err != nil {
+		if err := n.writer.add(ctx, ChunkTask{Change: changes[i]}, false, false); err != nil {
 			return err
 		}
 	}

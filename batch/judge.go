@@ -100,7 +100,7 @@ func (c *conducting) dropHeld(p *Chunk) {
 			continue
 		}
 		was := MarkFailed
-		if p.doubtful(i) {
+		if p.doubtful(i) || c.predatesLoss(p) {
 			was = MarkDoubt
 		}
 		c.move(p, i, was)

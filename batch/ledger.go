@@ -42,6 +42,10 @@ type Ledger struct {
 	Line     Line      `json:",omitempty"` // the tasks that are out
 	MovedAt  time.Time `json:",omitzero"`  // when one of them was last seen to have ended, or the first was released
 	Seen     Seen      `json:",omitzero"`
+
+	Losses   []Loss `json:",omitempty"` // that it was open at
+	LossSeen int64  `json:",omitempty"` // fence of the last one that was considered
+	Combed   int    `json:",omitempty"` // number of the last chunk that comb has seen
 }
 
 // Wanted is a pass that was asked for and is still to be made.

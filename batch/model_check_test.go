@@ -129,7 +129,8 @@ func (m *model) checkTasks() {
 			m.Fatalf("task %d had begun and counts as cancelled", task.ID)
 		}
 		m.undone[task.ID] = m.undone[task.ID] || undoing(task.State)
-		if m.stood != nil && !leadsTo(m.stood[i], task.State) {
+		halted := m.stood != nil && m.stood[i] == batch.TaskCancel && m.touched[task.ID] // it may have been applied
+		if m.stood != nil && !leadsTo(m.stood[i], task.State) && !(halted && undoing(task.State)) {
 			m.Fatalf("task %d was %s and is %s", task.ID, m.stood[i], task.State)
 		}
 	}

@@ -205,8 +205,7 @@ func (m *model) endSome() {
 			m.end(fairlead.Fail, fairlead.ReasonTimeout, job)
 		case 2:
 			m.end(fairlead.Again, fairlead.ReasonTimeout, job)
-		case 3: // as if it had never been started
-			m.touched[taskOf(job).Task] = job.Attempt > 1 || taskOf(job).Task != job.ID
+		case 3: // it stays marked as started
 			m.end(fairlead.MoveRelease, "", job)
 		default:
 			m.applied[taskOf(job).Task] = true

@@ -33,6 +33,7 @@ type TaskArgs struct {
 // taskMemo is what is remembered of a task between its attempts.
 type taskMemo struct {
 	Before json.RawMessage `json:"before,omitempty"`
+	Fence  int64           `json:"fence,omitempty"` // of the run that read it
 }
 
 // taskAttempts is how often a task that times out is tried.
@@ -187,7 +188,7 @@ func (op *Operation) complete(ctx context.Context, job *fairlead.Job, task *Task
 		if err != nil {
 			return err
 		}
-		memo.Before = before
+		memo.Before, memo.Fence = before, job.Fence
 		if err := fairlead.Remember(ctx, memo); err != nil {
 			return err
 		}

@@ -64,6 +64,7 @@ type choice struct {
 	index int
 	ended int64
 	doubt bool // it failed, and may have been applied
+	lost  bool // it is doubtful: see Task.Doubtful
 }
 
 // choose finds the tasks that take part, in the order in which they do.
@@ -78,7 +79,7 @@ func (p *preparing) choose(ctx context.Context) error {
 	err := p.walk(ctx, 0, wanted != nil, func(chunk *Chunk) (bool, error) {
 		for i, mark := range chunk.States {
 			if p.want.takes(chunk.Kind, mark) && (wanted == nil || wanted[chunk.TaskID(i)]) {
-				p.chosen = append(p.chosen, choice{chunk.Number, i, chunk.Ended[i], mark == MarkDoubt})
+				p.chosen = append(p.chosen, choice{chunk.Number, i, chunk.Ended[i], mark == MarkDoubt, chunk.lost(i)})
 			}
 		}
 		return true, nil
@@ -99,9 +100,9 @@ func (w *Wanted) takes(kind PassKind, mark Mark) bool {
 	case w.Kind == PassRetry:
 		return kind != PassUndo && (mark == MarkFailed || mark == MarkDoubt)
 	case kind == PassUndo: // it is resumed
-		return mark == MarkFailed || mark == MarkDoubt || mark == MarkDrop
+		return mark == MarkFailed || mark == MarkDoubt || mark == MarkDrop || mark == MarkHalted
 	}
-	return mark == MarkDone || mark == MarkDoubt || w.Failed && mark == MarkFailed
+	return mark == MarkDone || mark == MarkDoubt || mark == MarkHalted || w.Failed && mark == MarkFailed
 }
 
 // walk calls do with the chunks behind a number of passes that have begun, until it
@@ -138,7 +139,7 @@ func (p *preparing) write(ctx context.Context) error {
 		}
 		task := ChunkTask{Of: chunk.TaskID(c.index), Change: chunk.Tasks[c.index].Change}
 		task.Before, task.Unremembered = chunk.before(c.index), chunk.unremembered(c.index)
-		if err := w.add(ctx, task, c.doubt); err != nil {
+		if err := w.add(ctx, task, c.doubt, c.lost); err != nil {
 			return err
 		}
 	}

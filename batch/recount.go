@@ -14,9 +14,12 @@ func (r *Record) recount(chunks []Chunk) Record {
 		if kind == PassThen || !r.began(chunks[i].Pass) {
 			continue
 		}
-		for _, mark := range chunks[i].States {
+		for n, mark := range chunks[i].States {
 			if mark == MarkPassed {
 				continue
+			}
+			if chunks[i].lost(n) {
+				found.Doubtful++
 			}
 			*found.Tally.Of(taskState(kind, mark, r.dropped()))++
 			switch {
@@ -27,8 +30,8 @@ func (r *Record) recount(chunks []Chunk) Record {
 				if kind == PassUndo {
 					found.OutUndo++
 				}
-			case mark == MarkDoubt && kind != PassUndo:
-				found.Doubtful++
+			case (mark == MarkDoubt || mark == MarkHalted) && kind != PassUndo:
+				found.Unclear++
 			}
 		}
 	}
@@ -62,5 +65,6 @@ func (r *Record) Mend(chunks []Chunk) []Miscount {
 	mend("out", &r.Out, found.Out)
 	mend("out to roll back", &r.OutUndo, found.OutUndo)
 	mend("doubtful", &r.Doubtful, found.Doubtful)
+	mend("unclear", &r.Unclear, found.Unclear)
 	return wrong
 }

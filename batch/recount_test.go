@@ -35,7 +35,7 @@ func TestEachCountThatIsWrongIsMendedAndNamed(t *testing.T) {
 		{What: "held to roll back", Found: 3},
 		{What: "out", Found: 7},
 		{What: "out to roll back", Found: 3},
-		{What: "doubtful", Found: 5},
+		{What: "unclear", Found: 5},
 	}
 	if diff := cmp.Diff(want, b.Mend(chunks)); diff != "" {
 		t.Errorf("what was wrong differs (-want +got):\n%s", diff)

@@ -2,20 +2,26 @@ package batch
 
 import "context"
 
-// states are those of tasks that can be rolled back.
-func (r RollBack) states() []TaskState {
-	states := []TaskState{TaskSuccess, TaskRollbackFail}
-	if r.Failed {
-		states = append(states, TaskFail)
+// reaches reports whether a task in a state can be rolled back. One that was cancelled can
+// if it may have been applied.
+func (r RollBack) reaches(state TaskState, mark Mark) bool {
+	switch state {
+	case TaskSuccess, TaskRollbackFail:
+		return true
+	case TaskFail:
+		return r.Failed
+	case TaskCancel:
+		return mark == MarkHalted
 	}
-	return states
+	return false
 }
 
 // PlanRollBack returns what RollBack would undo as things stand: the first of the
 // tasks, in the order in which they would be, with what would be put back, and how
-// many there are. Nothing is changed. It fails as RollBack would.
+// many there are. Those that are doubtful say so. Nothing is changed. It fails as RollBack
+// would.
 func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit int) (tasks []Task, total int, err error) {
-	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
+	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.reaches); err != nil {
 		return nil, 0, err
 	}
 	record, err := c.record(ctx, id)
@@ -46,7 +52,7 @@ func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit i
 func (p *Chunk) task(i int, batch *Batch) Task {
 	task := Task{
 		ID: p.TaskID(i), Batch: p.Batch, Change: p.Tasks[i].Change, Job: p.First + int64(i),
-		State: taskState(p.Kind, p.States[i], batch.dropped()),
+		State: taskState(p.Kind, p.States[i], batch.dropped()), Doubtful: p.lost(i),
 	}
 	task.Before = p.before(i)
 	return task

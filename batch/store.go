@@ -62,6 +62,9 @@ type Store interface {
 type Tx interface {
 	// Now is the database's clock, read under the lock.
 	Now() time.Time
+	// Losses returns the moments at which the database may have lost commits, oldest
+	// first.
+	Losses() []Loss
 	// Chunks returns chunks of the batch, in the order of their numbers.
 	Chunks(ctx context.Context, filter ChunkFilter) ([]Chunk, error)
 	// SaveChunks keeps Held, Out and the marks of chunks.
@@ -79,9 +82,10 @@ type Tx interface {
 	// may have pending does not count.
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
 	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked and
-	// have never been started (Attempt is zero), with all that is known of them, and
-	// returns which these were, in order. Jobs that another transaction is just about to
-	// move are left.
+	// have never been started, with all that is known of them, and returns which these
+	// were, in order. A job whose run was released after its handler had begun was
+	// started, though its Attempt is zero. Jobs that another transaction is just about
+	// to move are left.
 	Recall(ctx context.Context, first, last int64) ([]int64, error)
 }
 
@@ -99,12 +103,14 @@ type CallerTx interface {
 type TaskEnd struct {
 	ID         int64
 	State      fairlead.State
-	Attempt    int // the last one
-	Failures   int // attempts that failed
+	Fence      int64 // of the last run; zero: there was none
+	Attempt    int   // the last one
+	Failures   int   // attempts that failed
 	Crashes    int
 	Reason     fairlead.Reason
 	FinishedAt time.Time
 	Memo       json.RawMessage
+	Released   bool // a run was released after its handler had begun: its number was used again
 }
 
 // Filter chooses batches. Empty fields choose all. Those whose tasks are not

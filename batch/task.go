@@ -14,16 +14,24 @@ type TaskFilter struct {
 	Batch  int64
 	IDs    []int64
 	States []TaskState
-	After  int64 // only IDs larger than this: the last of the page before
-	Limit  int   // zero means 100
+	// Doubtful chooses only tasks that are: see Task.Doubtful.
+	Doubtful bool
+	After    int64 // only IDs larger than this: the last of the page before
+	Limit    int   // zero means 100
 }
 
 // Tasks lists tasks of a batch, in the order of their IDs. It fails with ErrNotFound
 // if there is no such batch.
 func (c *Client) Tasks(ctx context.Context, filter TaskFilter) ([]Task, error) {
+	tasks, _, err := c.markedTasks(ctx, filter)
+	return tasks, err
+}
+
+// markedTasks lists tasks of a batch with their marks.
+func (c *Client) markedTasks(ctx context.Context, filter TaskFilter) ([]Task, []Mark, error) {
 	batch, err := c.Get(ctx, filter.Batch)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(filter.IDs) == 0 {
 		filter.IDs = nil
@@ -33,9 +41,10 @@ func (c *Client) Tasks(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	}
 	l := &taskList{client: c, batch: &batch, filter: filter, current: map[int64]taskPlace{}}
 	if err := l.findLater(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return l.list(ctx)
+	tasks, err := l.list(ctx)
+	return tasks, l.marks, err
 }
 
 // taskPlace is where a task stands.
@@ -45,6 +54,7 @@ type taskPlace struct {
 	job    int64
 	ended  int64 // milliseconds since CreatedAt of the batch
 	before []byte
+	lost   bool
 }
 
 // taskList is a page of tasks in the making.
@@ -54,6 +64,7 @@ type taskList struct {
 	filter  TaskFilter
 	current map[int64]taskPlace // tasks of later passes
 	tasks   []Task
+	marks   []Mark      // theirs
 	places  []taskPlace // of the tasks seen last
 }
 
@@ -73,7 +84,7 @@ func (l *taskList) findLater(ctx context.Context) error {
 }
 
 func (p *Chunk) place(i int) taskPlace {
-	place := taskPlace{kind: p.Kind, mark: p.States[i], job: p.First + int64(i), before: p.before(i)}
+	place := taskPlace{kind: p.Kind, mark: p.States[i], job: p.First + int64(i), before: p.before(i), lost: p.lost(i)}
 	if p.Ended != nil {
 		place.ended = p.Ended[i]
 	}
@@ -147,9 +158,13 @@ func (l *taskList) see(chunk *Chunk, i int) {
 	if later, passed := l.current[id]; passed {
 		place = later
 	}
+	if l.filter.Doubtful && !place.lost {
+		return
+	}
 	task := Task{
 		ID: id, Batch: l.batch.ID, BatchType: l.batch.Type, Creator: l.batch.Creator, Env: l.batch.Env, Region: l.batch.Queue,
 		Change: chunk.Tasks[i].Change, State: taskState(place.kind, place.mark, l.batch.dropped()), Job: place.job,
+		Doubtful: place.lost,
 	}
 	if task.Before == nil {
 		task.Before = place.before
@@ -201,7 +216,7 @@ func (l *taskList) fill(ctx context.Context, seen int) error {
 			task.Info = "its job is gone, and it is not known whether it was applied"
 		}
 		if l.wants(task.State) {
-			l.tasks = append(l.tasks, task)
+			l.tasks, l.marks = append(l.tasks, task), append(l.marks, places[i].mark)
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func TestATaskWhoseJobIsMissingIsInDoubt(t *testing.T) {
 	m.succeed(jobs[2])
 	after := m.look(b.ID)
 	m.equal("its state", after.State(), batch.PartialFail)
-	m.equal("how many are in doubt", after.Doubtful, 1)
+	m.equal("how many are in doubt", after.Unclear, 1)
 	failed := m.tasks(batch.TaskFilter{Batch: b.ID, States: []batch.TaskState{batch.TaskFail}})
 	m.equal("how many failed", len(failed), 1)
 	if !strings.Contains(failed[0].Info, "not known whether it was applied") {

@@ -17,6 +17,7 @@ type chunkWriter struct {
 	next   int // number of the next chunk
 	tasks  []ChunkTask
 	doubt  []int // those of tasks that an earlier pass may have applied
+	lost   []int // those of tasks that are doubtful
 	chunks []Chunk
 	count  int // tasks so far
 	bytes  int // of tasks
@@ -27,13 +28,17 @@ func newChunkWriter(store func(ctx context.Context, batch int64, chunks []Chunk)
 	return &chunkWriter{store: store, batch: batch, pass: pass, kind: kind, next: pass * chunksPerPass}
 }
 
-// add adds a task that an earlier pass may have applied, or not.
-func (w *chunkWriter) add(ctx context.Context, task ChunkTask, doubt bool) error {
+// add adds a task. doubt is whether an earlier pass may have applied it, lost whether it is
+// doubtful.
+func (w *chunkWriter) add(ctx context.Context, task ChunkTask, doubt, lost bool) error {
 	if w.tasks == nil {
 		w.tasks = make([]ChunkTask, 0, ChunkSize)
 	}
 	if doubt {
 		w.doubt = append(w.doubt, len(w.tasks))
+	}
+	if lost {
+		w.lost = append(w.lost, len(w.tasks))
 	}
 	w.tasks = append(w.tasks, task)
 	w.count++
@@ -56,10 +61,10 @@ func (w *chunkWriter) full() bool { return w.next-w.pass*chunksPerPass >= chunks
 func (w *chunkWriter) cut() {
 	if n := len(w.tasks); n > 0 {
 		marks := NewMarks(n)
-		marks.Doubt = w.doubt
+		marks.Doubt, marks.Lost = w.doubt, w.lost
 		w.put(Chunk{Kind: w.kind, Size: n, Held: n, Marks: marks, Tasks: w.tasks})
 		w.whole += w.bytes
-		w.tasks, w.doubt, w.bytes = nil, nil, 0
+		w.tasks, w.doubt, w.lost, w.bytes = nil, nil, nil, 0
 	}
 }
 

@@ -96,6 +96,13 @@ func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 			Remedy: v.T("Look at what the first tasks did, then let the others follow, or cancel."), Commands: []string{command("approve"), command("cancel")},
 		})
 	}
+	if n := b.GetDoubtful(); n > 0 {
+		all = append(all, advice{
+			Tone: "bad", Title: v.N(n, "%s task is doubtful: it may have run in commits that the database lost.", "%s tasks are doubtful: they may have run in commits that the database lost."),
+			Text:   v.T("What a rollback puts back for them may be their own result."),
+			Remedy: v.T("Compare their targets with what was there before."), Commands: []string{command("tasks") + " --doubtful"},
+		})
+	}
 	switch b.GetState() {
 	case "fail", "partial_fail":
 		all = append(all, advice{

@@ -23,7 +23,7 @@ type looked struct {
 }
 
 func loadBatchTasks(v *visit) (any, error) {
-	if err := v.only("state", "like", "at_most", "page"); err != nil {
+	if err := v.only("state", "doubtful", "like", "at_most", "page"); err != nil {
 		return nil, err
 	}
 	view, size, err := v.look()
@@ -35,7 +35,7 @@ func loadBatchTasks(v *visit) (any, error) {
 		return nil, err
 	}
 	answer, err := v.batches.ListBatchTasks(v.ctx, &fairleadv1.ListBatchTasksRequest{
-		Id: list.Batch.GetId(), State: v.All("state"), PageSize: size, PageToken: v.Get("page"),
+		Id: list.Batch.GetId(), State: v.All("state"), Doubtful: v.Get("doubtful") != "", PageSize: size, PageToken: v.Get("page"),
 	})
 	if err != nil {
 		return nil, ofPage(err)

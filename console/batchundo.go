@@ -33,16 +33,24 @@ func loadRollBack(v *visit) (any, error) {
 		return nil, err
 	}
 	form := &undoForm{Batch: b}
-	form.Total, form.First, err = v.wouldUndo(b.GetId(), false)
+	var planned []*fairleadv1.BatchTask
+	form.Total, planned, err = v.wouldUndo(b.GetId(), false)
 	if err != nil {
 		return nil, err
 	}
+	halted := int64(0)
+	for _, task := range planned {
+		if task.GetState() == "cancel" {
+			halted++
+		}
+	}
+	form.First = planned[:min(len(planned), undoShown)]
 	all, _, err := v.wouldUndo(b.GetId(), true)
 	if err != nil {
 		return nil, err
 	}
 	form.More, form.Failed = form.Total > int64(len(form.First)), all-form.Total
-	form.Left = v.leftByRollBack(b, form.Failed)
+	form.Left = v.leftByRollBack(b, form.Failed, halted)
 	return form, nil
 }
 
@@ -56,18 +64,18 @@ func (v *visit) wouldUndo(id int64, failed bool) (n int64, first []*fairleadv1.B
 	if err != nil {
 		return 0, nil, err
 	}
-	first = plan.GetWouldUndo()
-	return int64(plan.GetWouldUndoTotal()), first[:min(len(first), undoShown)], nil
+	return int64(plan.GetWouldUndoTotal()), plan.GetWouldUndo(), nil
 }
 
-// leftByRollBack are the tasks that a rollback leaves as they are, and why.
-func (v *visit) leftByRollBack(b *fairleadv1.Batch, failed int64) (left []leftTasks) {
+// leftByRollBack are the tasks that a rollback leaves as they are, and why. halted is how
+// many were cancelled after they had started: these are put back.
+func (v *visit) leftByRollBack(b *fairleadv1.Batch, failed, halted int64) (left []leftTasks) {
 	tally := b.GetTally()
 	for _, some := range []leftTasks{
 		{int64(tally.GetRunning()), v.T("run now: they end first, and are put back too if they succeed")},
 		{v.NotStarted(b), v.T("have not started: they are cancelled, and there is nothing to put back")},
 		{failed, v.T("failed: they are put back only if you choose so below")},
-		{int64(tally.GetCancel()), v.T("were cancelled before they started")},
+		{int64(tally.GetCancel()) - halted, v.T("were cancelled before they started")},
 		{int64(tally.GetRollbackSuccess()), v.T("were put back already")},
 	} {
 		if some.N > 0 {

@@ -50,7 +50,7 @@ func (l *life) strays(ctx context.Context) ([]fairlead.Settlement, error) {
 	var strays []fairlead.Settlement
 	for _, h := range held {
 		if !known[h] {
-			strays = append(strays, fairlead.Settlement{ID: h.ID, Fence: h.Fence, Move: fairlead.MoveRelease})
+			strays = append(strays, fairlead.Settlement{ID: h.ID, Fence: h.Fence, Move: fairlead.MoveRelease, Unstarted: true})
 		}
 	}
 	return strays, nil

@@ -121,10 +121,10 @@ func (r *run) SetProgress(progress json.RawMessage) {
 // settlement is what becomes of the job, given what its handler returned.
 func (r *run) settlement(err, cause error) fairlead.Settlement {
 	r.mu.Lock()
-	output, progress := r.output, r.progress
+	output, progress, begun := r.output, r.progress, !r.started.IsZero()
 	r.mu.Unlock()
 	s := verdict.Judge(r.job, r.entry, err, cause, output)
-	s.Progress = progress
+	s.Progress, s.Unstarted = progress, s.Move == fairlead.MoveRelease && !begun
 	if fields := r.entry.Options.Confidential; len(fields) > 0 && s.Error != "" {
 		s.Error = mask.Secrets(fields, mask.Job{Args: r.job.Args}).Text(s.Error) // a panic shows what it likes
 	}

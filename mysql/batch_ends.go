@@ -71,14 +71,14 @@ const endRanges = 500
 // readEnds reads ends, in order. Memos come after them: they are written with them
 // or earlier.
 func (c *lockedBatch) readEnds(ctx context.Context, ranges []idRange) (ends []batch.TaskEnd, err error) {
-	memos := map[int64][]byte{}
+	memos, released := map[int64][]byte{}, map[int64]bool{}
 	for chunk := range slices.Chunk(ranges, endRanges) {
 		among := within(chunk)
 		err := c.each(ctx, func(row *sql.Rows) error {
 			var end batch.TaskEnd
 			var outcome int
 			var finished int64
-			err := row.Scan(&end.ID, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished)
+			err := row.Scan(&end.ID, &end.Fence, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished)
 			end.State, end.FinishedAt = sqlstore.StateOf(outcome), sqlstore.Time(finished)
 			ends = append(ends, end)
 			return err
@@ -89,8 +89,9 @@ func (c *lockedBatch) readEnds(ctx context.Context, ranges []idRange) (ends []ba
 		err = c.each(ctx, func(row *sql.Rows) error {
 			var id int64
 			var memo []byte
-			err := row.Scan(&id, &memo)
-			memos[id] = memo
+			var begun bool
+			err := row.Scan(&id, &memo, &begun)
+			memos[id], released[id] = memo, begun
 			return err
 		}, fill(c.sql.Memos, "among", among))
 		if err != nil {
@@ -98,7 +99,7 @@ func (c *lockedBatch) readEnds(ctx context.Context, ranges []idRange) (ends []ba
 		}
 	}
 	for i := range ends {
-		ends[i].Memo = memos[ends[i].ID]
+		ends[i].Memo, ends[i].Released = memos[ends[i].ID], released[ends[i].ID]
 	}
 	slices.SortFunc(ends, func(a, b batch.TaskEnd) int { return compareEnd(a, b.ID) })
 	return ends, nil

@@ -26,6 +26,13 @@ func (c *lockedBatch) recall(ctx context.Context, first, last int64) ([]int64, e
 			return nil, err
 		}
 	}
+	var begun []int64
+	if err := c.each(ctx, collect(&begun), c.sql.BegunBetween, first, last); err != nil {
+		return nil, err
+	}
+	for _, id := range begun {
+		delete(jobs, id)
+	}
 	var ids []int64
 	for id, p := range jobs {
 		if p.state != "" {

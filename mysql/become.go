@@ -30,6 +30,9 @@ func (m *moves) become(p *placed, next *verdict.Next) {
 	if next.Unused {
 		p.attempt--
 	}
+	if next.Begun {
+		m.released.add().ints(p.id, 1).end()
+	}
 	switch next.State {
 	case fairlead.Ready:
 		m.await(p, sqlstore.DueAt(next, m.now))

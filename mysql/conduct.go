@@ -35,6 +35,7 @@ type lockedBatch struct {
 	locked bool
 	now    time.Time // the database's clock, read under the lock
 	failed error     // why it cannot be kept
+	losses []batch.Loss
 
 	chunks []batch.Chunk               // that were read as released and whose ends act did not ask for yet
 	ends   map[idRange][]batch.TaskEnd // those that were read ahead
@@ -74,7 +75,7 @@ func (c *lockedBatch) lock(ctx context.Context, wait bool) (batch batch.Record, 
 	}
 	err = c.each(ctx, func(row *sql.Rows) error {
 		c.locked = true
-		batch, err = sqlstore.ScanBatch(row)
+		batch, c.losses, err = sqlstore.ScanLockedBatch(row)
 		return err
 	}, statement, c.id)
 	if err != nil {
@@ -110,6 +111,9 @@ func (b batchTx) note(verb string, err error) error {
 
 // Now implements batch.Tx.
 func (b batchTx) Now() time.Time { return b.c.now }
+
+// Losses implements batch.Tx.
+func (b batchTx) Losses() []batch.Loss { return b.c.losses }
 
 // Chunks implements batch.Tx.
 func (b batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {

@@ -45,7 +45,7 @@ type moves struct {
 	fromReady, fromParked                         []*placed
 
 	later, ready, parked, waiting, done tuples
-	attempts, memos                     tuples
+	attempts, memos, released           tuples
 	freed                               []int64         // jobs that have ended: they give back their keys and places
 	vacated                             []place         // that other jobs give back
 	gates                               gateSet         // at which jobs are parked
@@ -202,6 +202,7 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 		{t.sql.ToDone, &m.done},
 		{t.sql.Record, &m.attempts},
 		{t.sql.Remember, &m.memos},
+		{t.sql.MarkReleased, &m.released},
 	} {
 		if err := t.insert(ctx, to.place, to.rows); err != nil {
 			return err

@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // The number of a server counts how many servers there were, and ends with random bits,
@@ -104,7 +106,27 @@ func (s *Store) agree(ctx context.Context, t *txn, found knownServer, lostUnder 
 			return agreed, err
 		}
 	}
-	return agreed, t.jumpIDs(ctx, &agreed, lost || another)
+	if err := t.jumpIDs(ctx, &agreed, lost || another); err != nil || agreed.node == 0 {
+		return agreed, err
+	}
+	return agreed, t.recordLoss(ctx, &agreed)
+}
+
+// recordLoss notes that commits may be lost: ids have jumped.
+func (t *txn) recordLoss(ctx context.Context, agreed *agreement) (err error) {
+	if agreed.fence == 0 {
+		if agreed.fence, err = t.anchorFences(ctx); err != nil {
+			return err
+		}
+	}
+	var losses []byte
+	if _, err := t.one(ctx, []any{&losses}, t.sql.Losses); err != nil {
+		return err
+	}
+	if losses, err = sqlstore.AddLoss(losses, batch.Loss{Fence: agreed.fence, Job: agreed.job}); err != nil {
+		return err
+	}
+	return t.must(ctx, 1, t.sql.AddLoss, losses)
 }
 
 // anchorFences raises the counter of fences to the clock, and above all that this

@@ -230,6 +230,7 @@ type statements struct {
 	KnownJobs       string `sql:"known_jobs"`
 	RunningBetween  string `sql:"running_between"`
 	LockJobRange    string `sql:"lock_job_range"`
+	BegunBetween    string `sql:"begun_between"`
 	RecallLater     string `sql:"recall_later"`
 	RecallReady     string `sql:"recall_ready"`
 	RecallParked    string `sql:"recall_parked"`
@@ -256,6 +257,8 @@ type statements struct {
 	ServerUptime string `sql:"server_uptime"`
 	ServerNumber string `sql:"server_number"`
 	LockServer   string `sql:"lock_server"`
+	Losses       string `sql:"losses"`
+	AddLoss      string `sql:"add_loss"`
 	SetServer    string `sql:"set_server"`
 	AnchorFences string `sql:"anchor_fences"`
 	LastFence    string `sql:"last_fence"`
@@ -304,6 +307,7 @@ type statements struct {
 	ToDone        string `sql:"to_done"`
 	Record        string `sql:"record"`
 	Remember      string `sql:"remember"`
+	MarkReleased  string `sql:"mark_released"`
 	KeysOf        string `sql:"keys_of"`
 	FreeKeys      string `sql:"free_keys"`
 	LockFreeKeys  string `sql:"lock_free_keys"`

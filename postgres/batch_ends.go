@@ -84,6 +84,8 @@ type endsLook struct {
 
 	ends  []batch.TaskEnd
 	memos map[int64][]byte
+
+	released map[int64]bool
 }
 
 // add looks for the ends of a chunk.
@@ -101,7 +103,7 @@ func (l *endsLook) add(p *batch.Chunk) {
 
 // calls read ends before memos, which are written with them or earlier.
 func (l *endsLook) calls(s *Store) []call {
-	l.memos = map[int64][]byte{}
+	l.memos, l.released = map[int64][]byte{}, map[int64]bool{}
 	var calls []call
 	if len(l.spans) > 0 {
 		firsts, lasts := make([]int64, len(l.spans)), make([]int64, len(l.spans))
@@ -125,7 +127,7 @@ func (l *endsLook) addEnd(row sqlstore.Scanner) error {
 	var outcome int
 	var reason *string
 	var finished int64
-	err := row.Scan(&end.ID, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &reason, &finished)
+	err := row.Scan(&end.ID, &end.Fence, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &reason, &finished)
 	end.State, end.FinishedAt = sqlstore.StateOf(outcome), sqlstore.Time(finished)
 	if reason != nil {
 		end.Reason = fairlead.Reason(*reason)
@@ -137,15 +139,16 @@ func (l *endsLook) addEnd(row sqlstore.Scanner) error {
 func (l *endsLook) addMemo(row sqlstore.Scanner) error {
 	var id int64
 	var memo []byte
-	err := row.Scan(&id, &memo)
-	l.memos[id] = memo
+	var released bool
+	err := row.Scan(&id, &memo, &released)
+	l.memos[id], l.released[id] = memo, released
 	return err
 }
 
 // sorted are the ends that were found, in order.
 func (l *endsLook) sorted() []batch.TaskEnd {
 	for i := range l.ends {
-		l.ends[i].Memo = l.memos[l.ends[i].ID]
+		l.ends[i].Memo, l.ends[i].Released = l.memos[l.ends[i].ID], l.released[l.ends[i].ID]
 	}
 	slices.SortFunc(l.ends, func(a, b batch.TaskEnd) int { return compareEnd(a, b.ID) })
 	return l.ends

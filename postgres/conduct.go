@@ -69,6 +69,7 @@ type batchTx struct {
 	now    time.Time // the database's clock, read under the lock
 	failed error     // why it cannot be kept
 	writes []call    // that were not sent yet
+	losses []batch.Loss
 
 	chunks []batch.Chunk               // that were read as released and whose ends act did not ask for yet
 	ends   map[idRange][]batch.TaskEnd // those that were read ahead
@@ -91,7 +92,7 @@ func (c *batchTx) lock(ctx context.Context, wait bool) (batch batch.Record, err 
 		call{sql: c.pin() + c.sql.Dwell},
 		call{sql: text, args: []any{c.id}, each: func(row sqlstore.Scanner) error {
 			c.locked = true
-			batch, err = sqlstore.ScanBatch(row)
+			batch, c.losses, err = sqlstore.ScanLockedBatch(row)
 			return err
 		}},
 		call{sql: c.sql.BatchExists, args: []any{c.id}, each: hits(&exists)},
@@ -149,6 +150,9 @@ func (c *batchTx) tell(ctx context.Context) {
 
 // Now implements batch.Tx.
 func (c *batchTx) Now() time.Time { return c.now }
+
+// Losses implements batch.Tx.
+func (c *batchTx) Losses() []batch.Loss { return c.losses }
 
 // Chunks implements batch.Tx.
 func (c *batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {

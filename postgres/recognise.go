@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -142,12 +143,13 @@ func (s *Store) sendPlain(ctx context.Context, calls ...call) error {
 }
 
 // countServer records that this is another server than before, unless another process
-// was faster. It raises fences above all that were ever given out and, if commits may
-// be lost, ids too.
+// was faster. It raises fences above all that were ever given out. If commits may be
+// lost it raises ids too, and records the loss.
 func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (done driver.Restored, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		r, seen := pgxRunner{tx}, *row
-		err := r.run(ctx, call{sql: s.sql.LockServer, each: func(r sqlstore.Scanner) error { return r.Scan(&row.number, &row.name) }})
+		var losses []byte
+		err := r.run(ctx, call{sql: s.sql.LockServer, each: func(r sqlstore.Scanner) error { return r.Scan(&row.number, &row.name, &losses) }})
 		if err != nil || seen.number != row.number { // then row holds what another process has found
 			return err
 		}
@@ -160,9 +162,17 @@ func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (don
 		if lost {
 			calls = append(calls, call{sql: s.sql.JumpIDs, args: []any{s.ids.Highest()}, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Job, &done.Node) }})
 		}
+		if err := r.run(ctx, calls...); err != nil {
+			return err
+		}
+		if lost {
+			if losses, err = sqlstore.AddLoss(losses, batch.Loss{Fence: done.Fence, Job: done.Job}); err != nil {
+				return err
+			}
+		}
 		row.number, row.name = row.number+sqlstore.VersionStep(), row.ownName()
 		done.Server = row.number
-		return r.run(ctx, append(calls, call{sql: s.sql.CountServer, args: []any{row.number, row.name}})...)
+		return r.run(ctx, call{sql: s.sql.CountServer, args: []any{row.number, row.name, string(losses)}})
 	})
 	return done, err
 }

@@ -100,19 +100,19 @@ func (t *settling) finishCall(positions []int) call {
 func (t *settling) releaseCall(positions []int) call {
 	ids, fences := t.names(positions)
 	n := len(positions)
-	failed, unused := make([]bool, n), make([]bool, n)
+	failed, unused, begun := make([]bool, n), make([]bool, n), make([]bool, n)
 	at, after := make([]int64, n), make([]int64, n)
 	reasons, errs, memos, progress := make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n)
 	for n, i := range positions {
 		a := &t.asked[i]
 		next := verdict.Apply(a)
-		failed[n], unused[n] = next.Failed, next.Unused
+		failed[n], unused[n], begun[n] = next.Failed, next.Unused, next.Begun
 		at[n], after[n] = sqlstore.Micros(next.At), next.After.Microseconds()
 		reasons[n], errs[n] = textOrNull(string(next.Reason)), textOrNull(sqlstore.CleanText(next.Error))
 		memos[n], progress[n] = jsonText(a.Memo), jsonText(a.Progress)
 	}
 	return call{
-		sql: t.sql.Release, args: []any{ids, fences, failed, unused, at, after, reasons, errs, memos, progress},
+		sql: t.sql.Release, args: []any{ids, fences, failed, unused, at, after, reasons, errs, memos, progress, begun},
 		each: func(row sqlstore.Scanner) error {
 			var lease driver.Held
 			var lane int32

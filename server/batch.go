@@ -98,7 +98,9 @@ func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTa
 	if err != nil {
 		return nil, err
 	}
-	tasks, next, err := s.tasks(ctx, in.GetId(), texts[batch.TaskState](in.GetState()), after, pageSize(in.GetPageSize()))
+	tasks, next, err := s.tasks(ctx, batch.TaskFilter{
+		Batch: in.GetId(), States: texts[batch.TaskState](in.GetState()), Doubtful: in.GetDoubtful(), After: after,
+	}, pageSize(in.GetPageSize()))
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +109,9 @@ func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTa
 
 // tasks returns a page of a batch's tasks, and the id behind which the next page begins;
 // zero: there is none.
-func (s *Batches) tasks(ctx context.Context, id int64, states []batch.TaskState, after int64, size int) (tasks []batch.Task, next int64, err error) {
-	tasks, err = s.client.Tasks(ctx, batch.TaskFilter{Batch: id, States: states, After: after, Limit: size + 1})
+func (s *Batches) tasks(ctx context.Context, filter batch.TaskFilter, size int) (tasks []batch.Task, next int64, err error) {
+	filter.Limit = size + 1
+	tasks, err = s.client.Tasks(ctx, filter)
 	tasks, next = page(tasks, size, func(task batch.Task) int64 { return task.ID })
 	return tasks, next, err
 }

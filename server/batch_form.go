@@ -51,7 +51,7 @@ func batchTo(b *batch.Batch, now time.Time) *fairleadv1.Batch {
 		Id: b.ID, Name: b.Name, Type: b.Type, Description: b.Description,
 		Creator: b.Creator, Env: b.Env, Queue: b.Queue, Az: b.AZ, Service: b.Service, Info: b.Info, Tenant: b.Tenant, Priority: int32(b.Priority),
 		MaxRunning: int32(b.MaxRunning), Rate: b.Rate, Timeout: message.Duration(b.Timeout), Notify: b.Notify,
-		State: string(b.State()), Paused: b.Paused, Reason: b.Reason, Awaiting: b.Awaiting, Tally: tallyTo(b.Tally),
+		State: string(b.State()), Paused: b.Paused, Reason: b.Reason, Awaiting: b.Awaiting, Tally: tallyTo(b.Tally), Doubtful: int32(b.Doubtful),
 		Total: proto.Int32(int32(b.Total)), Done: proto.Int32(int32(done)), Progress: proto.Float64(share(done, b.Total)), Completions: int32(b.Completions),
 		CreatedAt: message.Time(b.CreatedAt), StartedAt: message.Time(b.StartedAt), EndedAt: message.Time(b.EndedAt),
 	}
@@ -111,6 +111,6 @@ func taskTo(t batch.Task) *fairleadv1.BatchTask {
 		Id: t.ID, BatchId: t.Batch,
 		Target: &fairleadv1.Target{Id: t.Target.ID, Name: t.Target.Name, Type: t.Target.Type, Env: t.Target.Env},
 		Before: t.Before, After: t.After, State: string(t.State), JobId: t.Job, Info: t.Info, Retries: int32(t.Retries), UpdatedAt: message.Time(t.UpdatedAt),
-		BatchType: t.BatchType, Creator: t.Creator, Env: t.Env, Region: t.Region,
+		BatchType: t.BatchType, Creator: t.Creator, Env: t.Env, Region: t.Region, Doubtful: t.Doubtful,
 	}
 }

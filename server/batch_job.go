@@ -192,15 +192,15 @@ func (s *BatchJobs) GetBatchJob(ctx context.Context, in *fairleadv1.GetBatchJobR
 	if size == 0 {
 		size = fewTasks
 	}
-	batch, err := s.batches.client.Get(ctx, in.GetId())
+	stored, err := s.batches.client.Get(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
-	tasks, next, err := s.batches.tasks(ctx, batch.ID, nil, after, size)
+	tasks, next, err := s.batches.tasks(ctx, batch.TaskFilter{Batch: stored.ID, After: after}, size)
 	if err != nil {
 		return nil, err
 	}
-	return batchJobTo(&batch, tasks, next)
+	return batchJobTo(&stored, tasks, next)
 }
 
 // batchJobTo is a batch as an answer under other names has it.

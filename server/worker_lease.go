@@ -86,14 +86,15 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 	}
 }
 
-// unsent releases jobs that the worker did not get any more.
+// unsent releases jobs that the worker did not get any more. The first of them may have
+// reached it.
 func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job) error {
 	ctx, cancel := s.brief(context.WithoutCancel(ctx))
 	defer cancel()
 	held, settlements := make([]driver.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
 		held[i] = heldOf(job)
-		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease}
+		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease, Unstarted: i > 0}
 	}
 	defer c.settled(held)
 	_, err := s.store.Settle(ctx, settlements)

@@ -208,6 +208,7 @@ func settlementOf(job *fairlead.Job, node *fairlead.Node, end *fairleadv1.RunEnd
 		entry.Options.RetryDelay = func(*fairlead.Job, error) time.Duration { return end.GetAfter().AsDuration() }
 	}
 	s := verdict.Decide(job, entry, err, cause, end.GetOutput())
+	s.Unstarted = s.Move == fairlead.MoveRelease && end.GetUnstarted()
 	if memo := end.GetMemo(); len(memo) > 0 {
 		s.Memo = memo
 	}

@@ -24,17 +24,17 @@ func encodeBatch(batch *batch.Record) (body, status string, err error) {
 }
 
 // batch reads a batch as it was last acted upon.
-func (t *txn) batch(id int64) (batch batch.Record, err error) {
+func (t *txn) batch(id int64) (batch batch.Record, losses []batch.Loss, err error) {
 	found := false
 	err = t.each(t.sql.LockBatch, []any{id}, func(row sqlstore.Scanner) (err error) {
 		found = true
-		batch, err = sqlstore.ScanBatch(row)
+		batch, losses, err = sqlstore.ScanLockedBatch(row)
 		return err
 	})
 	if err == nil && !found {
 		err = sqlstore.NoSuchBatch(id)
 	}
-	return batch, err
+	return batch, losses, err
 }
 
 // saveBatch keeps what may change of a batch.

@@ -14,6 +14,7 @@ import (
 type batchTx struct {
 	txn    *txn
 	batch  int64
+	losses []batch.Loss
 	broken error // a statement failed: nothing of this may be kept
 }
 
@@ -29,6 +30,9 @@ func (b *batchTx) fail(err error) error {
 
 // Now is the database's clock.
 func (b *batchTx) Now() time.Time { return sqlstore.Time(b.txn.now) }
+
+// Losses are the moments at which the file may have lost commits.
+func (b *batchTx) Losses() []batch.Loss { return b.losses }
 
 // Chunks returns chunks of the batch.
 func (b *batchTx) Chunks(_ context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {

@@ -17,6 +17,11 @@ func (t *txn) become(p *placed, next *verdict.Next) error {
 	if next.Unused {
 		p.attempt--
 	}
+	if next.Begun {
+		if err := t.must(1, t.sql.MarkReleased, p.id); err != nil {
+			return err
+		}
+	}
 	switch next.State {
 	case fairlead.Ready:
 		return t.await(p, sqlstore.DueAt(next, t.now))

@@ -54,11 +54,11 @@ func (a *batchLocks) end(id int64) {
 type refusal struct{ err error }
 
 func (t *txn) conduct(id int64, act func(context.Context, *batch.Record, batch.Tx) error) (refusal, error) {
-	stored, err := t.batch(id)
+	stored, losses, err := t.batch(id)
 	if err != nil {
 		return refusal{}, err
 	}
-	tx := &batchTx{txn: t, batch: id}
+	tx := &batchTx{txn: t, batch: id, losses: losses}
 	var refused error
 	err = t.inSavepoint(func() error {
 		batch := stored

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -18,7 +19,8 @@ const (
 // because the counters continue.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	return inTx(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
-		if _, err := t.one(t.sql.CountServer, []any{sqlstore.VersionStep()}, &done.Server); err != nil {
+		var losses []byte
+		if _, err := t.one(t.sql.CountServer, []any{sqlstore.VersionStep()}, &done.Server, &losses); err != nil {
 			return done, err
 		}
 		if done.Fence, err = t.raise(fenceCounter, t.now); err != nil {
@@ -33,6 +35,12 @@ func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 			return done, err
 		}
 		done.Job, done.Node = job-1+jobsLost, fairlead.NodeID(node-1+nodesLost)
+		if losses, err = sqlstore.AddLoss(losses, batch.Loss{Fence: done.Fence, Job: done.Job}); err != nil {
+			return done, err
+		}
+		if err := t.must(1, t.sql.AddLoss, string(losses)); err != nil {
+			return done, err
+		}
 		t.wakes.all, t.wakes.later, t.wakes.cancel = true, true, true
 		_, err = t.changeRules()
 		return done, err

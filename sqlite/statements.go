@@ -86,6 +86,7 @@ type statements struct {
 	Record       string `sql:"record"`
 	Recorded     string `sql:"recorded"`
 	Keep         string `sql:"keep"`
+	MarkReleased string `sql:"mark_released"`
 	Save         string `sql:"save"`
 
 	Wish           string `sql:"wish"`
@@ -169,6 +170,7 @@ type statements struct {
 	Held   string `sql:"held"`
 
 	CountServer string `sql:"count_server"`
+	AddLoss     string `sql:"add_loss"`
 
 	Due            string `sql:"due"`
 	NextDue        string `sql:"next_due"`

@@ -20,6 +20,7 @@ func testConductor(c *chapter) {
 	testBatchTx(c)
 	testTurns(c)
 	testRecall(c)
+	testStartedTasks(c)
 	testPruneBatches(c)
 	testDeleteBatch(c)
 	testConductorRaces(c)

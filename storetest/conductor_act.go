@@ -79,7 +79,7 @@ func testConduct(c *chapter) {
 func everyStatus(at time.Time) batch.Status {
 	return batch.Status{
 		Total: 1, Tally: batch.Tally{Pending: 2, RetryPending: 3, Success: 4, Fail: 5, RollbackPending: 6, RollbackSuccess: 7, RollbackFail: 8, Cancel: 9},
-		Doubtful: 14, Undoing: true, Cancelled: true, Paused: true, Reason: "why", Approved: true,
+		Unclear: 14, Doubtful: 27, Undoing: true, Cancelled: true, Paused: true, Reason: "why", Approved: true,
 		Passes:      []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 16, Serial: true}},
 		Completions: 20, StartedAt: at.Add(4 * time.Second), EndedAt: at.Add(5 * time.Second),
 	}
@@ -93,7 +93,8 @@ func everyLedger(at time.Time) batch.Ledger {
 		Wanted: []batch.Wanted{{Number: 22, Kind: batch.PassUndo, Tasks: []int64{17}, Failed: true, Serial: true}, {Kind: batch.PassRetry}}, Wants: 23,
 		Tries: 18, PreparedAt: at.Add(time.Second),
 		Ahead: 19, OutAt: at.Add(2 * time.Second), Saved: 0.25, SoughtAt: at.Add(3 * time.Second),
-		Seen: batch.Seen{At: at.Add(-time.Hour), Forward: 24, Retry: 25, Undo: 26},
+		Seen:   batch.Seen{At: at.Add(-time.Hour), Forward: 24, Retry: 25, Undo: 26},
+		Losses: []batch.Loss{{Fence: 28, Job: 29}}, LossSeen: 30, Combed: 31,
 	}
 }
 
@@ -151,13 +152,13 @@ func testBatchTx(c *chapter) {
 			ends, err = tx.Ends(ctx, p.First, p.Last()-1)
 			return err
 		})
-		now := f.now()
+		now, fence := f.now(), claimed[0].Fence
 		f.equal("the ends", ends, []batch.TaskEnd{
-			{ID: p.First, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now},
-			{ID: p.First + 2, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now, Memo: json.RawMessage(`{"before":{"x":1}}`)},
-			{ID: p.First + 3, State: fairlead.Failed, Failures: 1, Reason: fairlead.ReasonTimeout, Attempt: 1, FinishedAt: now},
-			{ID: p.First + 4, State: fairlead.Cancelled, Reason: f.get(jobs[4]).Reason, Attempt: 1, FinishedAt: now},
-			{ID: p.First + 7, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now},
+			{ID: p.First, Fence: fence, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now},
+			{ID: p.First + 2, Fence: fence, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now, Memo: json.RawMessage(`{"before":{"x":1}}`)},
+			{ID: p.First + 3, Fence: fence, State: fairlead.Failed, Failures: 1, Reason: fairlead.ReasonTimeout, Attempt: 1, FinishedAt: now},
+			{ID: p.First + 4, Fence: fence, State: fairlead.Cancelled, Reason: f.get(jobs[4]).Reason, Attempt: 1, FinishedAt: now},
+			{ID: p.First + 7, Fence: fence, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now},
 		})
 	})
 	c.test("Known tells which IDs of a range are those of jobs, in order", func(f *fixture) {

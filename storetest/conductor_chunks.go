@@ -18,7 +18,7 @@ func testChunks(c *chapter) {
 		}
 		two.Tasks[1].Of = 12345678901
 		two = marked(two, "os")
-		two.Ended, two.Before, two.Doubt, two.Unremembered = []int64{0, 77}, map[int]json.RawMessage{1: json.RawMessage(`{"x":[1]}`)}, []int{1}, []int{0}
+		two.Ended, two.Before, two.Doubt, two.Unremembered, two.Lost = []int64{0, 77}, map[int]json.RawMessage{1: json.RawMessage(`{"x":[1]}`)}, []int{1}, []int{0}, []int{0, 1}
 		added := f.addChunks(b, one, two)
 		one.Batch, one.First, two.Batch, two.First = b.ID, added[0].First, b.ID, added[1].First
 		if one.First <= 0 || two.First <= 0 {

@@ -23,8 +23,10 @@ func testRecall(c *chapter) {
 		b, p := f.opened(10)
 		jobs := f.letOut(b, p)
 		claimed := f.claim(f.join(), 7)
+		unstarted := to(fairlead.MoveRelease, claimed[5])
+		unstarted.Unstarted = true
 		f.settle(to(fairlead.Succeed, claimed[0]), to(fairlead.Fail, claimed[1]), wait(claimed[2]), again(claimed[3], time.Hour),
-			again(claimed[4], 0), to(fairlead.MoveRelease, claimed[5]))
+			again(claimed[4], 0), unstarted)
 		f.equal("what was recalled", f.recall(b.ID, p.First, p.Last()-1), []int64{jobs[5].ID, jobs[7].ID, jobs[8].ID})
 		for i, want := range []fairlead.State{
 			fairlead.Succeeded, fairlead.Failed, fairlead.Waiting, fairlead.Scheduled, fairlead.Ready, "", fairlead.Running, "", "", fairlead.Ready,

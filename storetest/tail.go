@@ -30,6 +30,7 @@ func RunTail(t *testing.T, behind *Behind) {
 	tail.testClaimed(t)
 	tail.testNodes(t)
 	tail.testCounters(t)
+	tail.testTasks(t)
 }
 
 // tail is the tests of a database that loses its last commits.

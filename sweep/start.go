@@ -64,22 +64,20 @@ func startArgs(args json.RawMessage) (StartArgs, error) {
 	return a, fairlead.Invalid(c.Found...)
 }
 
-// startFor starts a sweep on behalf of a job. If an attempt of it did so before and
-// could not say so, that counts.
+// startFor starts a sweep on behalf of a job. If an earlier run of the job did so and
+// could not say so, that counts. The attempt number does not tell whether there was one:
+// a run that is released gives its number back.
 func (c *Client) startFor(ctx context.Context, job *fairlead.Job, id int64, again bool) error {
 	by := fmt.Sprintf("job %d", job.ID)
-	if job.Attempt > 1 {
-		events, err := c.store.SweepEvents(ctx, EventFilter{Sweep: id})
-		if err != nil {
-			return err
-		}
-		for _, event := range events {
-			if event.By == by {
-				return nil
-			}
+	events, err := c.store.SweepEvents(ctx, EventFilter{Sweep: id})
+	if err != nil {
+		return err
+	}
+	for _, event := range events {
+		if event.By == by {
+			return nil
 		}
 	}
-	var err error
 	if again {
 		_, err = c.StartAgain(ctx, id, by)
 	} else {

@@ -46,7 +46,7 @@ func endTo(s fairlead.Settlement) *fairleadv1.RunEnd {
 	case fairlead.Snooze:
 		end.Outcome, end.After, end.At = "snooze", message.Duration(s.After), message.Time(s.At)
 	case fairlead.MoveRelease:
-		end.Outcome = "release"
+		end.Outcome, end.Unstarted = "release", s.Unstarted
 	case fairlead.MoveAwait:
 		end.Outcome, end.After, end.OrRetry = "await", durationpb.New(s.After), s.Retry != nil
 	case fairlead.Again:

@@ -68,8 +68,20 @@ func failures(b *fairleadv1.Batch) int32 {
 	return b.GetTally().GetFail() + b.GetTally().GetRollbackFail()
 }
 
-// batchNote is why a batch does not go on.
+// batchNote returns why a batch does not go on, and how many of its tasks are doubtful.
 func batchNote(b *fairleadv1.Batch) string {
+	note := standingNote(b)
+	if n := b.GetDoubtful(); n > 0 {
+		if note != "" {
+			note += "; "
+		}
+		note += fmt.Sprintf("%d doubtful", n)
+	}
+	return note
+}
+
+// standingNote returns what a batch waits for, or why it was stopped.
+func standingNote(b *fairleadv1.Batch) string {
 	switch {
 	case b.GetPaused() && b.GetReason() != "":
 		return "paused: " + b.GetReason()
@@ -95,6 +107,7 @@ func (s *session) batchTasksCommand() *cobra.Command {
 	}))
 	cmd.Flags().StringSliceVar(&filter.State, "state", nil, "in this state (repeatable): "+strings.Join(taskStates, ", "))
 	complete(cmd, "state", oneOf(taskStates...))
+	cmd.Flags().BoolVar(&filter.Doubtful, "doubtful", false, "only tasks that may have run in commits that the database lost")
 	limits(cmd, &limit)
 	return cmd
 }
@@ -112,9 +125,20 @@ func taskTable(s *screen.Screen, tasks []*fairleadv1.BatchTask) *screen.Table {
 	table := s.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "RETRIES", "UPDATED", "INFO")
 	for _, t := range tasks {
 		target := t.GetTarget()
-		table.Add(t.GetId(), screen.State(t.GetState()), target.GetId(), target.GetName(), target.GetType(), t.GetRetries(), t.GetUpdatedAt(), t.GetInfo())
+		table.Add(t.GetId(), screen.State(t.GetState()), target.GetId(), target.GetName(), target.GetType(), t.GetRetries(), t.GetUpdatedAt(), taskInfo(t))
 	}
 	return table
+}
+
+// taskInfo returns why a task failed, and whether it is doubtful.
+func taskInfo(t *fairleadv1.BatchTask) string {
+	switch {
+	case !t.GetDoubtful():
+		return t.GetInfo()
+	case t.GetInfo() == "":
+		return "doubtful"
+	}
+	return "doubtful; " + t.GetInfo()
 }
 
 func taskCount(n int32) string {

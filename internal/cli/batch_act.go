@@ -127,12 +127,17 @@ func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
 		before := screen.Cell{Text: string(t.GetBefore())}
 		if len(t.GetBefore()) == 0 {
 			before = screen.Cell{Text: "unknown", Tone: screen.Warn}
+		} else if t.GetDoubtful() {
+			before = screen.Cell{Text: "doubtful: " + before.Text, Tone: screen.Warn}
 		}
 		target := t.GetTarget()
 		table.Add(t.GetId(), screen.State(t.GetState()), target.GetId(), target.GetName(), target.GetType(), before)
 	}
 	if c.format == "table" {
 		fmt.Fprintf(c.errors.Out, "%s of batch %d would be undone, in this order\n", taskCount(batch.GetWouldUndoTotal()), batch.GetId())
+		if n := batch.GetDoubtful(); n > 0 {
+			fmt.Fprintf(c.errors.Out, "%s may have run in commits that the database lost: compare the targets with what would be put back (fairlead batch tasks %d --doubtful)\n", taskCount(n), batch.GetId())
+		}
 	}
 	return table
 }

@@ -126,6 +126,7 @@ type chunkMarks struct {
 	Doubt  []int                   `json:"d,omitempty"`
 
 	Unremembered []int `json:"u,omitempty"`
+	Lost         []int `json:"l,omitempty"`
 }
 
 // EncodeMarks are the marks of a chunk, as JSON.
@@ -134,7 +135,7 @@ func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	for i, mark := range m.States {
 		states[i] = byte(mark)
 	}
-	return json.Marshal(chunkMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered})
+	return json.Marshal(chunkMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered, Lost: m.Lost})
 }
 
 // ScanChunk reads batch, number, pass, kind, first, size, held, out, marks and, if
@@ -156,7 +157,7 @@ func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 	for i := range p.States {
 		p.States[i] = batch.Mark(m.States[i])
 	}
-	p.Ended, p.Before, p.Doubt, p.Unremembered = m.Ended, m.Before, m.Doubt, m.Unremembered
+	p.Ended, p.Before, p.Doubt, p.Unremembered, p.Lost = m.Ended, m.Before, m.Doubt, m.Unremembered, m.Lost
 	if !tasks || work == nil {
 		return p, nil
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// ScanEnd reads id, outcome, failures, crashes, reason, finished_at and memo of a job
-// that has ended.
+// ScanEnd reads id, fence, outcome, attempt, failures, crashes, reason, finished_at and memo of a job
+// that has ended, and whether a run of it was released.
 func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
 	var outcome int
 	var finished int64
 	var memo []byte
-	if err := row.Scan(&end.ID, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished, &memo); err != nil {
+	if err := row.Scan(&end.ID, &end.Fence, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished, &memo, &end.Released); err != nil {
 		return end, err
 	}
 	end.State, end.FinishedAt = StateOf(outcome), Time(finished)

@@ -95,7 +95,7 @@ func (s *batchStore) add(ctx context.Context, verb string, b batch.Record, chunk
 // waits for those that add chunks, which are then seen and removed too.
 func (s *batchStore) DeleteBatch(ctx context.Context, id int64) error {
 	return s.db.InTx(MayWait(ctx), "delete batch", func(ctx context.Context, db DB) error {
-		found, err := list(ctx, db, ScanBatch, s.sql.LockBatch, id)
+		found, err := list(ctx, db, scanLockedBatch, s.sql.LockBatch, id)
 		switch {
 		case err != nil:
 			return err

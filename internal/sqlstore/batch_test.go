@@ -14,7 +14,7 @@ import (
 // Nodes of earlier versions read and write the status of a batch under these keys, all in
 // one object.
 func TestTheStatusOfABatchKeepsItsKeys(t *testing.T) {
-	record := batch.Record{Batch: batch.Batch{Status: batch.Status{Awaiting: true}}, Ledger: batch.Ledger{Seen: batch.Seen{At: time.Unix(1, 0)}}}
+	record := batch.Record{Batch: batch.Batch{Status: batch.Status{Awaiting: true, Doubtful: 1}}, Ledger: batch.Ledger{Seen: batch.Seen{At: time.Unix(1, 0)}}}
 	raw, err := sqlstore.EncodeBatchStatus(&record)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestTheStatusOfABatchKeepsItsKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"Ahead", "Approved", "Cancelled", "Completions", "Doubtful", "EndedAt", "Forgiven", "Held", "HeldRetry", "HeldUndo",
+		"Ahead", "Approved", "Cancelled", "Completions", "Doubtful", "EndedAt", "Forgiven", "Held", "HeldRetry", "HeldUndo", "LossDoubtful",
 		"Opened", "Out", "OutAt", "OutUndo", "Passes", "Paused", "PreparedAt", "Reason", "Saved", "Seen", "SoughtAt",
 		"StartedAt", "Tally", "Total", "Tries", "Undo", "Undoing", "Wanted", "Wants",
 	}

@@ -25,7 +25,8 @@
 //	waiting  id, fence, node, lane, attempt, failures, crashes, started_at, deadline, held
 //	done     id, lane, outcome, reason, fence, node, attempt, failures, crashes, started_at, finished_at, output, error
 //	attempt  (id, run), fence, node, started_at, finished_at, reason, error  runs worth recording
-//	memo     id, memo, progress, told, told_fence       what handlers keep, and what targets report of a run
+//	memo     id, memo, progress, told, told_fence       what handlers keep, and what targets report of a run;
+//	         released                                   a run was released after its handler had begun
 //	jobkey   (tenant, job_key) → id                        held keys
 //	admitted (gate, id)                                 jobs that have a place at a gate
 //	gate_news gate                                      gates that may have a job to admit

@@ -19,6 +19,7 @@ type Next struct {
 
 	Failed bool // the run is recorded and counts as a failure
 	Unused bool // the run does not count: its attempt number is used again
+	Begun  bool // of an Unused run: its handler had begun, so the job stays marked as started
 
 	After time.Duration // until the next run is due, or the answer
 	At    time.Time     // when the next run is due, instead of After
@@ -55,7 +56,7 @@ func Apply(s *fairlead.Settlement) Next {
 	case fairlead.MoveAwait:
 		return Next{State: fairlead.Waiting, After: s.After, Retry: s.Retry}
 	default: // MoveRelease
-		return Next{State: fairlead.Ready, Unused: true}
+		return Next{State: fairlead.Ready, Unused: true, Begun: !s.Unstarted}
 	}
 }
 

@@ -28,7 +28,7 @@ func TestASettlementTakesWhatBelongsToItsMove(t *testing.T) {
 		fairlead.Drop:        {State: fairlead.Cancelled, Reason: fairlead.ReasonTimeout, Error: "slow", FreeKey: true},
 		fairlead.Again:       {State: fairlead.Ready, Reason: fairlead.ReasonTimeout, Error: "slow", Failed: true, After: time.Second, At: at},
 		fairlead.Snooze:      {State: fairlead.Ready, After: time.Second, At: at},
-		fairlead.MoveRelease: {State: fairlead.Ready, Unused: true},
+		fairlead.MoveRelease: {State: fairlead.Ready, Unused: true, Begun: true},
 		fairlead.MoveAwait:   {State: fairlead.Waiting, After: time.Second},
 	} {
 		got, settled := Settle(said(move), nil)

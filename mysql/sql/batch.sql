@@ -19,13 +19,13 @@ select id, created_at from {{batch}} force index (primary) where id = last_inser
 -- name: lock_batch
 -- Keeps other transactions from acting upon a batch.
 -- Inputs: id.
--- Output: the columns as batches.
+-- Output: the columns of sqlstore.ScanLockedBatch.
 -- Locks: the row of batch.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} force index (primary) where id = ? for update;
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} force index (primary) where id = ? for update;
 
 -- name: try_batch
 -- As lock_batch, but it does not wait: there is no output if another has the lock.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} force index (primary) where id = ? for update skip locked;
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} force index (primary) where id = ? for update skip locked;
 
 -- name: share_batch
 -- Keeps a batch from being removed.
@@ -175,16 +175,16 @@ order by number limit {{limit}};
 -- name: ends
 -- Reads how jobs ended.
 -- Inputs: {{among}}.
--- Output: id, outcome, attempt, failures, crashes, reason (empty if there is none), finished_at.
+-- Output: id, fence, outcome, attempt, failures, crashes, reason (empty if there is none), finished_at.
 -- Locks: none.
-select id, outcome, attempt, failures, crashes, coalesce(reason, ''), finished_at from {{done}} force index (primary) where {{among}};
+select id, fence, outcome, attempt, failures, crashes, coalesce(reason, ''), finished_at from {{done}} force index (primary) where {{among}};
 
 -- name: memos
 -- Reads what handlers kept.
 -- Inputs: {{among}}.
--- Output: id, memo.
+-- Output: id, memo or null, whether a run was released after its handler had begun.
 -- Locks: none.
-select id, memo from {{memo}} force index (primary) where {{among}} and memo is not null;
+select id, memo, released from {{memo}} force index (primary) where {{among}} and (memo is not null or released = 1);
 
 -- name: running_between
 -- Counts the jobs of a range of ids that run or wait.
@@ -210,6 +210,15 @@ select id, lane, turn, start_by, coalesce(gate, 0)
 from {{job}} force index (primary)
 where id between ? and ?
 for update skip locked;
+
+-- name: begun_between
+-- Tells which jobs of a range of ids have a row in memo: they were started, though their
+-- attempt numbers may have been given back. It comes after the jobs are locked in their
+-- places, so a release that put one of them there is seen with its row in memo.
+-- Inputs: first id, last id.
+-- Output: id.
+-- Locks: none.
+select id from {{memo}} force index (primary) where id between ? and ?;
 
 -- name: recall_later
 -- Locks scheduled jobs that have never been started.

@@ -38,6 +38,20 @@ select number from {{server}} where id = 1;
 -- Locks: the row of server.
 select number, name from {{server}} where id = 1 for update;
 
+-- name: losses
+-- Reads when commits were lost. The row is locked.
+-- Inputs: none.
+-- Output: losses.
+-- Locks: the row of server.
+select losses from {{server}} where id = 1 for update;
+
+-- name: add_loss
+-- Records when commits were lost.
+-- Inputs: losses.
+-- Output: none.
+-- Locks: the row of server.
+update {{server}} set losses = ? where id = 1;
+
 -- name: set_server
 -- Records another server.
 -- Inputs: number, name.

@@ -136,6 +136,14 @@ insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, 
 insert into {{memo}} (id, memo, progress) values {{rows}}
 on duplicate key update memo = coalesce(values(memo), memo), progress = coalesce(values(progress), progress);
 
+-- name: mark_released
+-- Notes that runs were released after their handlers had begun.
+-- Inputs: {{rows}} of id, 1.
+-- Output: none.
+-- Locks: rows of memo.
+insert into {{memo}} (id, released) values {{rows}}
+on duplicate key update released = 1;
+
 -- name: keys_of
 -- Reads the keys and gates of jobs that have any. Neither these nor lanes ever
 -- change.

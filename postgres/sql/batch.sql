@@ -36,13 +36,13 @@ select id from {{batch}} where id = $1::bigint for key share;
 -- name: lock_batch
 -- Lets no other transaction act upon a batch.
 -- Inputs: $1 id.
--- Output: what ScanBatch in internal/sqlstore reads, if it exists.
+-- Output: what ScanLockedBatch in internal/sqlstore reads, if it exists.
 -- Locks: the batch; waits for other transactions. Chunks can be added meanwhile.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = $1::bigint for no key update;
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = $1::bigint for no key update;
 
 -- name: try_batch
 -- As lock_batch, but it does not wait: there is no output if another transaction has the lock.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = $1::bigint for no key update skip locked;
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = $1::bigint for no key update skip locked;
 
 -- name: batch_exists
 -- Reports whether a batch exists.
@@ -246,32 +246,32 @@ order by batch, number limit $3::int;
 -- name: ends_between
 -- The ends of jobs of some ranges of ids.
 -- Inputs, in step: $1 first ids, $2 last ids.
--- Output: id, outcome, attempt, failures, crashes, reason or null, finished_at.
+-- Output: id, fence, outcome, attempt, failures, crashes, reason or null, finished_at.
 -- Locks: none.
-select d.id, d.outcome, d.attempt, d.failures, d.crashes, d.reason, d.finished_at
+select d.id, d.fence, d.outcome, d.attempt, d.failures, d.crashes, d.reason, d.finished_at
 from unnest($1::bigint[], $2::bigint[]) as r (first, last)
-cross join lateral (select id, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id between r.first and r.last offset 0) d;
+cross join lateral (select id, fence, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id between r.first and r.last offset 0) d;
 
 -- name: ends_of
 -- The ends of some jobs.
 -- Inputs: $1 ids.
 -- Output, locks: as ends_between.
-select id, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id = any ($1::bigint[]);
+select id, fence, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id = any ($1::bigint[]);
 
 -- name: memos_between
 -- The memos of jobs of some ranges of ids.
 -- Inputs: as ends_between.
--- Output: id, memo.
+-- Output: id, memo or null, whether a run of it was released after its handler had begun.
 -- Locks: none.
-select m.id, m.memo
+select m.id, m.memo, m.released
 from unnest($1::bigint[], $2::bigint[]) as r (first, last)
-cross join lateral (select id, memo from {{memo}} where id between r.first and r.last and memo is not null offset 0) m;
+cross join lateral (select id, memo, released from {{memo}} where id between r.first and r.last and (memo is not null or released) offset 0) m;
 
 -- name: memos_of
 -- The memos of some jobs.
 -- Inputs: $1 ids.
 -- Output, locks: as memos_between.
-select id, memo from {{memo}} where id = any ($1::bigint[]) and memo is not null;
+select id, memo, released from {{memo}} where id = any ($1::bigint[]) and (memo is not null or released);
 
 -- name: known_jobs
 -- Tells which ids of a range are those of jobs.
@@ -290,20 +290,23 @@ select (select count(*) from {{running}} where id between $1::bigint and $2::big
 
 -- name: recall
 -- Takes jobs of a range of ids out of their places that are scheduled, ready or
--- parked and have never been started, to be forgotten.
+-- parked and have never been started, to be forgotten. One that has a row in memo was
+-- started, though its attempt number may have been given back: that row is written in
+-- the transaction that releases it.
 -- Inputs: $1 first id, $2 last id.
 -- Output: ids, in order.
 -- Locks: the jobs; passes over those locked by others.
-with scheduled as (
+with begun as materialized (select id from {{memo}} where id between $1::bigint and $2::bigint),
+scheduled as (
     delete from {{later}}
-    where ctid = any (array(select ctid from {{later}} where id between $1::bigint and $2::bigint and attempt = 0 for update skip locked))
+    where ctid = any (array(select ctid from {{later}} where id between $1::bigint and $2::bigint and attempt = 0 and id <> all (array(select id from begun)) for update skip locked))
     returning id
 ),
 parked as (
     delete from {{parked}}
     where ctid = any (array(
         select p.spot
-        from (select gate, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint and gate is not null offset 0) j
+        from (select gate, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint and gate is not null and id <> all (array(select id from begun)) offset 0) j
         cross join lateral (
             select ctid as spot from {{parked}}
             where gate = j.gate and turn = j.turn and start_by = j.start_by and id = j.id and attempt = 0
@@ -315,7 +318,7 @@ ready as (
     delete from {{ready}}
     where ctid = any (array(
         select r.spot
-        from (select lane, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint offset 0) j
+        from (select lane, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint and id <> all (array(select id from begun)) offset 0) j
         cross join lateral (
             select ctid as spot from {{ready}}
             where lane = j.lane and solo in (0, 1) and turn = j.turn and start_by = j.start_by and id = j.id and attempt = 0

@@ -15,9 +15,9 @@ select number from {{server}} where id = 1;
 
 -- name: lock_server
 -- Allows one process at a time to count another server.
--- Output: number, name.
+-- Output: number, name, losses so far.
 -- Locks: the row; waits for the process that has locked it.
-select number, name from {{server}} where id = 1 for update;
+select number, name, losses from {{server}} where id = 1 for update;
 
 -- name: history
 -- Identifies the database and how often one of its standbys was promoted. Not every
@@ -54,6 +54,6 @@ select setval('{{jobid}}', greatest((select last_value from {{jobid}}), $1::bigi
 
 -- name: count_server
 -- Records which server all processes agree on.
--- Inputs: $1 number, $2 name.
+-- Inputs: $1 number, $2 name, $3 losses.
 -- Locks: the row.
-update {{server}} set number = $1::bigint, name = $2::text where id = 1;
+update {{server}} set number = $1::bigint, name = $2::text, losses = $3::json where id = 1;

@@ -63,18 +63,20 @@ select id, fence, cancelled, held is not null from moved;
 -- yet, else at once. A wish to cancel ends them instead.
 -- Inputs, in step: $1 ids, $2 fences, $3 whether the run failed, $4 whether the
 --   run does not count at all, $5 due time or 0, $6 microseconds until due,
---   $7 reasons, $8 errors, $9 memos, $10 progress.
+--   $7 reasons, $8 errors, $9 memos, $10 progress, $11 whether the handler of a run that
+--   does not count had begun.
 -- Output: id, fence, lane, whether a wish cancelled it, whether it is ready now and
 --   whether it gave back slots, of the moved jobs.
 -- Locks: the moved jobs; shared, the job rows of those that are due, whose
 --   turn and start_by another transaction may just have changed.
 with moved as materialized (
     delete from {{running}} r
-    using unnest($1::bigint[], $2::bigint[], $3::bool[], $4::bool[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::json[], $10::json[])
-        as a (id, fence, failed, unused, at, after, reason, error, memo, progress)
+    using unnest($1::bigint[], $2::bigint[], $3::bool[], $4::bool[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::json[], $10::json[], $11::bool[])
+        as a (id, fence, failed, unused, at, after, reason, error, memo, progress, begun)
     where r.id = any (array[a.id]) and r.fence = a.fence
     returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt - (a.unused and r.wish is null)::int as attempt,
-              least(r.failures + (a.failed and r.wish is null)::int, 32767) as failures, r.crashes, r.wish, r.held, a.failed, a.unused, a.at, a.after, a.reason, a.error, a.memo, a.progress
+              least(r.failures + (a.failed and r.wish is null)::int, 32767) as failures, r.crashes, r.wish, r.held, a.failed, a.unused, a.at, a.after, a.reason, a.error, a.memo, a.progress,
+              a.begun
 ),
 clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
 timed as materialized (
@@ -108,9 +110,10 @@ logged as (
     select id, attempt, fence, node, started_at, now, coalesce(reason, ''), coalesce(error, '') from timed where failed and wish is null
 ),
 kept as (
-    insert into {{memo}} as m (id, memo, progress)
-    select id, memo, progress from moved where memo is not null or progress is not null
-    on conflict (id) do update set memo = coalesce(excluded.memo, m.memo), progress = coalesce(excluded.progress, m.progress)
+    insert into {{memo}} as m (id, memo, progress, released)
+    select id, memo, progress, begun from moved where memo is not null or progress is not null or begun
+    on conflict (id) do update
+    set memo = coalesce(excluded.memo, m.memo), progress = coalesce(excluded.progress, m.progress), released = excluded.released or m.released
 ),
 vacated as ({{vacate}})
 select id, fence, lane, wish is not null, due <= now, held is not null from timed;

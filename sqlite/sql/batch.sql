@@ -20,8 +20,8 @@ select id from {{batch}} where id = ?;
 
 -- name: lock_batch
 -- Reads a batch as it was last acted upon.
--- Inputs: id.  Output: the columns of sqlstore.ScanBatch.  Locks: none.
-select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = ?;
+-- Inputs: id.  Output: the columns of sqlstore.ScanLockedBatch.  Locks: none.
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = ?;
 
 -- name: batches
 -- Reads batches with how many of their jobs run. Only chunks with tasks that are out
@@ -115,9 +115,10 @@ delete from {{part}} where batch = ? and number in (select value from json_each(
 
 -- name: ends
 -- Lists the jobs of a range of ids that are final.
--- Inputs: first id, last id.  Output: id, outcome, attempt, failures, crashes, reason,
--- finished_at, memo, in order.  Locks: none.
-select d.id, d.outcome, d.attempt, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at, m.memo
+-- Inputs: first id, last id.  Output: id, fence, outcome, attempt, failures, crashes, reason,
+-- finished_at, memo, whether a run was released after its handler had begun, in order.
+-- Locks: none.
+select d.id, d.fence, d.outcome, d.attempt, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at, m.memo, coalesce(m.released, 0)
 from {{done}} d
 left join {{memo}} m on m.id = d.id
 where d.id between ? and ?
@@ -134,14 +135,15 @@ select id from {{job}} where id between ? and ? order by id;
 select (select count(*) from {{running}} where id between ?1 and ?2) + (select count(*) from {{waiting}} where id between ?1 and ?2);
 
 -- name: recallable
--- Lists the jobs of a range of ids that wait to be started for the first time.
+-- Lists the jobs of a range of ids that wait to be started for the first time. One that
+-- has a row in memo was started, though its attempt number may have been given back.
 -- Inputs: first id, last id.  Output: id, lane, state, in order.  Locks: none.
 select j.id, j.lane, case when l.id is not null then 'scheduled' when r.id is not null then 'ready' else 'parked' end
 from {{job}} j
 left join {{later}} l on l.id = j.id
 left join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
 left join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
-where j.id between ? and ? and coalesce(l.attempt, r.attempt, p.attempt) = 0
+where j.id between ? and ? and coalesce(l.attempt, r.attempt, p.attempt) = 0 and not exists (select 1 from {{memo}} m where m.id = j.id)
 order by j.id;
 
 -- name: leave_ready_many

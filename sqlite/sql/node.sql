@@ -41,5 +41,10 @@ where node = ?1 and (?2 is null or (select token from {{node}} where id = ?1) = 
 
 -- name: count_server
 -- Counts another server: the file was restored.
--- Inputs: by how much.  Output: the number.  Locks: the writer's.
-update {{server}} set number = number + ? where id = 1 returning number;
+-- Inputs: by how much.  Output: the number, the losses so far.  Locks: the writer's.
+update {{server}} set number = number + ? where id = 1 returning number, losses;
+
+-- name: add_loss
+-- Records when commits were lost.
+-- Inputs: losses.  Output: none.  Locks: the writer's.
+update {{server}} set losses = ? where id = 1;

@@ -140,6 +140,11 @@ select reason, error from {{attempt}} where id = ? and fence = ?;
 insert into {{memo}} (id, memo, progress) values (?, ?, ?)
 on conflict (id) do update set memo = coalesce(excluded.memo, memo), progress = coalesce(excluded.progress, progress);
 
+-- name: mark_released
+-- Notes that a run was released after its handler had begun.
+-- Inputs: id.  Output: none.  Locks: the writer's.
+insert into {{memo}} (id, released) values (?, 1) on conflict (id) do update set released = 1;
+
 -- name: save
 -- Forgets the crashes of a job that got on.
 -- Inputs: id, fence.  Output: none; no row is hit if the lease was lost.

@@ -578,8 +578,12 @@ type Batch struct {
 	WouldUndo []*BatchTask `protobuf:"bytes,34,rep,name=would_undo,json=wouldUndo,proto3" json:"would_undo,omitempty"`
 	// How many these are.
 	WouldUndoTotal int32 `protobuf:"varint,35,opt,name=would_undo_total,json=wouldUndoTotal,proto3" json:"would_undo_total,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Tasks that may have run in commits that the database lost, and for which no caller
+	// said what was there before. What a rollback puts back may be their own result: look
+	// at their targets.
+	Doubtful      int32 `protobuf:"varint,36,opt,name=doubtful,proto3" json:"doubtful,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Batch) Reset() {
@@ -857,6 +861,13 @@ func (x *Batch) GetWouldUndoTotal() int32 {
 	return 0
 }
 
+func (x *Batch) GetDoubtful() int32 {
+	if x != nil {
+		return x.Doubtful
+	}
+	return 0
+}
+
 // BatchPreview is what an upload would store.
 type BatchPreview struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1053,7 +1064,10 @@ type BatchTask struct {
 	Creator   string `protobuf:"bytes,12,opt,name=creator,proto3" json:"creator,omitempty"`
 	Env       string `protobuf:"bytes,13,opt,name=env,proto3" json:"env,omitempty"`
 	// The batch's queue.
-	Region        string `protobuf:"bytes,14,opt,name=region,proto3" json:"region,omitempty"`
+	Region string `protobuf:"bytes,14,opt,name=region,proto3" json:"region,omitempty"`
+	// It may have run in commits that the database lost, and no caller said what was there
+	// before: before may be the task's own result.
+	Doubtful      bool `protobuf:"varint,15,opt,name=doubtful,proto3" json:"doubtful,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1184,6 +1198,13 @@ func (x *BatchTask) GetRegion() string {
 		return x.Region
 	}
 	return ""
+}
+
+func (x *BatchTask) GetDoubtful() bool {
+	if x != nil {
+		return x.Doubtful
+	}
+	return false
 }
 
 type GetBatchRequest struct {
@@ -1468,8 +1489,10 @@ type ListBatchTasksRequest struct {
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	State []string               `protobuf:"bytes,2,rep,name=state,proto3" json:"state,omitempty"`
 	// How many to answer; 100 if 0.
-	PageSize      int32  `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageSize  int32  `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only doubtful tasks.
+	Doubtful      bool `protobuf:"varint,5,opt,name=doubtful,proto3" json:"doubtful,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1530,6 +1553,13 @@ func (x *ListBatchTasksRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ListBatchTasksRequest) GetDoubtful() bool {
+	if x != nil {
+		return x.Doubtful
+	}
+	return false
 }
 
 type ListBatchTasksResponse struct {
@@ -1871,7 +1901,7 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x1b\n" +
 	"\x04name\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x04name\x12\x1c\n" +
 	"\x04type\x18\x03 \x01(\tB\b\x92\xb5\x18\x04\b\x01 cR\x04type\x12\x19\n" +
-	"\x03env\x18\x04 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x03env\"\xa7\t\n" +
+	"\x03env\x18\x04 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x03env\"\xc3\t\n" +
 	"\x05Batch\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -1915,7 +1945,8 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\bended_at\x18! \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x125\n" +
 	"\n" +
 	"would_undo\x18\" \x03(\v2\x16.fairlead.v1.BatchTaskR\twouldUndo\x12(\n" +
-	"\x10would_undo_total\x18# \x01(\x05R\x0ewouldUndoTotalB\b\n" +
+	"\x10would_undo_total\x18# \x01(\x05R\x0ewouldUndoTotal\x12\x1a\n" +
+	"\bdoubtful\x18$ \x01(\x05R\bdoubtfulB\b\n" +
 	"\x06_totalB\a\n" +
 	"\x05_doneB\v\n" +
 	"\t_progress\"_\n" +
@@ -1947,7 +1978,7 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"\x11_rollback_runningB\x13\n" +
 	"\x11_rollback_successB\x10\n" +
 	"\x0e_rollback_failB\t\n" +
-	"\a_cancel\"\x96\x03\n" +
+	"\a_cancel\"\xb2\x03\n" +
 	"\tBatchTask\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x19\n" +
 	"\bbatch_id\x18\x02 \x01(\x03R\abatchId\x12+\n" +
@@ -1965,7 +1996,8 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"batch_type\x18\v \x01(\tR\tbatchType\x12\x18\n" +
 	"\acreator\x18\f \x01(\tR\acreator\x12\x10\n" +
 	"\x03env\x18\r \x01(\tR\x03env\x12\x16\n" +
-	"\x06region\x18\x0e \x01(\tR\x06region\")\n" +
+	"\x06region\x18\x0e \x01(\tR\x06region\x12\x1a\n" +
+	"\bdoubtful\x18\x0f \x01(\bR\bdoubtful\")\n" +
 	"\x0fGetBatchRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\x8b\x03\n" +
 	"\x12ListBatchesRequest\x12&\n" +
@@ -1990,13 +2022,14 @@ const file_fairlead_v1_batch_proto_rawDesc = "" +
 	"maxRunning\x88\x01\x01\x12\x17\n" +
 	"\x04rate\x18\x03 \x01(\x01H\x01R\x04rate\x88\x01\x01B\x0e\n" +
 	"\f_max_runningB\a\n" +
-	"\x05_rate\"\x91\x02\n" +
+	"\x05_rate\"\xad\x02\n" +
 	"\x15ListBatchTasksRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x98\x01\n" +
 	"\x05state\x18\x02 \x03(\tB\x81\x01\x92\xb5\x18}*\apending*\arunning*\asuccess*\x04fail*\rretry_pending*\x10rollback_pending*\x10rollback_running*\x10rollback_success*\rrollback_fail*\x06cancelR\x05state\x12&\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\"n\n" +
+	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x1a\n" +
+	"\bdoubtful\x18\x05 \x01(\bR\bdoubtful\"n\n" +
 	"\x16ListBatchTasksResponse\x12,\n" +
 	"\x05items\x18\x01 \x03(\v2\x16.fairlead.v1.BatchTaskR\x05items\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"M\n" +

@@ -1986,7 +1986,7 @@ type Obstacle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Of a job: not_due, queued, at_gate, paused, no_node, at_cap, over_rate, no_slot,
 	// suspect or in_line. Of a schedule, a batch or a sweep also not_started,
-	// at_business, stopped, ended, at_approval, preparing, silent, disabled, broken,
+	// at_business, stopped, ended, doubtful, at_approval, preparing, silent, disabled, broken,
 	// will_skip or will_queue.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Of a pause, cap or rate: global, queue, kind or tenant.

@@ -1204,8 +1204,8 @@ type RunEnd struct {
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	Fence int64                  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
 	// "succeed"; "fail", tried again while attempts are left; "fatal", never tried
-	// again; "snooze", run again later without a failure; "release", as if it had
-	// never been leased; "await", to be answered by finish or fail of the job.
+	// again; "snooze", run again later without a failure; "release", run again
+	// at once, without using up an attempt; "await", to be answered by finish or fail of the job.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// Of succeed.
 	Output []byte `protobuf:"bytes,4,opt,name=output,proto3" json:"output,omitempty"`
@@ -1226,7 +1226,9 @@ type RunEnd struct {
 	Replace *NewJob `protobuf:"bytes,11,opt,name=replace,proto3" json:"replace,omitempty"`
 	// Of await: no answer in time, or a failure, is tried again while attempts are left.
 	// Otherwise either ends the job.
-	OrRetry       bool `protobuf:"varint,12,opt,name=or_retry,json=orRetry,proto3" json:"or_retry,omitempty"`
+	OrRetry bool `protobuf:"varint,12,opt,name=or_retry,json=orRetry,proto3" json:"or_retry,omitempty"`
+	// Of release: no handler had begun, so that nothing can have been changed.
+	Unstarted     bool `protobuf:"varint,13,opt,name=unstarted,proto3" json:"unstarted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1341,6 +1343,13 @@ func (x *RunEnd) GetReplace() *NewJob {
 func (x *RunEnd) GetOrRetry() bool {
 	if x != nil {
 		return x.OrRetry
+	}
+	return false
+}
+
+func (x *RunEnd) GetUnstarted() bool {
+	if x != nil {
+		return x.Unstarted
 	}
 	return false
 }
@@ -1630,7 +1639,7 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\asession\x18\x02 \x01(\tB\r\x92\xb5\x18\x05\b\x01 \xc8\x01\x98\xb5\x18\x01R\asession\x12@\n" +
 	"\vsettlements\x18\x03 \x03(\v2\x13.fairlead.v1.RunEndB\t\x92\xb5\x18\x05\b\x01\x18\xe8\aR\vsettlements\x12\x1d\n" +
 	"\n" +
-	"takes_held\x18\x04 \x01(\bR\ttakesHeld\"\xe4\x03\n" +
+	"takes_held\x18\x04 \x01(\bR\ttakesHeld\"\x82\x04\n" +
 	"\x06RunEnd\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x1c\n" +
 	"\x05fence\x18\x02 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x05fence\x12N\n" +
@@ -1644,7 +1653,8 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\bprogress\x18\n" +
 	" \x01(\fB\x04\x88\xb5\x18\x01R\bprogress\x12-\n" +
 	"\areplace\x18\v \x01(\v2\x13.fairlead.v1.NewJobR\areplace\x12\x19\n" +
-	"\bor_retry\x18\f \x01(\bR\aorRetry\"E\n" +
+	"\bor_retry\x18\f \x01(\bR\aorRetry\x12\x1c\n" +
+	"\tunstarted\x18\r \x01(\bR\tunstarted\"E\n" +
 	"\x12SettleJobsResponse\x12/\n" +
 	"\aresults\x18\x01 \x03(\v2\x15.fairlead.v1.RunEndedR\aresults\"H\n" +
 	"\bRunEnded\x12\x0e\n" +

@@ -1,0 +1,60 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead/batch"
+)
+
+// mostLosses bounds how many losses are kept apart. Of more the two oldest count as one.
+const mostLosses = 64
+
+// ParseLosses reads the column losses of server.
+func ParseLosses(raw []byte) ([]batch.Loss, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var losses []batch.Loss
+	if err := json.Unmarshal(raw, &losses); err != nil {
+		return nil, fmt.Errorf("losses of the database: %w", err)
+	}
+	return losses, nil
+}
+
+// AddLoss returns the column with one more loss.
+func AddLoss(raw []byte, loss batch.Loss) ([]byte, error) {
+	losses, err := ParseLosses(raw)
+	if err != nil {
+		return nil, err
+	}
+	losses = append(losses, loss)
+	if len(losses) > mostLosses {
+		losses[1].Fence = losses[0].Fence
+		losses = losses[1:]
+	}
+	return json.Marshal(losses)
+}
+
+// ScanLockedBatch reads what ScanBatch does, and the losses of the database.
+func ScanLockedBatch(row Scanner) (b batch.Record, losses []batch.Loss, err error) {
+	var raw []byte
+	if b, err = ScanBatch(withLosses{row, &raw}); err == nil {
+		losses, err = ParseLosses(raw)
+	}
+	return b, losses, err
+}
+
+// scanLockedBatch reads a batch that is locked for something that losses do not matter to.
+func scanLockedBatch(row Scanner) (batch.Record, error) {
+	b, _, err := ScanLockedBatch(row)
+	return b, err
+}
+
+// withLosses scans a row with one more column.
+type withLosses struct {
+	row Scanner
+	raw *[]byte
+}
+
+func (w withLosses) Scan(into ...any) error { return w.row.Scan(append(into, w.raw)...) }
