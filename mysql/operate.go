@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -129,12 +128,7 @@ func (t *txn) permitReopen(ctx context.Context, p *placed, m *moves) error {
 	if err != nil {
 		return err
 	}
-	for i := range active {
-		if slices.Contains(m.reopened, active[i].Job) {
-			active[i].State = fairlead.Ready
-		}
-	}
-	return sqlstore.PermitReopenRun(p.id, name, body, active)
+	return sqlstore.PermitReopenRun(p.id, name, body, active, m.reopened...)
 }
 
 // awaitNow lets a job wait for its turn that is meant to run now, if not before.

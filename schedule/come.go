@@ -63,7 +63,7 @@ func (s *Schedule) come(t *Timing, has arrivals, first, moment time.Time, grace 
 }
 
 // goesOn reports whether the last plan had no room for all instants that were to be run. It has
-// moved FireAt to its own time then. If somebody has restarted the schedule since, it has not.
+// moved FireAt to its own time then. If the schedule was restarted since, it has not.
 func (s *Schedule) goesOn(t *Timing, v View) bool {
 	return !s.Due.IsZero() && !s.Due.After(v.Standing.Chosen) && s.FireAt.After(s.Due.Add(t.Offset()))
 }

@@ -25,8 +25,8 @@ type heldUp struct {
 	again  time.Time
 }
 
-// mostMissed is after how many misses a schedule is taken up again: if it was removed, nobody
-// holds it.
+// mostMissed is after how many misses a schedule is taken up again: if it was removed, no
+// process holds it.
 const mostMissed = 10
 
 // Pauses between two tries of a schedule.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -27,8 +28,15 @@ func PermitReopenOf(job int64, raw []byte) error {
 }
 
 // PermitReopenRun returns the ErrConflict of reopening a run that its schedule, which is locked,
-// has no room for. A schedule that cannot be read keeps no run back: it starts none either.
-func PermitReopenRun(job int64, name string, body []byte, active []schedule.Fire) error {
+// has no room for. Runs that the same transaction reopens take up room, although active shows
+// them as they were before. A schedule that cannot be read keeps no run back: it starts none
+// either.
+func PermitReopenRun(job int64, name string, body []byte, active []schedule.Fire, reopened ...int64) error {
+	for i := range active {
+		if slices.Contains(reopened, active[i].Job) {
+			active[i].State = fairlead.Ready
+		}
+	}
 	s := schedule.Schedule{Name: name}
 	if decodeSchedule(body, &s) != nil {
 		return nil
