@@ -91,9 +91,9 @@ func (t *txn) keysBy(ctx context.Context, statement string, keys []keyOfJob) (ma
 	}
 	found := map[jobKey]bool{}
 	err := t.eachRows(ctx, func(row *sql.Rows) error {
-		var key jobKey
-		err := row.Scan(&key.tenant, &key.key)
-		found[key] = true
+		var key keyOfJob
+		err := row.Scan(&key.tenant, &key.key, &key.id)
+		found[key.jobKey] = true
 		return err
 	}, statement, &names)
 	return found, err

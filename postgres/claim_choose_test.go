@@ -222,27 +222,28 @@ func TestASettlementThatWaitsGivesBackWhatTheJobHoldsNow(t *testing.T) {
 	}
 }
 
-// A limit that is set while a job is being settled counts it or does not, but
-// never half.
-func TestALimitWaitsForSettlementsUnderWay(t *testing.T) {
+// A limit that is set while a transaction lets a job wait does not wait for the transaction.
+// Once that has ended, the job counts.
+func TestALimitCountsAJobWhoseTransactionHasEnded(t *testing.T) {
 	l := newLimitTest(t)
 	l.enqueue("acme", "acme")
 	running := l.claim(2)
 	tx := l.begin("select 1")
 	_, err := l.store.Tx(tx).Settle(t.Context(), []fairlead.Settlement{{ID: running[0].ID, Fence: running[0].Fence, Move: fairlead.MoveAwait, After: time.Hour}})
 	l.ok(err)
-	done := make(chan error)
-	go func() {
-		done <- l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2})
-	}()
-	l.someoneWaits()
+	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2}))
 	l.ok(tx.Commit(t.Context()))
-	l.ok(<-done)
-	limits, err := l.store.Limits(t.Context())
-	l.ok(err)
-	if len(limits) != 1 || limits[0].Running != 2 {
-		t.Errorf("the limits are %+v", limits)
+	var limits []fairlead.LimitUse
+	for begun := time.Now(); time.Since(begun) < patience.Limit; {
+		_, err := l.store.Promote(t.Context(), 1)
+		l.ok(err)
+		limits, err = l.store.Limits(t.Context())
+		l.ok(err)
+		if len(limits) == 1 && limits[0].Running == 2 {
+			return
+		}
 	}
+	t.Errorf("the limits are %+v", limits)
 }
 
 func TestFreedSlotsDoNotRewindMarks(t *testing.T) {

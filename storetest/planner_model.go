@@ -182,7 +182,11 @@ func (m *plannerModel) wanted(s *knownSchedule, plan schedule.Plan) []schedule.F
 // what was made.
 func (m *plannerModel) follow(s *knownSchedule, seen schedule.View, decide decision, made []schedule.Fire) {
 	m.Helper()
+	if seen.Room < 1 || seen.Room > schedule.RunsAtOnce {
+		m.Fatalf("schedule %d has room for %d runs", s.ID, seen.Room)
+	}
 	view := m.oracle.view(s)
+	view.Room = seen.Room // how schedules share it has clauses of its own
 	m.equal(fmt.Sprint("the view of schedule ", s.ID), seen, view)
 	plan := decide(s.Schedule, view)
 	want := m.wanted(s, plan)

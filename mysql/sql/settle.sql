@@ -168,16 +168,16 @@ straight_join {{jobkey}} k force index (primary) on k.tenant = unhex(v.tenant) a
 -- name: lock_free_keys
 -- Locks keys, except those that another transaction has locked.
 -- Inputs: {{rows}} of tenant, key.
--- Output: tenant, key.
+-- Output: tenant, key, id of the holder. Without the id, servers read a small table whole.
 -- Locks: the keys; skips what is locked.
-select tenant, job_key from {{jobkey}} force index (primary) where (tenant, job_key) in ({{rows}}) for update skip locked;
+select tenant, job_key, id from {{jobkey}} force index (primary) where (tenant, job_key) in ({{rows}}) for update skip locked;
 
 -- name: taken_keys
 -- Reads which keys are taken, as far as that is committed.
 -- Inputs: {{rows}} of tenant, key.
--- Output: tenant, key.
+-- Output: tenant, key, id of the holder.
 -- Locks: none.
-select tenant, job_key from {{jobkey}} force index (primary) where (tenant, job_key) in ({{rows}});
+select tenant, job_key, id from {{jobkey}} force index (primary) where (tenant, job_key) in ({{rows}});
 
 -- name: forget_crashes
 -- Forgets the crashes of a running job that made progress.

@@ -228,6 +228,7 @@ func (s *stock) batchAsks() []ask {
 	for name, filter := range map[string]batch.TaskFilter{
 		"": {}, "id": {IDs: s.tasks[len(s.tasks)/2 : len(s.tasks)/2+1]}, "second page": {After: s.tasks[len(s.tasks)/2]},
 		"state": {States: []batch.TaskState{batch.TaskPending}}, "state of none": {States: []batch.TaskState{batch.TaskFail}},
+		"doubtful": {Doubtful: true},
 	} {
 		filter.Batch, filter.Limit = s.batch.ID, page
 		list = append(list, listing("tasks of a batch: "+name, filter, s.batches.Tasks))
