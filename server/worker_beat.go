@@ -131,20 +131,24 @@ func (i *inspection) look(c *crew, running []*leased) {
 		late := i.answer.Now.Sub(l.job.StartedAt) - verdict.Timeout(l.job, driver.EntryOf(i.node, l.job.Kind), i.timeout)
 		switch {
 		case wished[heldOf(l.job)]:
-			if l.told.IsZero() {
-				l.told = time.Now()
-			}
-			i.stop(l.job, stopCancelled, verdict.ErrCancelled, time.Since(l.told))
+			i.stop(l, stopCancelled, verdict.ErrCancelled)
 		case late >= 0:
-			i.stop(l.job, stopTimeout, verdict.ErrTimeout, late)
+			i.stop(l, stopTimeout, verdict.ErrTimeout)
 		default:
 			i.next = min(i.next, -late)
 		}
 	}
 }
 
-// stop asks the worker to stop a job, or gives up on it.
-func (i *inspection) stop(job *fairlead.Job, reason string, cause error, since time.Duration) {
+// stop asks the worker to stop a job. A grace after it was first asked, it gives up on the
+// job. A server that has just started asks first, however late the job is: the worker may
+// have ended the run, or never have heard of it, and could not say so while no server
+// answered.
+func (i *inspection) stop(l *leased, reason string, cause error) {
+	if l.told.IsZero() {
+		l.told = time.Now()
+	}
+	job, since := l.job, time.Since(l.told)
 	if since < i.grace {
 		i.next = min(i.next, i.grace-since)
 		i.stops = append(i.stops, &fairleadv1.StopJob{Id: job.ID, Fence: job.Fence, Reason: reason})

@@ -24,7 +24,7 @@ type crew struct {
 // leased is a job that a worker runs.
 type leased struct {
 	job  *fairlead.Job
-	told time.Time // when the worker was first asked to stop it because of a wish; zero: not yet
+	told time.Time // when this server first asked the worker to stop it; zero: not yet
 	part *part     // of a sweep that it goes over, if it does and that is known
 	idle bool      // its last orders were to begin no items of that
 }

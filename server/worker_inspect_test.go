@@ -59,3 +59,23 @@ func TestAWorkerHasAGraceToStopAJob(t *testing.T) {
 		}
 	})
 }
+
+// The worker of a job that is long over its time may have ended it, or not know that it was
+// leased, and could tell no server.
+func TestAServerThatHasJustStartedAsksAWorkerBeforeItEndsItsJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const timeout, grace = 10 * time.Second, 3 * time.Second
+		c := &crew{leases: map[driver.Held]*leased{}, freed: make(chan struct{})}
+		job := &fairlead.Job{ID: 1, Kind: "k", MaxAttempts: 1}
+		job.StartedAt, job.Fence = time.Now().Add(-time.Hour), 1
+		late := []*leased{{job: job}}
+		for _, overdue := range []int{0, 1} {
+			i := inspection{answer: driver.BeatAnswer{Now: time.Now()}, grace: grace, timeout: timeout, node: &fairlead.Node{}, next: forever}
+			i.look(c, late)
+			if len(i.overdue) != overdue || len(i.stops) != 1-overdue {
+				t.Errorf("%d jobs are ended and %d are to stop; want %d ended", len(i.overdue), len(i.stops), overdue)
+			}
+			time.Sleep(grace)
+		}
+	})
+}
