@@ -41,6 +41,9 @@ func (c *Client) operations() map[string]Operation {
 // prepareAtOnce is up to how many tasks the caller that asks for a pass makes it.
 const prepareAtOnce = 10_000
 
+// preparePasses is how many passes that caller makes at most.
+const preparePasses = 3
+
 // Start makes a batch of some tasks. It fails with ErrInvalid.
 func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	n, err := c.Begin(ctx, batch)
@@ -82,7 +85,9 @@ func (c *Client) act(ctx context.Context, id int64, change func(b *Record) error
 	if !done.Prepare || acted.Total > prepareAtOnce {
 		return acted.forUser(), nil
 	}
-	for done.Prepare { // a rollback may turn out to need another pass
+	// A rollback may turn out to need another pass. Whatever is left after a few is made by
+	// the node that conducts the batch: the caller must not wait for wrong counts.
+	for passes := 0; done.Prepare && passes < preparePasses; passes++ {
 		if err := Prepare(ctx, c.store, id, done.Try); err != nil {
 			return Batch{}, err
 		}

@@ -55,6 +55,10 @@ func (c *conducting) foldChunk(ctx context.Context, p *Chunk) error {
 		}
 		p = c.touch(p)
 		mark := markOf(end)
+		unstarted := mark == MarkDrop
+		if unstarted && p.Kind == PassRetry {
+			mark = MarkFailed // the task is what it was before it was to be retried
+		}
 		if mark != MarkDone && p.doubtful(i) {
 			mark = MarkDoubt
 		}
@@ -64,7 +68,7 @@ func (c *conducting) foldChunk(ctx context.Context, p *Chunk) error {
 		c.move(p, i, mark)
 		p.end(i, p.States[i], end.FinishedAt.Sub(c.CreatedAt))
 		p.note(i, end.Memo)
-		if mark != MarkDone && mark != MarkDrop && len(end.Memo) == 0 && !p.lost(i) {
+		if mark != MarkDone && !unstarted && len(end.Memo) == 0 && !p.lost(i) {
 			p.Unremembered = append(p.Unremembered, i)
 		}
 		c.ended++

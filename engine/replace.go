@@ -182,6 +182,7 @@ func (r *replacer) settle(ctx context.Context, batch []ending, try time.Duration
 	r.over(written)
 	r.life.acknowledge(written, answers)
 	if len(left) > 0 {
+		r.life.logOf(left[0].run.job).Warn("settlements not written yet: an open transaction holds the job", "jobs", len(left))
 		return left, errRunHeld
 	}
 	return nil, nil

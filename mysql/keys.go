@@ -52,8 +52,19 @@ func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []
 	if err != nil {
 		return nil, err
 	}
+	var owners map[jobKey]int64
+	if forever {
+		// Keys that were given back before may be another's by now, in a transaction that
+		// has not ended: looking for such a row with a lock would wait for it.
+		if owners, err = t.keysBy(ctx, t.sql.TakenKeys, keys); err != nil {
+			return nil, err
+		}
+	}
 	held := tuples{json: true}
 	for _, key := range keys {
+		if forever && owners[key.jobKey] != key.id {
+			continue
+		}
 		held.add().str(key.tenant).str(key.key).int(key.id).end()
 	}
 	_, err = t.execRows(ctx, t.sql.FreeKeys, &held)
@@ -78,22 +89,24 @@ func (t *txn) lockKeys(ctx context.Context, ids []int64, forever bool) (held map
 	there, err := t.keysBy(ctx, t.sql.TakenKeys, keys)
 	held = map[int64]bool{}
 	for _, key := range keys {
-		held[key.id] = there[key.jobKey] && !locked[key.jobKey]
+		owner, taken := there[key.jobKey]
+		_, free := locked[key.jobKey]
+		held[key.id] = taken && !free && (owner == key.id || !forever)
 	}
 	return held, err
 }
 
-// keysBy returns the keys that a statement finds.
-func (t *txn) keysBy(ctx context.Context, statement string, keys []keyOfJob) (map[jobKey]bool, error) {
+// keysBy returns the keys that a statement finds, with the jobs that hold them.
+func (t *txn) keysBy(ctx context.Context, statement string, keys []keyOfJob) (map[jobKey]int64, error) {
 	var names tuples
 	for _, key := range keys {
 		names.add().str(key.tenant).str(key.key).end()
 	}
-	found := map[jobKey]bool{}
+	found := map[jobKey]int64{}
 	err := t.eachRows(ctx, func(row *sql.Rows) error {
 		var key keyOfJob
 		err := row.Scan(&key.tenant, &key.key, &key.id)
-		found[key.jobKey] = true
+		found[key.jobKey] = key.id
 		return err
 	}, statement, &names)
 	return found, err

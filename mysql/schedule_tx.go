@@ -63,8 +63,8 @@ func (t *scheduleTx) waitBriefly(ctx context.Context, statement string) error {
 }
 
 // waitAgain runs f and then lets the connection wait for locks as before, as the next call may
-// need that. If it cannot, the connection is broken or its call has timed out, and the pool gives
-// it up.
+// need that. If it cannot, the connection is broken or its call has timed out, and serverConn
+// lets the pool give it up.
 func (t *scheduleTx) waitAgain(ctx context.Context, f func() error) error {
 	err := f()
 	if !t.brief {

@@ -26,6 +26,7 @@ type serverConn struct {
 	driverConn
 	store *Store
 	at    knownServer
+	brief bool // it waits for locks more briefly than other calls expect
 }
 
 // serverConn wraps a new connection after this process has recognised the server that
@@ -47,11 +48,23 @@ func (c *serverConn) current() bool {
 // ResetSession implements driver.SessionResetter: it is called before a connection
 // is used again.
 func (c *serverConn) ResetSession(ctx context.Context) error {
-	if !c.current() {
+	if !c.current() || c.brief {
 		return driver.ErrBadConn
 	}
 	return c.driverConn.ResetSession(ctx)
 }
 
 // IsValid implements driver.Validator: it is called when a connection is given back.
-func (c *serverConn) IsValid() bool { return c.current() && c.driverConn.IsValid() }
+func (c *serverConn) IsValid() bool { return c.current() && !c.brief && c.driverConn.IsValid() }
+
+// ExecContext implements driver.ExecerContext. A connection whose wait for locks was
+// shortened and not restored, because the call ended in between, is not used again.
+func (c *serverConn) ExecContext(ctx context.Context, statement string, args []driver.NamedValue) (driver.Result, error) {
+	shortens := statement == c.store.sql.WaitBriefly || statement == c.store.sql.WaitNever
+	c.brief = c.brief || shortens
+	result, err := c.driverConn.ExecContext(ctx, statement, args)
+	if err == nil && statement == c.store.sql.WaitAsUsual {
+		c.brief = false
+	}
+	return result, err
+}

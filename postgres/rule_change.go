@@ -14,6 +14,7 @@ type ruleChange struct {
 	in      runner
 	version int64 // the new one
 	touched []scopeName
+	reheld  bool // jobs were given the quotas of the rules
 	left    bool // a job still counts against other quotas, because another transaction holds it
 }
 
@@ -57,7 +58,9 @@ func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *
 		return err
 	})
 	if err == nil {
-		s.reholding.Left(c.left)
+		if c.reheld { // else what is left of an earlier change is still left
+			s.reholding.Left(c.left)
+		}
 		s.notifier.everything()
 	}
 	return err

@@ -84,6 +84,7 @@ func (c *ruleChange) usedLanes(lanes *[]sqlstore.Lane) call {
 // The result is exact: claims are locked out, and the statement that counts sees of each
 // job that it holds slots or that it has given the same slots back.
 func (c *ruleChange) rehold(ctx context.Context) (drift []driver.Drift, err error) {
+	c.reheld = true
 	var lanes []sqlstore.Lane
 	reader := ruleReader{}
 	var running, waiting []int64

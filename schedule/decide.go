@@ -159,7 +159,9 @@ func (d *decision) fire(due time.Time, trigger Trigger) {
 
 // add makes a run of it if there is room, or beside the others.
 func (d *decision) add(next PlannedFire, beside bool) {
-	if d.full() && !beside {
+	// Runs that are queued go first, even if the plan has no room to let them go.
+	behind := d.schedule.Concurrency == ConcurrencyQueue && len(d.queued) > 0
+	if (d.full() || behind) && !beside {
 		switch d.schedule.Concurrency {
 		case ConcurrencySkip:
 			d.skip(next, SkipConcurrency)

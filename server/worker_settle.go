@@ -50,14 +50,40 @@ func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsReque
 		return nil, err
 	}
 	s.crewOf(id).settled(reported.ended(settled))
-	for i, at := range reported.at {
-		if settled[i] == fairlead.SettledHeld && !in.GetTakesHeld() {
-			// A worker that does not know this answer repeats the call, which is fine.
-			return nil, fmt.Errorf("%w: an open transaction holds job %d", fairlead.ErrUnavailable, reported.settlements[i].ID)
+	if !in.GetTakesHeld() {
+		if err := s.settleHeld(ctx, id, reported, settled); err != nil {
+			return nil, err
 		}
+	}
+	for i, at := range reported.at {
 		reported.results[at].Result, reported.results[at].State = resultOf(reported.settlements[i], settled[i])
 	}
 	return &fairleadv1.SettleJobsResponse{Results: reported.results}, nil
+}
+
+// heldPause is between two tries to settle jobs that an open transaction holds.
+const heldPause = 100 * time.Millisecond
+
+// settleHeld settles the jobs that are answered as held, for a worker that does not know
+// this answer. Such a worker takes calls that fail quickly for a refusal, and gives the run
+// up as failed: so the call waits for as long as it may take before it fails.
+func (s *Workers) settleHeld(ctx context.Context, id fairlead.NodeID, reported *report, settled []fairlead.Settled) error {
+	for i := range settled {
+		for settled[i] == fairlead.SettledHeld {
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%w: an open transaction holds job %d", fairlead.ErrUnavailable, reported.settlements[i].ID)
+			case <-time.After(heldPause):
+			}
+			again, err := s.store.Settle(ctx, reported.settlements[i:i+1])
+			if err != nil {
+				return err
+			}
+			settled[i] = again[0]
+		}
+	}
+	s.crewOf(id).settled(reported.ended(settled))
+	return nil
 }
 
 // ended returns the leases that the store's answers have ended.

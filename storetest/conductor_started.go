@@ -45,6 +45,23 @@ func testStartedTasks(c *chapter) {
 		d.wantChanged()
 		d.equal("its state", b.State(), batch.RollbackSuccess)
 	})
+	c.test("a retried task that is cancelled before it starts is failed as it was, and is rolled back with the failed ones", func(f *fixture) {
+		d := newDials(f, "dial", 1)
+		b := d.turn()
+		job := d.claimTasks(1)[0]
+		d.ok(d.work(job))
+		d.settle(to(fairlead.Fail, job))
+		b = d.finish(b)
+		d.acted(d.batches.Retry(d.ctx(), b.ID))
+		b = d.look(b)
+		tasks, err := d.batches.Tasks(d.ctx(), batch.TaskFilter{Batch: b.ID})
+		d.ok(err)
+		d.ok(fairlead.NewClient(d.store).Cancel(d.ctx(), tasks[0].Job, ""))
+		b = d.finish(b)
+		d.equal("how it stands", d.taskStates(b), []batch.TaskState{batch.TaskFail})
+		d.rollBack(b, batch.RollBack{Failed: true})
+		d.wantChanged()
+	})
 	c.test("a drained task that fails in its next run is rolled back with those that succeeded", func(f *fixture) {
 		d := newDials(f, "dial", 2)
 		b := d.turn()

@@ -127,6 +127,19 @@ func testHeldSaves(c *chapter, ends ending) {
 // testHeldKeys is about housekeeping that ends jobs whose keys a caller's transaction asks
 // for: it does not wait, and comes back for them.
 func testHeldKeys(c *chapter, ends ending) {
+	c.test(named("Prune does not wait for a transaction that takes the key which a job gave back, and then", ends), func(f *fixture) {
+		job := f.running(keyed("k"))
+		f.settle(to(fairlead.Succeed, job))
+		f.Advance(2 * time.Hour)
+		tx := f.beginLocking()
+		f.enqueueIn(tx, with(keyed("k")))
+		f.doesNotWait("Prune", func() error {
+			_, err := f.store.Prune(f.ctx(), driver.Retention{Succeeded: time.Hour}, 10)
+			return err
+		})
+		f.wantGone(job)
+		f.ok(ends.end(tx))
+	})
 	for name, keeping := range map[string]struct {
 		make func(f *fixture) (withKey, other *fairlead.Job)
 		call func(f *fixture) error

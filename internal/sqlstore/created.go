@@ -18,7 +18,7 @@ import (
 const (
 	// PassedOver is how many jobs of other times a page or a bounded count looks at, at most, to
 	// find the next one of its own time. Of each it reads the id and the date, nothing else.
-	PassedOver = 50_000
+	PassedOver = 10_000
 	// firstPassed is how many of them are looked at first: the next job is often near.
 	firstPassed = 100
 )

@@ -27,7 +27,7 @@ type heldUp struct {
 
 // mostMissed is after how many misses a schedule is taken up again: if it was removed, no
 // process holds it.
-const mostMissed = 10
+const mostMissed = 300
 
 // Pauses between two tries of a schedule.
 const (
@@ -116,6 +116,7 @@ func (h *HeldUp) tryOne(turn HeldTurn, id int64) (schedule.Ticked, error) {
 	case errors.As(err, &locked):
 		return schedule.Ticked{Waiting: h.hold(locked.Waiting)}, nil
 	case err != nil:
+		h.miss(id) // the next tick begins with another one
 		return schedule.Ticked{}, err
 	}
 	h.release(id)
