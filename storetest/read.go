@@ -170,7 +170,6 @@ func testFind(c *chapter) {
 	})
 	testPages(c)
 	testManyPages(c)
-	testOutOfOrder(c)
 	testFilter(c)
 	testCreated(c)
 	testFinishedFrom(c)

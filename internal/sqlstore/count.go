@@ -49,6 +49,10 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 	case filter.Key != "":
 		return q.countKey(ctx, ask, filter, atMost)
 	}
+	bounds, err := q.createdBounds(ctx, ask, filter)
+	if err != nil {
+		return count, err
+	}
 	size := looks{done: countWindow, live: countWindow}
 	if atMost > 0 {
 		size = looks{done: int(max(leastWindow, atMost)), live: int(max(leastLive, atMost))}
@@ -57,25 +61,8 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 	if len(places[len(places)-1].asked(filter)) > 0 {
 		rows = int64(size.done)
 	}
-	passing := passing{q, ask, PassedOver}
 	for read := int64(0); ; {
-		if atMost == 0 {
-			passing.left = PassedOver
-		}
-		if byCreation(filter) {
-			below, found, err := passing.next(ctx, filter)
-			switch {
-			case err != nil || below == 0:
-				return count, err
-			case !found && atMost > 0:
-				count.More = true
-				return count, nil
-			}
-			if filter.Below = below; !found {
-				continue
-			}
-		}
-		within, more, err := q.frame(ctx, ask, filter, size, true)
+		within, more, err := q.frame(ctx, ask, filter, bounds, size, true)
 		if err != nil {
 			return count, err
 		}

@@ -30,6 +30,8 @@ type Query struct {
 	// Unlucky means that done has an index by id of the jobs that did not succeed, and
 	// none by end of those that did.
 	Unlucky bool
+	// Open is the condition on batches that need action.
+	Open string
 	// AuditIndexes stands behind the table of the audit log: which indexes find the entries
 	// of a filter. Nil: the database finds that out.
 	AuditIndexes func(filter access.Filter) string
@@ -250,7 +252,14 @@ func (b *queryBuilder) outcomes(states []fairlead.State) (where []string) {
 
 // created returns the condition on when jobs were created, which only job contains.
 func (b *queryBuilder) created() string {
-	return "(select case when " + strings.Join(b.createdBetween("c"), " and ") + " then 1 else 0 end from {{job}} c where c.id = p.id) = 1"
+	var exact []string
+	if from := b.filter.From; !from.IsZero() {
+		exact = append(exact, "c.created_at >= "+b.arg(Micros(from)))
+	}
+	if to := b.filter.To; !to.IsZero() {
+		exact = append(exact, "c.created_at < "+b.arg(Micros(to)))
+	}
+	return "(select case when " + strings.Join(exact, " and ") + " then 1 else 0 end from {{job}} c where c.id = p.id) = 1"
 }
 
 // onFail returns the condition on what becomes of jobs that fail, which only job contains.

@@ -25,18 +25,14 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 	case len(filter.IDs) > 0:
 		return q.look(ctx, ask, filter, Window{}, 0)
 	}
+	bounds, err := q.createdBounds(ctx, ask, filter)
+	if err != nil {
+		return Found{}, err
+	}
 	if filter.Key != "" {
-		return q.pageOfKey(ctx, ask, filter)
+		return q.pageOfKey(ctx, ask, filter, bounds)
 	}
-	passing := passing{q, ask, PassedOver}
-	if byCreation(filter) {
-		below, found, err := passing.next(ctx, filter)
-		if err != nil || !found {
-			return Found{Page: fairlead.Page{Next: below}}, err
-		}
-		filter.Below = below
-	}
-	within, more, err := q.frame(ctx, ask, filter, lookSize(filter), false)
+	within, more, err := q.frame(ctx, ask, filter, bounds, lookSize(filter), false)
 	if err != nil {
 		return Found{}, err
 	}
@@ -44,13 +40,7 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 	if more {
 		next = within.From
 	}
-	found, err := q.look(ctx, ask, filter, within, next)
-	if err == nil && found.Next != 0 && len(found.Jobs) < filter.Limit && byCreation(filter) {
-		// The page is short: the next one begins where there is a job of its time.
-		filter.Below = found.Next
-		found.Next, _, err = passing.next(ctx, filter)
-	}
-	return found, err
+	return q.look(ctx, ask, filter, within, next)
 }
 
 // look reads the jobs of a window. The next page begins behind the last job if there
@@ -89,9 +79,9 @@ const keySlack = 5
 
 // pageOfKey finds the newest jobs with a key, of which there may be very many, and
 // filters them.
-func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter) (Found, error) {
+func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window) (Found, error) {
 	limit := filter.Limit + keySlack
-	b := queryBuilder{Query: q, filter: filter}
+	b := queryBuilder{Query: q, filter: filter, within: bounds}
 	key := b.arg(filter.Key)
 	where := " where job_key = " + key
 	for _, condition := range b.ids("id") {

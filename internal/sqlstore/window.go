@@ -60,11 +60,11 @@ func choosy(filter fairlead.Filter, lanes []int32) bool {
 	return lanes != nil || !filter.From.IsZero() || !filter.To.IsZero() || !filter.FinishedFrom.IsZero() || len(filter.States) > 0 || filter.OnFail != ""
 }
 
-// frame narrows ids to what one look may read. It returns the window, and whether there
-// are ids below it that were not read.
-func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, size looks, counts bool) (within Window, more bool, err error) {
+// frame narrows the bounds of ids to what one look may read. It returns the window, and
+// whether there are ids below it that were not read.
+func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window, size looks, counts bool) (within Window, more bool, err error) {
 	lanes, _ := q.Lanes.Matching(filter)
-	within = Window{Below: filter.Below, ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
+	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
 	few := size.done / 3
 	if counts {
 		few = max(few, leastEnds)

@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
 	bulks "github.com/fairlead-io/fairlead/bulk" // bulk is how rows are written here
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -25,15 +24,6 @@ type ask struct {
 	filter any // a struct; nil: there is nothing to choose
 	page   int // rows that it may have
 	do     func(ctx context.Context) (rows int, err error)
-}
-
-// besides returns what all rows of a list may cost besides: one that chooses by creation time
-// passes over the dates of other jobs.
-func (a *ask) besides() int {
-	if filter, of := a.filter.(fairlead.Filter); of && (!filter.From.IsZero() || !filter.To.IsZero()) {
-		return constant + sqlstore.PassedOver
-	}
-	return constant
 }
 
 // listing is an ask for a page of a list.

@@ -102,7 +102,7 @@ func (s *stock) measure(ctx context.Context) ([]Figure, error) {
 		if err != nil {
 			return figures, fmt.Errorf("%s: %w", a.name, err)
 		}
-		figures = append(figures, NewFigure(a.name, rows, a.page, a.besides(), meter.Read(), took))
+		figures = append(figures, NewFigure(a.name, rows, a.page, constant, meter.Read(), took))
 	}
 	slices.SortStableFunc(figures, func(a, b Figure) int { return cmp.Compare(a.Name, b.Name) })
 	return figures, nil
