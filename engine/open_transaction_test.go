@@ -222,7 +222,7 @@ func TestOpenTransactionsOfHandlersLeaveTheRestOfTheNodeRunning(t *testing.T) {
 // rounds with and without open transactions alternate, so that both see the same machine.
 func TestThroughputNextToOpenTransactions(t *testing.T) {
 	tier.Long(t, "measures the throughput of a node")
-	const jobs, rounds = 3000, 4
+	const jobs, rounds = 1000, 2
 	callers(t, func(c *caller) {
 		c.run(&lockedText{}, func(client *fairlead.Client) {
 			done := int64(0)
