@@ -29,7 +29,7 @@ func TestRemoteTasksOutliveTheirServers(t *testing.T) {
 			node.Lease = 10 * time.Second
 			s := sim.RemoteScenario{
 				URL: db.url(t), Open: openPatient, Dir: newRunDir(t), Seed: tier.Seed(t, seedEnv), Logf: t.Logf,
-				Servers: 2, Workers: 3, Node: node, Every: 500 * time.Millisecond,
+				Servers: 2, Workers: 3, Node: node, Every: 300 * time.Millisecond,
 				Batches: sim.Batches{Count: batches, Tasks: setting(t, tasksEnv, some) / batches},
 			}
 			record, err := sim.RunRemote(t.Context(), s)
