@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,8 +51,8 @@ func TestAReceiverIsToldThatJobsFailedForGoodWithTheirNumber(t *testing.T) {
 
 func TestAReceiverIsToldOfABacklogAndOfItsEnd(t *testing.T) {
 	t.Parallel()
-	var calls atomic.Int32
-	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+	called := make(chan struct{}, 10)
+	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called <- struct{}{} }))
 	defer target.Close()
 	url, heard, _ := listener(t)
 	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
@@ -67,9 +66,7 @@ func TestAReceiverIsToldOfABacklogAndOfItsEnd(t *testing.T) {
 	if a := <-heard; a.body["event"] != "recovered" || a.body["ready"] != 0.0 {
 		t.Errorf("told %s", a.raw)
 	}
-	if calls.Load() == 0 {
-		t.Error("the job did not run")
-	}
+	<-called // the job runs, maybe after its queue was found empty
 }
 
 // The wait of a job that may start later begins then: the backlog says that its time has come.
