@@ -41,7 +41,7 @@ func (c *Client) operations() map[string]Operation {
 // prepareAtOnce is up to how many tasks the caller that asks for a pass makes it.
 const prepareAtOnce = 10_000
 
-// preparePasses is how many passes that caller makes at most.
+// preparePasses is the largest number of passes that this caller makes.
 const preparePasses = 3
 
 // Start makes a batch of some tasks. It fails with ErrInvalid.

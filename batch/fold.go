@@ -57,7 +57,7 @@ func (c *conducting) foldChunk(ctx context.Context, p *Chunk) error {
 		mark := markOf(end)
 		unstarted := mark == MarkDrop
 		if unstarted && p.Kind == PassRetry {
-			mark = MarkFailed // the task is what it was before it was to be retried
+			mark = MarkFailed // as before the retry, which never started
 		}
 		if mark != MarkDone && p.doubtful(i) {
 			mark = MarkDoubt
