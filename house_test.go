@@ -93,6 +93,7 @@ var imports = []struct {
 	{"internal/testdb/...", []string{"internal/install", "internal/patience", "internal/testdb", "internal/usercache"}, "servers for tests know nothing of what is tested"},
 	{"internal/mutants", []string{"internal/mutants/active", "internal/sqlstore", "internal/tier"}, "mutants are made of sources and statements, without running either"},
 	{"internal/sqlitetest", []string{"sqlite"}, "files are copied from one that the store has made"},
+	{"internal/everystore", []string{"internal/patience", "internal/sqlitetest", "internal/testdb", "mysql", "postgres", "sqlite"}, "a test gets a store of each database without saying what it tests"},
 	{"internal/testprogram", nil, "the program is built for tests without knowing what it does"},
 	{"internal/mutants/active", nil, "what any package may be made to ask knows none of them"},
 	{"internal/compat", nil, "APIs are compared by what the compiler and the schema say"},

@@ -60,7 +60,8 @@ type Keeper interface {
 	// while that is limit or more, there may be more to remove.
 	//
 	// It also retires lanes that had no job for 30 days, and removes what remains of
-	// deleted limits. That is not counted: a call does a bounded part of it.
+	// deleted limits. That is not counted: a call does a bounded part of it. And it records
+	// which job IDs are in use, so that lists by creation time read few rows.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
 	// KeepKinds stores how long finished jobs of kinds are kept. Every Prune then goes
 	// by that instead of by its own Retention; zero fields leave it to the

@@ -10,10 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/external"
-	"github.com/fairlead-io/fairlead/internal/sqlitetest"
-	"github.com/fairlead-io/fairlead/internal/testdb"
-	"github.com/fairlead-io/fairlead/mysql"
-	"github.com/fairlead-io/fairlead/postgres"
+	"github.com/fairlead-io/fairlead/internal/everystore"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -38,46 +35,34 @@ func (w *world) sent(job *fairlead.Job, attempt int) *fairlead.Job {
 
 // Source 004, API: onJobFail is called when a job has failed completely, its retries too.
 func TestAFailureToldByTheTenantIsTriedAgainUntilTheAttemptsAreUsedUp(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) (driver.Store, error){
-		"SQLite": func(t *testing.T) (driver.Store, error) {
-			return sqlitetest.Open(t), nil
-		},
-		"PostgreSQL": func(t *testing.T) (driver.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (driver.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store, err := open(t)
-			if err != nil {
+	everystore.Run(t, func(t *testing.T, store driver.Store) {
+		t.Parallel()
+		w := newWorldOn(t, store)
+		w.declareListening(fairlead.Tenant{})
+		w.node(w.store, nil, false)
+		job := w.enqueue(threeTimes())
+		fence := int64(0)
+		for attempt := 1; attempt <= 3; attempt++ {
+			run := w.sent(job, attempt)
+			if run.Fence <= fence {
+				t.Errorf("attempt %d has the fence %d after %d", attempt, run.Fence, fence)
+			}
+			if fence != 0 {
+				if err := w.client.Resolve(t.Context(), job.ID, fence, nil, nil); !errors.Is(err, fairlead.ErrLeaseLost) {
+					t.Errorf("an answer for the attempt before: %v", err)
+				}
+			}
+			fence = run.Fence
+			if err := w.client.Resolve(t.Context(), job.ID, fence, nil, errors.New("out of stock")); err != nil {
 				t.Fatal(err)
 			}
-			w := newWorldOn(t, store)
-			w.declareListening(fairlead.Tenant{})
-			w.node(w.store, nil, false)
-			job := w.enqueue(threeTimes())
-			fence := int64(0)
-			for attempt := 1; attempt <= 3; attempt++ {
-				run := w.sent(job, attempt)
-				if run.Fence <= fence {
-					t.Errorf("attempt %d has the fence %d after %d", attempt, run.Fence, fence)
-				}
-				if fence != 0 {
-					if err := w.client.Resolve(t.Context(), job.ID, fence, nil, nil); !errors.Is(err, fairlead.ErrLeaseLost) {
-						t.Errorf("an answer for the attempt before: %v", err)
-					}
-				}
-				fence = run.Fence
-				if err := w.client.Resolve(t.Context(), job.ID, fence, nil, errors.New("out of stock")); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if done := w.ended(job); done.State != fairlead.Failed || done.Attempt != 3 || done.Failures != 3 || done.Error != "out of stock" {
-				t.Errorf("it ended as %s in attempt %d after %d failures: %s", done.State, done.Attempt, done.Failures, done.Error)
-			}
-			w.service.next().has(t, map[string]any{"event": "failed", "attempt": 3.0, "reason": "error", "error": "out of stock"})
-			w.service.quiet()
-		})
-	}
+		}
+		if done := w.ended(job); done.State != fairlead.Failed || done.Attempt != 3 || done.Failures != 3 || done.Error != "out of stock" {
+			t.Errorf("it ended as %s in attempt %d after %d failures: %s", done.State, done.Attempt, done.Failures, done.Error)
+		}
+		w.service.next().has(t, map[string]any{"event": "failed", "attempt": 3.0, "reason": "error", "error": "out of stock"})
+		w.service.quiet()
+	})
 }
 
 // Source 004, briefing: the tenant is notified of a timeout, and jobs have a retry policy.

@@ -19,6 +19,9 @@ var Migrated = testdb.Template{Fill: func(ctx context.Context, url string) error
 	return errors.Join(err, store.Close())
 }}
 
+// DropIDs gives up reserved ids.
+func (s *Store) DropIDs() { s.ids.Drop() }
+
 // LockReadyAndStandStill does what a claim does up to its first locks, and
 // then nothing more: what a stopped process looks like to the server.
 func (s *Store) LockReadyAndStandStill(ctx context.Context, scope *driver.Scope) error {

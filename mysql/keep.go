@@ -189,6 +189,9 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	limit = max(0, limit)
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
+	if err := s.MarkIDs(ctx); err != nil {
+		return 0, err
+	}
 	total := 0
 	keeping, err := s.Keeping(ctx, keep)
 	if err != nil {

@@ -37,11 +37,7 @@ type openList struct {
 
 // openLanes returns the known lanes that are not paused. Callers must not change it.
 func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
-	entry, ok := r.open.Load(scope)
-	if !ok {
-		entry, _ = r.open.LoadOrStore(scope, &openList{})
-	}
-	list := entry.(*openList)
+	list := r.open.Of(scope)
 	list.mu.Lock()
 	defer list.mu.Unlock()
 	known, epoch := lanes.List()

@@ -51,7 +51,7 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock strin
 
 // dropBatch removes a batch that is locked, with its chunks.
 func (t *txn) dropBatch(ctx context.Context, id int64) error {
-	for _, statement := range []string{t.sql.DropBatchChunks, t.sql.DropBatchTasks, t.sql.DeleteBatch} {
+	for _, statement := range []string{t.sql.LateIDs, t.sql.DropBatchChunks, t.sql.DropBatchTasks, t.sql.DeleteBatch} {
 		if _, err := t.exec(ctx, statement, id); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"sync"
 
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -12,7 +11,7 @@ import (
 // rules are the rules of one version, with what they mean for lanes.
 type rules struct {
 	*sqlstore.Rules
-	open sync.Map // *driver.Scope → *openList
+	open sqlstore.ScopeCache[openList]
 }
 
 // rulesOf returns the rules of a locked version.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +89,8 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 	}
 	options.Now = "(select us from `" + strings.TrimPrefix(parsed.Path, "/") + "`.test_clock)"
 	options.IdleLimit = cmp.Or(options.IdleLimit, patience.Limit) // a starved test may pause within a transaction
+	var mu sync.Mutex
+	var opened []*mysql.Store
 	return &storetest.Harness{
 		Open: func(t testing.TB) storetest.Store {
 			t.Helper()
@@ -100,10 +103,20 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 					t.Error(err)
 				}
 			})
+			mu.Lock()
+			defer mu.Unlock()
+			opened = append(opened, store)
 			return store
 		},
 		Advance: func(d time.Duration) {
 			mustExec(t, clock, "update test_clock set us = us + ?", d.Microseconds())
+			mu.Lock()
+			defer mu.Unlock()
+			if d.Abs() > time.Minute { // which is when processes give up reserved ids
+				for _, store := range opened {
+					store.DropIDs()
+				}
+			}
 		},
 		Empty: emptier(t, address),
 		Begin: func(t testing.TB, s storetest.Store) storetest.Transaction {

@@ -20,6 +20,9 @@ const (
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	pruned := 0
+	if err := s.MarkIDs(ctx); err != nil {
+		return 0, fmt.Errorf("prune: %w", err)
+	}
 	keeping, err := s.Keeping(ctx, keep)
 	if err != nil {
 		return 0, fmt.Errorf("prune: %w", err)

@@ -21,7 +21,7 @@ type ruleBook struct {
 type rules struct {
 	*sqlstore.Rules
 	holds sync.Map // sqlstore.Lane → *hold
-	open  sync.Map // *driver.Scope → *openList
+	open  sqlstore.ScopeCache[openList]
 }
 
 // hold is the quotas that the jobs of a lane count against.

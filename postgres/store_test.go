@@ -67,8 +67,7 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 		}
 		options := elsewhere
 		options.ListenURL = direct
-		h := newHarness(t, direct, options)
-		h.Open = func(t testing.TB) storetest.Store { return open(t, pooled, withClock(options)) }
+		h := newHarnessThrough(t, pooled, direct, options)
 		h.Begin = func(t testing.TB, s storetest.Store) storetest.Transaction { return beginSQL(t, own, s.(*Store)) }
 		return h
 	}, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting,
@@ -91,6 +90,12 @@ func alterDatabase(t testing.TB, at, setting string) {
 // table.
 func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 	t.Helper()
+	return newHarnessThrough(t, at, at, options)
+}
+
+// newHarnessThrough is newHarness for stores that connect through another address.
+func newHarnessThrough(t *testing.T, through, at string, options Options) *storetest.Harness {
+	t.Helper()
 	conn := connect(t, at)
 	exec := func(sql string, args ...any) {
 		t.Helper()
@@ -104,12 +109,24 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 	options.IdleLimit = cmp.Or(options.IdleLimit, patience.Limit) // a starved test may pause within a transaction
 	steps := make(chan struct{}, 1)                               // one connection, one user at a time
 	var clearing clearing
+	var opened []*Store
 	return &storetest.Harness{
-		Open: func(t testing.TB) storetest.Store { return open(t, at, options) },
+		Open: func(t testing.TB) storetest.Store {
+			store := open(t, through, options)
+			steps <- struct{}{}
+			defer func() { <-steps }()
+			opened = append(opened, store)
+			return store
+		},
 		Advance: func(d time.Duration) {
 			steps <- struct{}{}
 			defer func() { <-steps }()
 			exec("update public.test_clock set us = us + $1", d.Microseconds())
+			if d.Abs() > time.Minute { // which is when processes give up reserved ids
+				for _, store := range opened {
+					store.ids.Drop()
+				}
+			}
 		},
 		Empty: func(s storetest.Store) error {
 			steps <- struct{}{}

@@ -17,12 +17,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/everystore"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/sqlitetest"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/internal/tier"
-	"github.com/fairlead-io/fairlead/mysql"
-	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -74,23 +71,13 @@ func fuzzRequests(t *testing.T) int {
 // store: nothing of it makes the service fail or hang.
 func TestRequestsByTheDocumentNeverFailTheService(t *testing.T) {
 	requests, seed := fuzzRequests(t), tier.Seed(t, "FAIRLEAD_FUZZ_SEED")
-	for name, open := range map[string]func(t *testing.T) (server.Store, error){
-		"SQLite":     func(t *testing.T) (server.Store, error) { return sqlitetest.Open(t), nil },
-		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			store, err := open(t)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := newGuardedAPIOver(t, server.Auth{}, store)
-			for range 3 { // so that small ids are there
-				a.fill("JOB SCHEDULE CALENDAR ALERT TASK RUN BATCH BULK SWEEP TOKEN")
-			}
-			a.fuzz(t, requests, seed)
-		})
-	}
+	everystore.Run(t, func(t *testing.T, store server.Store) {
+		a := newGuardedAPIOver(t, server.Auth{}, store)
+		for range 3 { // so that small ids are there
+			a.fill("JOB SCHEDULE CALENDAR ALERT TASK RUN BATCH BULK SWEEP TOKEN")
+		}
+		a.fuzz(t, requests, seed)
+	})
 }
 
 func (a *guardedAPI) fuzz(t *testing.T, requests int, seed uint64) {

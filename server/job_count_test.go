@@ -11,10 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
-	"github.com/fairlead-io/fairlead/internal/sqlitetest"
-	"github.com/fairlead-io/fairlead/internal/testdb"
-	"github.com/fairlead-io/fairlead/mysql"
-	"github.com/fairlead-io/fairlead/postgres"
+	"github.com/fairlead-io/fairlead/internal/everystore"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/server"
 )
@@ -23,19 +20,9 @@ const jobs = "/api/v1/jobs"
 
 // onEveryStore runs a test with a served store of each database.
 func onEveryStore(t *testing.T, test func(t *testing.T, a *guardedAPI)) {
-	for name, open := range map[string]func(t *testing.T) (server.Store, error){
-		"SQLite":     func(t *testing.T) (server.Store, error) { return sqlitetest.Open(t), nil },
-		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			store, err := open(t)
-			if err != nil {
-				t.Fatal(err)
-			}
-			test(t, newGuardedAPIOver(t, server.Auth{}, store))
-		})
-	}
+	everystore.Run(t, func(t *testing.T, store server.Store) {
+		test(t, newGuardedAPIOver(t, server.Auth{}, store))
+	})
 }
 
 // viewer names a caller who may look at everything, or at a tenant's.

@@ -162,7 +162,7 @@ func (t *txn) deleteBatches(query string, args ...any) (int, error) {
 }
 
 func (t *txn) deleteBatch(id int64) error {
-	for _, remove := range []string{t.sql.DropBatchChunks, t.sql.DropBatchTasks, t.sql.DeleteBatch} {
+	for _, remove := range []string{t.sql.LateIDs, t.sql.DropBatchChunks, t.sql.DropBatchTasks, t.sql.DeleteBatch} {
 		if _, err := t.exec(remove, id); err != nil {
 			return err
 		}

@@ -20,6 +20,9 @@ const (
 // Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
+	if err := s.MarkIDs(ctx); err != nil {
+		return 0, err
+	}
 	_, err := inTx(ctx, s, "prune nodes", func(t *txn) (int64, error) {
 		if _, err := t.exec(t.sql.PruneReaped, t.now-forgetAfter.Microseconds(), min(limit, keepChunk)); err != nil {
 			return 0, err

@@ -170,6 +170,7 @@ func testFind(c *chapter) {
 	})
 	testPages(c)
 	testManyPages(c)
+	testOutOfOrder(c)
 	testFilter(c)
 	testCreated(c)
 	testFinishedFrom(c)

@@ -18,12 +18,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/everystore"
 	"github.com/fairlead-io/fairlead/internal/patience"
-	"github.com/fairlead-io/fairlead/internal/sqlitetest"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/internal/tier"
-	"github.com/fairlead-io/fairlead/mysql"
-	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
@@ -99,59 +96,47 @@ func (w *world) untilSweep(id int64, state sweep.State) sweep.Sweep {
 
 func TestWorkersGoOverASweep(t *testing.T) {
 	total := tier.Size(t, int64(3000), 20_000, "many items on every database")
-	for name, open := range map[string]func(t *testing.T) (server.Store, error){
-		"SQLite": func(t *testing.T) (server.Store, error) {
-			return sqlitetest.Open(t), nil
-		},
-		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			store, err := open(t)
-			if err != nil {
-				t.Fatal(err)
+	everystore.Run(t, func(t *testing.T, store server.Store) {
+		w, seen := newWorldOn(t, store), newSeen()
+		mux := sweepMux(func(ctx context.Context, item items.Item[greeting]) error {
+			seen.add(item.Index)
+			switch {
+			case item.Data.Word != "hello":
+				return items.Stop(fmt.Errorf("the word is %q", item.Data.Word))
+			case item.Index == 7:
+				items.Log(ctx, slog.LevelWarn+1, "not today")
+				return items.Abandon(errors.New("seven"))
+			case item.Index%1000 == 1 && item.Attempt < 3:
+				return errors.New("again")
 			}
-			w, seen := newWorldOn(t, store), newSeen()
-			mux := sweepMux(func(ctx context.Context, item items.Item[greeting]) error {
-				seen.add(item.Index)
-				switch {
-				case item.Data.Word != "hello":
-					return items.Stop(fmt.Errorf("the word is %q", item.Data.Word))
-				case item.Index == 7:
-					items.Log(ctx, slog.LevelWarn+1, "not today")
-					return items.Abandon(errors.New("seven"))
-				case item.Index%1000 == 1 && item.Attempt < 3:
-					return errors.New("again")
-				}
-				return nil
-			})
-			for range 2 {
-				w.start(mux, nil)
-			}
-			s := w.sweep(sweep.Sweep{To: total, Shards: 3, InFlight: 24, Backoff: 20 * time.Millisecond})
-			s = w.untilSweep(s.ID, sweep.Finished)
-			if s.Done != total-1 || s.Abandoned != 1 || s.Marked != total || s.Errors != 1+2*total/1000 {
-				t.Errorf("it ended with %+v", s.Progress)
-			}
-			for i := range total {
-				want := 1
-				if i%1000 == 1 {
-					want = 3
-				}
-				if got := seen.tries[i]; got != want {
-					t.Fatalf("item %d was tried %d times, not %d", i, got, want)
-				}
-			}
-			failed, err := store.FailedItems(t.Context(), sweep.ItemFilter{Sweep: s.ID})
-			if err != nil || len(failed) != 1 || failed[0].Index != 7 || failed[0].Error != "seven" {
-				t.Errorf("failed are %+v, %v", failed, err)
-			}
-			logs, err := store.SweepLogs(t.Context(), sweep.LogFilter{Sweep: s.ID})
-			if err != nil || len(logs) != 1 || logs[0].Level != "warn" || logs[0].Text != "not today" {
-				t.Errorf("the lines are %+v, %v", logs, err)
-			}
+			return nil
 		})
-	}
+		for range 2 {
+			w.start(mux, nil)
+		}
+		s := w.sweep(sweep.Sweep{To: total, Shards: 3, InFlight: 24, Backoff: 20 * time.Millisecond})
+		s = w.untilSweep(s.ID, sweep.Finished)
+		if s.Done != total-1 || s.Abandoned != 1 || s.Marked != total || s.Errors != 1+2*total/1000 {
+			t.Errorf("it ended with %+v", s.Progress)
+		}
+		for i := range total {
+			want := 1
+			if i%1000 == 1 {
+				want = 3
+			}
+			if got := seen.tries[i]; got != want {
+				t.Fatalf("item %d was tried %d times, not %d", i, got, want)
+			}
+		}
+		failed, err := store.FailedItems(t.Context(), sweep.ItemFilter{Sweep: s.ID})
+		if err != nil || len(failed) != 1 || failed[0].Index != 7 || failed[0].Error != "seven" {
+			t.Errorf("failed are %+v, %v", failed, err)
+		}
+		logs, err := store.SweepLogs(t.Context(), sweep.LogFilter{Sweep: s.ID})
+		if err != nil || len(logs) != 1 || logs[0].Level != "warn" || logs[0].Text != "not today" {
+			t.Errorf("the lines are %+v, %v", logs, err)
+		}
+	})
 }
 
 // A stop reaches a worker within a second, and it goes on exactly where it was, though

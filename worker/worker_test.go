@@ -15,12 +15,10 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/everystore"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
-	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/internal/tier"
-	"github.com/fairlead-io/fairlead/mysql"
-	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/worker"
@@ -158,21 +156,9 @@ func one(options fairlead.HandlerOptions, work fairlead.HandlerFunc) *fairlead.M
 
 // Each database has its own store to lease from.
 func TestHandlersRunRemotelyAsTheyDoOnANode(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) (server.Store, error){
-		"SQLite": func(t *testing.T) (server.Store, error) {
-			return sqlitetest.Open(t), nil
-		},
-		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			store, err := open(t)
-			if err != nil {
-				t.Fatal(err)
-			}
-			testHandlers(t, newWorldOn(t, store))
-		})
-	}
+	everystore.Run(t, func(t *testing.T, store server.Store) {
+		testHandlers(t, newWorldOn(t, store))
+	})
 }
 
 func testHandlers(t *testing.T, w *world) {

@@ -23,6 +23,7 @@ type batchStore struct {
 	db      Database
 	dialect BatchDialect
 	sql     *BatchStatements
+	marks   *IDMarkStatements // nil in the transaction of a caller
 }
 
 // BatchStatements are those of a batchStore.
@@ -105,6 +106,7 @@ func (s *batchStore) DeleteBatch(ctx context.Context, id int64) error {
 		if err := batchBusy(&found[0]); err != nil {
 			return err
 		}
+		db.Queue(s.marks.LateIDs, id)
 		for _, statement := range []string{s.sql.DeleteBatch, s.sql.DropBatchChunks, s.sql.DropBatchTasks} {
 			db.Queue(statement, id)
 		}

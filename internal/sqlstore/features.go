@@ -22,6 +22,7 @@ type Features struct {
 	historyStore
 	whatIfStore
 	retentionStore
+	idMarkStore
 }
 
 // FeatureStatements are the statements of Features, and others that have the same names in
@@ -46,6 +47,7 @@ type FeatureStatements struct {
 	FairStatements
 	HoldStatements
 	RetentionStatements
+	IDMarkStatements
 	WhatIfStatements
 }
 
@@ -77,7 +79,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		calendarStore:     calendarStore{db: database, sql: &statements.CalendarStatements},
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
 		bulkStore:         bulkStore{db: database, acting: database, sql: &statements.BulkStatements, audit: &statements.AuditStatements, once: &statements.OnceStatements},
-		batchStore:        batchStore{db: database, dialect: database, sql: &statements.BatchStatements},
+		batchStore:        batchStore{db: database, dialect: database, sql: &statements.BatchStatements, marks: &statements.IDMarkStatements},
 		sweepStore:        sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:        steerStore{db: database, acting: database, sql: &statements.SteerStatements},
 		sweepLogStore:     sweepLogStore{db: database, sql: &statements.SweepLogStatements},
@@ -87,6 +89,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		holdStore:         holdStore{db: database, of: database, sql: &statements.HoldStatements, clock: clock},
 		historyStore:      historyStore{db: database, of: database, sql: &statements.HoldStatements},
 		whatIfStore:       whatIfStore{db: database, of: database, sql: &statements.WhatIfStatements, clock: clock, tenants: &statements.TenantStatements, pauses: pauses},
+		idMarkStore:       idMarkStore{db: database, sql: &statements.IDMarkStatements},
 
 		retentionStore: retentionStore{
 			db: database, of: database, sql: &statements.RetentionStatements, clock: clock, walks: &retentionWalks{of: map[int]*retentionWalk{}},

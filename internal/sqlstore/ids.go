@@ -51,8 +51,8 @@ func (i *IDs) alloc(ctx context.Context, n int) ([]int64, error) {
 	return blocks, err
 }
 
-// idsHeld is how long ids of a block are given out. Lists by time rely on it: ids grow
-// with the creation time of jobs, except within this duration.
+// idsHeld is how long ids of a block are given out. Lists by creation time rely on it: see
+// createdSlack.
 const idsHeld = time.Minute
 
 // left returns how many ids the current block still has. The rest of a block that was

@@ -36,7 +36,7 @@ type Lanes struct {
 	order []Lane // by insertion
 	epoch uint64 // how often lanes were dropped
 
-	served sync.Map // *driver.Scope → *served
+	served ScopeCache[served]
 }
 
 // served is the part of order that a scope may claim from.
@@ -170,11 +170,7 @@ func (l *Lanes) Missing(jobs []*fairlead.Job) []LaneKey {
 // Served returns the cached lanes that a scope may claim from. Callers must not change
 // it.
 func (l *Lanes) Served(scope *driver.Scope) []Lane {
-	entry, ok := l.served.Load(scope)
-	if !ok {
-		entry, _ = l.served.LoadOrStore(scope, &served{})
-	}
-	s := entry.(*served)
+	s := l.served.Of(scope)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, epoch := l.List()

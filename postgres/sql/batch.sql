@@ -362,7 +362,12 @@ with gone as materialized (
             order by state, ended_at limit 1 for update skip locked
         ) b
         limit 1))
-    returning id
+    returning id, created_at, ended_at
+),
+late as (
+    update {{id_mark}} m set latest = g.ended_at -- as late_ids
+    from gone g
+    where m.marked_at >= g.created_at - 300000000 and m.latest < g.ended_at
 ),
 parts as (
     delete from {{part}} where batch = any (array(select id from gone))

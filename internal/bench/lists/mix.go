@@ -77,7 +77,7 @@ var states = []struct {
 // job is the i-th job of the mix, in the order in which their ids were set aside.
 func (m *mix) job(i int) made {
 	random := rand.New(rand.NewPCG(uint64(i), 18))
-	setAside := m.began.Add(time.Duration(float64(i) / float64(m.jobs) * days * 24 * float64(time.Hour))).Truncate(time.Microsecond)
+	setAside := m.setAside(i)
 	j := made{id: int64(i) + 1, lane: m.laneOf(random, i)}
 	held := blockHeld
 	if random.IntN(50) == 0 {
@@ -100,6 +100,11 @@ func (m *mix) job(i int) made {
 		}
 	}
 	return j
+}
+
+// setAside is when the id of the i-th job was set aside.
+func (m *mix) setAside(i int) time.Time {
+	return m.began.Add(time.Duration(float64(i) / float64(m.jobs) * days * 24 * float64(time.Hour))).Truncate(time.Microsecond)
 }
 
 // laneOf gives a third of the jobs to one tenant, and a handful to the rare ones.

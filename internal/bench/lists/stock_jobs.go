@@ -58,7 +58,28 @@ func (m *mix) storeJobs(ctx context.Context, into bulk, stored func()) error {
 		m.first[job.state] = job.id
 		stored()
 	}
-	return tables.flush(ctx)
+	if err := tables.flush(ctx); err != nil {
+		return err
+	}
+	return m.storeMarks(ctx, into)
+}
+
+// storeMarks stores the id marks that nodes would have made while the jobs were enqueued.
+func (m *mix) storeMarks(ctx context.Context, into bulk) error {
+	const spacing = 5 * time.Minute
+	marks := newTable(into, "id_mark", "id marked_at latest")
+	next := m.began
+	for i := range m.jobs {
+		at := m.setAside(i)
+		if at.Before(next) {
+			continue
+		}
+		if err := marks.add(ctx, i+1, sqlstore.Micros(at), sqlstore.Micros(at)); err != nil {
+			return err
+		}
+		next = at.Add(spacing)
+	}
+	return marks.flush(ctx)
 }
 
 // add stores a job at its place.

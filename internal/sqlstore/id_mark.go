@@ -1,0 +1,68 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+)
+
+// idMarkSpacing is how far apart id marks are.
+const idMarkSpacing = 5 * time.Minute
+
+// idMarkStore keeps id marks: records of which job ids were reserved at a time. Lists by creation
+// time read only ids between two marks. Marks may be sparse: without them a list reads more rows,
+// but misses none. See docs/decisions/0040.
+//
+// A mark says that exactly the ids below its own were reserved at a time, and how late the jobs
+// with these ids can have been created as far as the store knows: latest is the latest time that
+// the clock has shown, or the end of a deleted batch whose tasks were created long after their
+// ids were reserved. Both times grow with the ids of the marks.
+type idMarkStore struct {
+	db  Database
+	sql *IDMarkStatements
+}
+
+// IDMarkStatements are those of an idMarkStore.
+type IDMarkStatements struct {
+	IDMarkState string `sql:"id_mark_state"`
+	AddIDMark   string `sql:"add_id_mark"`
+	DropIDMarks string `sql:"drop_id_marks"`
+	LateIDs     string `sql:"late_ids"`
+}
+
+// idMarkState is what a new mark depends on.
+type idMarkState struct {
+	now          int64
+	next         int64 // smallest id that is not reserved
+	least        int64 // smallest id of a job, zero if there is none
+	last, latest int64 // largest at and latest of all marks
+}
+
+// MarkIDs adds a mark unless there is a recent one, and removes marks below the oldest job.
+//
+// If the clock shows an earlier time than the newest mark, it was set back: new jobs are dated
+// before jobs with smaller ids. All marks are removed, and latest is kept in the new one.
+func (s *idMarkStore) MarkIDs(ctx context.Context) error {
+	states, err := readList(ctx, s.db.Read, "mark ids", scanIDMarkState, s.sql.IDMarkState)
+	if err != nil {
+		return err
+	}
+	state := states[0]
+	setBack := state.now < state.last
+	if !setBack && state.now-state.last < idMarkSpacing.Microseconds() {
+		return nil
+	}
+	useless := state.least
+	if setBack {
+		useless = state.next + 1
+	}
+	return s.db.InTx(ctx, "mark ids", func(_ context.Context, db DB) error {
+		db.Queue(s.sql.DropIDMarks, useless)
+		db.Queue(s.sql.AddIDMark, state.next, state.now, max(state.now, state.latest))
+		return nil
+	})
+}
+
+func scanIDMarkState(row Scanner) (s idMarkState, err error) {
+	err = row.Scan(&s.now, &s.next, &s.least, &s.last, &s.latest)
+	return s, err
+}
