@@ -237,7 +237,8 @@ type TxClient struct {
 }
 
 // Enqueue is Client.Enqueue inside the transaction: the jobs exist when it
-// commits, and never if it rolls back. Call Wake after the commit.
+// commits, and never if it rolls back. Nodes start them a few milliseconds after the
+// commit, or at once if you call Wake then.
 func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -255,7 +256,9 @@ func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 // runs its transaction anew, what the first one did may be committed. In either
 // case roll back and return nil: the node then says that the job succeeded, which
 // is refused if it was taken away and changes nothing if it has ended. (An error
-// changes nothing either; it is refused.) Call it once in a transaction.
+// changes nothing either; it is refused.) Call it once in a transaction. Jobs that wait
+// for the job's place under a limit or at its gate start when the handler has returned;
+// there is no need to call Wake.
 func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessage) error {
 	settled, err := c.tx.Settle(ctx, []Settlement{{ID: job.ID, Fence: job.Fence, Move: Succeed, Output: output, FreeKey: true}})
 	if err != nil {
@@ -267,6 +270,6 @@ func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessag
 	return nil
 }
 
-// Wake tells nodes of the jobs enqueued so far. Without it they are found by
-// polling.
+// Wake notifies nodes of the jobs enqueued so far. Call it after the commit to start them
+// a few milliseconds earlier; without it the store notices the commit itself.
 func (c *TxClient) Wake() { c.tx.Wake() }

@@ -104,16 +104,17 @@ type Enqueuer interface {
 // store. What it does becomes visible when the caller commits, and never if
 // the caller rolls back.
 type Tx interface {
-	// Enqueue is Store.Enqueue inside the transaction. No node is woken. A call that
-	// conflicts has stored nothing and replaced nothing: the caller may go on.
+	// Enqueue is Store.Enqueue inside the transaction. A call that conflicts has stored
+	// nothing and replaced nothing: the caller may go on.
 	Enqueue(ctx context.Context, jobs []*Job) error
 	// Settle is Store.Settle inside the transaction, but counts once: a settlement
 	// that was made before is lost here, even under the same fence. A caller whose
 	// commit succeeded without saying so, and who begins anew, must not commit its
 	// own effects again.
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
-	// Wake tells nodes of the jobs enqueued so far, and lets gates admit theirs.
-	// Call it after the commit; without it the nodes' polling finds them.
+	// Wake notifies nodes of the jobs enqueued so far, and lets gates admit theirs. Call it
+	// after the commit, or not at all: the store looks for the commit itself, for a minute
+	// after the last call, and then notifies nodes a few milliseconds later.
 	Wake()
 }
 

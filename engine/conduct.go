@@ -17,8 +17,8 @@ const (
 	openPage     = 1000                  // open batches that are read at once
 )
 
-// conductor counts the tasks of batches that have ended and releases more. It looks
-// at batches whose tasks have ended on this node at once, at all others every poll.
+// conductor counts the tasks of batches that have ended and releases more. It looks at batches
+// at once if a task has ended on this node or was reported to it, and at all batches every poll.
 type conductor struct {
 	life  *life
 	store batch.Store
@@ -39,12 +39,12 @@ func newConductor(l *life, store batch.Store) *conductor {
 	}
 }
 
-// tell says that tasks of batches have ended.
-func (c *conductor) tell(batch []ending) {
+// ended makes the loop look at the batches whose tasks are among the jobs.
+func (c *conductor) ended(jobs []*fairlead.Job) {
 	news := false
 	c.mu.Lock()
-	for _, e := range batch {
-		if id := e.run.job.Batch; id != 0 {
+	for _, job := range jobs {
+		if id := job.Batch; id != 0 {
 			c.news[id], news = true, true
 		}
 	}

@@ -180,6 +180,15 @@ func (e *Engine) Resume() {
 	}
 }
 
+// Ended reports jobs whose runs ended outside of this node, such as on remote workers. The node
+// then releases more tasks of their batches and starts queued runs of their schedules, instead
+// of waiting for its next poll.
+func (e *Engine) Ended(jobs ...*fairlead.Job) {
+	if l := e.current.Load(); l != nil {
+		l.ended(jobs)
+	}
+}
+
 // Ready reports whether the node has a confirmed lease and takes new jobs.
 func (e *Engine) Ready() bool {
 	l := e.current.Load()

@@ -158,11 +158,11 @@ func TestAShardThatIsGivenBackIsNoNewsOfItsSweep(t *testing.T) {
 		t.Errorf("%d sweeps are looked at, %v", len(due), err)
 	}
 	jobs := newAllotment(t, 1, 1, 1).jobs
-	s.tell([]ending{
+	s.ended(endedJobs([]ending{
 		{run: &run{job: jobs[0]}, settlement: fairlead.Settlement{Move: fairlead.MoveRelease}},
 		{run: &run{job: jobs[1]}, settlement: fairlead.Settlement{Move: fairlead.Succeed}},
 		{run: numbered(1)[0], settlement: fairlead.Settlement{Move: fairlead.Succeed}}, // no shard
-	})
+	}))
 	if due, err := s.due(t.Context(), now); err != nil || len(due) != 1 || !due[2] {
 		t.Errorf("before the next poll %v are looked at, %v", due, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 const (
@@ -281,17 +282,35 @@ func (l *life) over(batch []ending) {
 	}
 }
 
-// acknowledge passes on what the store made of ended runs.
-func (l *life) acknowledge(batch []ending, settled []fairlead.Settled) {
-	if slices.ContainsFunc(batch, func(e ending) bool { return e.run.job.Fired }) {
+// ended makes the node look at the schedules, batches and sweeps of jobs that have ended.
+func (l *life) ended(jobs []*fairlead.Job) {
+	if slices.ContainsFunc(jobs, func(job *fairlead.Job) bool { return job.Fired }) {
 		l.firer.poke() // its schedule may have others queued
 	}
 	if l.batches != nil {
-		l.batches.tell(batch)
+		l.batches.ended(jobs)
 	}
 	if l.steerer != nil {
-		l.steerer.tell(batch)
+		l.steerer.ended(jobs)
 	}
+}
+
+// endedJobs returns the jobs of runs that have ended, without released shards: another node soon
+// takes these up, and has its share of the rate at once unless other shards have been given it
+// before.
+func endedJobs(batch []ending) []*fairlead.Job {
+	jobs := make([]*fairlead.Job, 0, len(batch))
+	for _, e := range batch {
+		if e.settlement.Move != fairlead.MoveRelease || sweep.Of(e.run.job) == 0 {
+			jobs = append(jobs, e.run.job)
+		}
+	}
+	return jobs
+}
+
+// acknowledge passes on what the store made of ended runs.
+func (l *life) acknowledge(batch []ending, settled []fairlead.Settled) {
+	l.ended(endedJobs(batch))
 	var failures []ending
 	for i, e := range batch {
 		l.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)

@@ -31,14 +31,12 @@ func newSteerer(l *life, store driver.Store) *steerer {
 	return &steerer{life: l, store: store, loop: newLoop("steer", l.options.Poll, l.log), news: map[int64]bool{}}
 }
 
-// tell says that jobs of shards have ended.
-func (s *steerer) tell(batch []ending) {
+// ended makes the loop look at the sweeps whose shards are among the jobs.
+func (s *steerer) ended(jobs []*fairlead.Job) {
 	news := false
 	s.mu.Lock()
-	for _, e := range batch {
-		// What is given back is soon taken up by another node, and has its share of the
-		// rate at once unless the others have been given it before.
-		if sweep := sweep.Of(e.run.job); sweep != 0 && e.settlement.Move != fairlead.MoveRelease {
+	for _, job := range jobs {
+		if sweep := sweep.Of(job); sweep != 0 {
 			s.news[sweep], news = true, true
 		}
 	}

@@ -28,6 +28,7 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 		}
 		answers = append(answers, settled...)
 	}
+	s.commits.Ended(settlements, answers)
 	return answers, nil
 }
 

@@ -6,6 +6,7 @@ import "github.com/fairlead-io/fairlead/internal/sqlstore"
 // contain the slots that each call fills.
 type statements struct {
 	sqlstore.FeatureStatements
+	sqlstore.CommitStatements
 
 	ClaimCheck       string `sql:"claim_check"`
 	Ahead            string `sql:"ahead"`

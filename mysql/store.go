@@ -178,6 +178,7 @@ type Store struct {
 
 	pending  *sqlstore.Pending
 	fair     *sqlstore.Fair
+	commits  *sqlstore.Commits
 	lanes    *sqlstore.Lanes
 	query    sqlstore.Query
 	hub      *sqlstore.Hub
@@ -289,6 +290,7 @@ func (s *Store) withTimeout(ctx context.Context) (context.Context, context.Cance
 // Close ends all connections.
 func (s *Store) Close() error {
 	var err error
+	s.commits.Close()
 	s.alarm.Stop()
 	s.hub.Close()
 	s.listener.close()

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
@@ -19,6 +20,7 @@ import (
 // the store's own connections.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	c := &callerTx{txn: txn{Store: s, tx: tx, callers: true}}
+	c.commit = sqlstore.NewCommit(c.wakeUnlessInUse)
 	c.Auditor = sqlstore.NewAuditor(callerDatabase{c}, &s.sql.AuditStatements)
 	c.sweeps = sqlstore.NewSweeps(callerDatabase{c}, database{s}, &s.sql.FeatureStatements)
 	return c
@@ -32,6 +34,9 @@ type sweeps = sweep.CallerTx
 type callerTx struct {
 	access.Auditor
 	sweeps
+	commit *sqlstore.Commit
+
+	mu  sync.Mutex // held by every call
 	txn txn
 }
 
@@ -42,6 +47,8 @@ func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	ctx, cancel := c.txn.withTimeout(ctx)
 	defer cancel()
 	if err := c.txn.pending.Check(ctx, jobs); err != nil {
@@ -63,6 +70,9 @@ func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		return fmt.Errorf("enqueue in a transaction: %w", err)
 	}
 	setIDs(jobs, ids)
+	if id := sqlstore.NewID(reserved.ids, ids); id != 0 {
+		c.txn.commits.Enqueued(c.commit, id)
+	}
 	return nil
 }
 
@@ -81,6 +91,8 @@ func (c *callerTx) call(ctx context.Context, f func() error) error {
 
 // Settle is Store.Settle inside the transaction.
 func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	ctx, cancel := c.txn.withTimeout(ctx)
 	defer cancel()
 	if err := verdict.CheckMoves(settlements); err != nil {
@@ -99,12 +111,33 @@ func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	if err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
 	}
+	if len(settlements) > 0 {
+		c.txn.commits.Settled(c.commit, settlements)
+	}
 	return work.hand(), nil
 }
 
 // Wake wakes nodes for what the transaction did, and admits parked jobs. Call it after
 // the commit.
 func (c *callerTx) Wake() {
+	c.txn.commits.Forget(c.commit)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wake()
+}
+
+// wakeUnlessInUse wakes nodes after the commit, unless a call is under way.
+func (c *callerTx) wakeUnlessInUse() bool {
+	if !c.mu.TryLock() {
+		return false
+	}
+	defer c.mu.Unlock()
+	c.wake()
+	return true
+}
+
+func (c *callerTx) wake() {
 	c.txn.wake(&c.txn.wakes)
+	c.txn.wakes = wakes{}
 	c.txn.admitPosted(context.Background())
 }

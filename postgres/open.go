@@ -78,6 +78,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	}
 	s.features = sqlstore.NewFeatures(database{s}, &s.sql.FeatureStatements, s.query)
 	s.fair = sqlstore.NewFair(database{s}, &s.sql.FeatureStatements)
+	s.commits = sqlstore.NewCommits(database{s}, &s.sql.CommitStatements)
 	s.ids = &sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
 	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}
 	if err := s.checkSchema(ctx); err != nil {

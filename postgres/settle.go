@@ -52,6 +52,9 @@ func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement
 	}
 	s.notifier.work(all.ready...)
 	s.admit(ctx, all.gates)
+	if err == nil {
+		s.commits.Ended(settlements, all.settled)
+	}
 	return all.settled, err
 }
 

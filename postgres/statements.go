@@ -17,6 +17,7 @@ var files embed.FS
 // statements holds the statements of sql/*.sql, with the names of this store's tables.
 type statements struct {
 	sqlstore.FeatureStatements
+	sqlstore.CommitStatements
 
 	Pin        string `sql:"pin"`
 	SameServer string `sql:"same_server"`

@@ -81,6 +81,7 @@ type Store struct {
 	recognising sqlstore.Lock
 	nodes       sqlstore.NodeTokens
 	fair        *sqlstore.Fair
+	commits     *sqlstore.Commits
 	lastFence   atomic.Int64 // the largest one that this process has received
 
 	query       *sqlstore.Query
@@ -116,6 +117,7 @@ var (
 // Close releases the store's connections.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
+		s.commits.Close()
 		s.tokens.Stop()
 		s.notifier.hub.Close()
 		s.listener.close()

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,6 +33,7 @@ func (s *Store) SQLTx(tx *sql.Tx) driver.Tx {
 
 func (s *Store) callerTx(in runner) *callerTx {
 	t := &callerTx{store: s, in: callersRunner{in}}
+	t.commit = sqlstore.NewCommit(t.wakeUnlessInUse)
 	t.Auditor = sqlstore.NewAuditor(callerDatabase{t}, &s.sql.AuditStatements)
 	t.sweeps = sqlstore.NewSweeps(callerDatabase{t}, database{s}, &s.sql.FeatureStatements)
 	return t
@@ -42,12 +45,15 @@ type sweeps = sweep.CallerTx
 type callerTx struct {
 	access.Auditor
 	sweeps
-	store *Store
-	in    runner
-	lanes []int32 // of jobs that became ready so far
-	later bool    // jobs were scheduled
-	freed bool    // jobs gave back slots of limits
-	gates []int64 // where jobs were parked or gave back places
+	store  *Store
+	in     runner
+	commit *sqlstore.Commit
+
+	mu    sync.Mutex // held by every call; protects what follows
+	lanes []int32    // of jobs that became ready so far
+	later bool       // jobs were scheduled
+	freed bool       // jobs gave back slots of limits
+	gates []int64    // where jobs were parked or gave back places
 }
 
 // Enqueue implements fairlead.Tx.
@@ -55,16 +61,20 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	if err := t.store.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
 	var fresh *newJobs
+	var reserved []int64
 	err := t.store.renewingIn(ctx, func(ctx context.Context, confirmed map[int32]bool) (err error) {
 		if fresh, err = t.store.number(ctx, jobs); err != nil {
 			return err
 		}
+		reserved = slices.Clone(fresh.ids)
 		fresh.callers, fresh.confirmed = true, confirmed
 		return t.enqueueAll(ctx, fresh)
 	})
@@ -74,6 +84,9 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	fresh.setIDs()
 	t.lanes, t.later = append(t.lanes, fresh.distinctLanes()...), t.later || fresh.scheduled()
 	t.gates = append(append(t.gates, fresh.gates()...), fresh.left...)
+	if id := sqlstore.NewID(reserved, fresh.ids); id != 0 {
+		t.store.commits.Enqueued(t.commit, id)
+	}
 	return nil
 }
 
@@ -100,6 +113,8 @@ func (t *callerTx) inSavepoint(ctx context.Context, f func() error) error {
 
 // Settle implements fairlead.Tx.
 func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	if err := verdict.CheckMoves(settlements); err != nil {
@@ -130,11 +145,31 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	}
 	t.lanes, t.later, t.freed = append(t.lanes, all.ready...), t.later || all.later, t.freed || all.freed
 	t.gates = append(t.gates, all.gates...)
+	if len(settlements) > 0 {
+		t.store.commits.Settled(t.commit, settlements)
+	}
 	return all.settled, nil
 }
 
 // Wake implements fairlead.Tx.
 func (t *callerTx) Wake() {
+	t.store.commits.Forget(t.commit)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wake()
+}
+
+// wakeUnlessInUse wakes nodes after the commit, unless a call is under way.
+func (t *callerTx) wakeUnlessInUse() bool {
+	if !t.mu.TryLock() {
+		return false
+	}
+	defer t.mu.Unlock()
+	t.wake()
+	return true
+}
+
+func (t *callerTx) wake() {
 	if t.later {
 		t.store.notifier.later()
 	}

@@ -34,6 +34,7 @@ type Service struct {
 // New makes the service of a node and its store.
 func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
+	services.jobs.ended, services.workers.ended = node.Ended, node.Ended
 	services.jobs.enqueuer, services.jobs.args, services.jobs.kinds = tracing.NewEnqueuer(options.Traces), options.Args, options.Kinds
 	services.schedules.args, services.alerts.args, services.schedules.try = options.Args, options.Args, options.TryCall
 	services.system.breakers, services.system.all = options.Breakers, store
@@ -62,7 +63,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
 	mux.Handle("/api/", guard(bodies.handler(rest.MaxBody, api.Handler())))
 	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	answers := bodies.handler(callbackBody, newCallbacks(store, auditor.sums, options.Log))
+	answers := bodies.handler(callbackBody, newCallbacks(store, node.Ended, auditor.sums, options.Log))
 	mux.Handle("POST "+openapi.CallbackPath, answers)
 	mux.Handle("PUT "+openapi.CallbackPath, answers)
 	registerDocs(mux, routes, options.Version)

@@ -27,14 +27,15 @@ type callbacks struct {
 	store    Store
 	log      *slog.Logger
 	failures *failures
-	sums     *sums // of tokens that were refused
+	sums     *sums                       // of tokens that were refused
+	ended    func(jobs ...*fairlead.Job) // reports jobs that have ended to the node of this process
 
 	mu  sync.Mutex
 	key []byte // asked for once: it never changes
 }
 
-func newCallbacks(store Store, refusals *sums, log *slog.Logger) *callbacks {
-	return &callbacks{store: store, log: log, failures: newFailures(), sums: refusals}
+func newCallbacks(store Store, ended func(jobs ...*fairlead.Job), refusals *sums, log *slog.Logger) *callbacks {
+	return &callbacks{store: store, log: log, failures: newFailures(), sums: refusals, ended: ended}
 }
 
 var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is not one that was given out for this job; send it as Authorization: Bearer TOKEN"}
@@ -78,6 +79,10 @@ func (c *callbacks) take(ctx context.Context, w http.ResponseWriter, r *http.Req
 		err = client.Resolve(ctx, run.Job, run.Fence, answer.Output, errors.New(answer.Error))
 	default:
 		reply.Deadline, err = run.extend(ctx, client, answer)
+		return reply, err
+	}
+	if err == nil {
+		c.ended(run.job)
 	}
 	return reply, err
 }

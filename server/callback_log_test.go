@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead"
 )
 
 // keyless is a store that has lost its secrets.
@@ -25,7 +27,7 @@ func TestACallbackThatFailsHereIsLoggedAndOneThatIsRefusedIsNot(t *testing.T) {
 	}{"Bearer any": {500, true}, "": {401, false}} {
 		var log bytes.Buffer
 		mux := http.NewServeMux()
-		mux.Handle("POST /callbacks/{job}", newCallbacks(keyless{}, newSums(), slog.New(slog.NewTextHandler(&log, nil))))
+		mux.Handle("POST /callbacks/{job}", newCallbacks(keyless{}, func(...*fairlead.Job) {}, newSums(), slog.New(slog.NewTextHandler(&log, nil))))
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/callbacks/7", strings.NewReader(`{}`))
 		request.Header.Set("Authorization", token)
 		answer := httptest.NewRecorder()

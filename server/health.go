@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/fairlead-io/fairlead"
 )
 
 // Node is what the service wants to know of the node it belongs to.
@@ -16,6 +18,8 @@ type Node interface {
 	// Outage returns since when the database has been away by what the node knows;
 	// zero if it is not.
 	Outage() time.Time
+	// Ended reports jobs whose runs ended outside of the node.
+	Ended(jobs ...*fairlead.Job)
 }
 
 // Health answers /livez and /readyz. A process is live while it answers at

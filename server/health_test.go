@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -17,12 +18,16 @@ func (n node) Ready() bool { return bool(n) }
 
 func (n node) Outage() time.Time { return time.Time{} }
 
+func (n node) Ended(...*fairlead.Job) {}
+
 // cutOff is a node that lost its lease because the database has been away since then.
 type cutOff struct{ since time.Time }
 
 func (c cutOff) Ready() bool { return false }
 
 func (c cutOff) Outage() time.Time { return c.since }
+
+func (c cutOff) Ended(...*fairlead.Job) {}
 
 func TestANodeThatLostItsLeaseInAnOutageShowsTheOutage(t *testing.T) {
 	since := time.Date(2026, 11, 17, 3, 14, 15, 0, time.UTC)

@@ -40,6 +40,7 @@ type Jobs struct {
 	kinds     *fairlead.Mux // that are handled here too; nil: unknown
 	masks     *masks        // nil: nothing is confidential
 	stopping  <-chan struct{}
+	ended     func(jobs ...*fairlead.Job) // reports jobs that have ended to the node of this process
 }
 
 // NewJobs makes the service of a store's jobs. Who watches is let go when the
@@ -47,6 +48,7 @@ type Jobs struct {
 func NewJobs(store Store, stopping <-chan struct{}) *Jobs {
 	return &Jobs{
 		client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), holds: hold.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping,
+		ended: func(...*fairlead.Job) {},
 	}
 }
 

@@ -15,7 +15,11 @@ func (s *Jobs) after(ctx context.Context, id int64, do func() error) (*fairleadv
 	if err := do(); err != nil {
 		return nil, err
 	}
-	return s.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id})
+	job, err := s.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id})
+	if err == nil && fairlead.State(job.GetState()).Final() {
+		s.ended(message.JobOf(job))
+	}
+	return job, err
 }
 
 // CancelJob ends a job that has not started, or asks a running one to stop.

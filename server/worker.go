@@ -27,6 +27,8 @@ type Workers struct {
 	options  WorkerOptions
 	stopping <-chan struct{}
 
+	ended func(jobs ...*fairlead.Job) // reports runs that have ended to the node of this process
+
 	sessions *sessions
 	roster   *roster
 	starts   *starts.Counter
@@ -66,7 +68,7 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
 	options = options.withDefaults()
 	return &Workers{
-		store: store, client: sweep.NewClient(store), options: options, stopping: stopping,
+		store: store, client: sweep.NewClient(store), options: options, stopping: stopping, ended: func(...*fairlead.Job) {},
 		sessions: &sessions{store: store}, roster: &roster{store: store, fresh: options.Beat},
 		starts: starts.New(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
 	}

@@ -55,6 +55,7 @@ func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsReque
 			return nil, err
 		}
 	}
+	s.ended(reported.endedJobs(jobs, settled)...)
 	for i, at := range reported.at {
 		reported.results[at].Result, reported.results[at].State = resultOf(reported.settlements[i], settled[i])
 	}
@@ -93,6 +94,15 @@ func (b *report) ended(settled []fairlead.Settled) []driver.Held {
 		if settled[i] != fairlead.SettledHeld {
 			ended = append(ended, lease)
 		}
+	}
+	return ended
+}
+
+// endedJobs returns the jobs whose runs the store's answers have ended.
+func (b *report) endedJobs(jobs map[driver.Held]*fairlead.Job, settled []fairlead.Settled) []*fairlead.Job {
+	var ended []*fairlead.Job
+	for _, lease := range b.ended(settled) {
+		ended = append(ended, jobs[lease])
 	}
 	return ended
 }

@@ -31,6 +31,7 @@ type world struct {
 	store  server.Store
 	client *fairlead.Client
 	sweeps *sweep.Client
+	node   *engine.Engine
 	web    *httptest.Server
 	cut    atomic.Int32 // status that is answered instead of the service, or reset; 0: none
 	cuts   atomic.Int32 // how often it was
@@ -60,21 +61,22 @@ func newWorld(t *testing.T) *world { return newWorldOn(t, sqlitetest.Open(t)) }
 
 // newWorldOn makes a world whose node keeps its own lease, however busy the machine is.
 func newWorldOn(t *testing.T, store server.Store) *world {
-	return newWorldWith(t, store, time.Minute)
+	return newWorldWith(t, store, time.Minute, 50*time.Millisecond)
 }
 
 // newLosingWorld makes a world whose node soon notices that a worker has lost its lease.
-func newLosingWorld(t *testing.T) *world { return newWorldWith(t, sqlitetest.Open(t), lease) }
+func newLosingWorld(t *testing.T) *world { return newWorldWith(t, sqlitetest.Open(t), lease, 50*time.Millisecond) }
 
-func newWorldWith(t *testing.T, store server.Store, nodeLease time.Duration) *world {
+func newWorldWith(t *testing.T, store server.Store, nodeLease, poll time.Duration) *world {
 	w := &world{T: t, store: store, client: fairlead.NewClient(store), sweeps: sweep.NewClient(store)}
 	quiet := slog.New(slog.DiscardHandler)
 	mux := fairlead.NewMux()
 	mux.Handle("housekeeper", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
-	node, err := engine.New(store, mux, engine.Options{Beat: beat, Lease: nodeLease, Poll: 50 * time.Millisecond, Logger: quiet})
+	node, err := engine.New(store, mux, engine.Options{Beat: beat, Lease: nodeLease, Poll: poll, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.node = node
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- node.Run(ctx) }()

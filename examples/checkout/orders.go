@@ -72,11 +72,7 @@ func (s *Shop) place(ctx context.Context, key string, o *Order) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.Commit(ctx); err != nil {
-		return err
-	}
-	jobs.Wake() // nodes need not wait for their next poll
-	return nil
+	return tx.Commit(ctx)
 }
 
 // placed is the order that a key was used for: its job has it.

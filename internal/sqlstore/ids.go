@@ -116,3 +116,14 @@ func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	i.next += size
 	return first, nil
 }
+
+// NewID returns the last of the reserved ids that a job got, zero if all jobs got the ids of
+// others, whose keys they have.
+func NewID(reserved, got []int64) int64 {
+	for i := len(got) - 1; i >= 0; i-- {
+		if got[i] == reserved[i] {
+			return got[i]
+		}
+	}
+	return 0
+}
