@@ -27,6 +27,30 @@ func (f *fixture) follow(filter fairlead.Filter) (found []int64) {
 }
 
 func testPages(c *chapter) {
+	for _, state := range []fairlead.State{fairlead.Ready, fairlead.Scheduled, fairlead.Failed, fairlead.Cancelled} {
+		c.test("the first page of a tenant's "+string(state)+" jobs is not empty, though newer jobs are others'", func(f *fixture) {
+			var own []*fairlead.Job
+			for range 5 {
+				own = append(own, f.in(state, forTenant("w1")))
+			}
+			others := many(f.size(1500, 20_000, "has more jobs of others"), forTenant("w2"), func(job *fairlead.Job) {
+				if state == fairlead.Scheduled {
+					job.NotBefore = f.now().Add(time.Hour)
+				}
+			})
+			for part := range slices.Chunk(others, 500) {
+				f.enqueue(part...)
+				if state.Final() {
+					for _, job := range part {
+						f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+					}
+				}
+			}
+			page, err := f.store.FindPage(f.ctx(), fairlead.Filter{Tenants: []string{"w1"}, States: []fairlead.State{state}, Limit: 1})
+			f.ok(err)
+			f.equal("the first page", ids(page.Jobs), ids(own[len(own)-1:]))
+		})
+	}
 	c.test("following FindPage finds what Find does", func(f *fixture) {
 		byName := f.enqueueVariety()
 		f.enqueue(many(20, forTenant("x"))...)

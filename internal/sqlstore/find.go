@@ -27,6 +27,8 @@ type Query struct {
 	// ByID follows a table that is to be read in the order of its ids. Join joins a
 	// table that is to be looked up for each row of the one before it.
 	ByID, Join string
+	// ByOutcome follows done if it is to be read by how jobs ended.
+	ByOutcome string
 	// Unlucky means that done has an index by id of the jobs that did not succeed, and
 	// none by end of those that did.
 	Unlucky bool
@@ -201,6 +203,8 @@ func (b *queryBuilder) table(p place) (from, id string) {
 			" {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
 	case p.table == "parked" && (named || across):
 		return jobs + " " + b.join() + " {{parked}} p on " + b.probe("p.gate", "k.gate") + " and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
+	case b.within.ByOutcome && p.table == "done":
+		return " from {{done}} p" + b.ByOutcome, "p.id"
 	case b.within.ByID && p.table != "ready" && p.table != "parked":
 		return " from {{" + p.table + "}} p" + b.ByID, "p.id"
 	}
@@ -241,7 +245,7 @@ func (b *queryBuilder) outcomes(states []fairlead.State) (where []string) {
 		list[i] = OutcomeOf(s)
 	}
 	slices.Sort(list)
-	if !b.within.ByID {
+	if !b.within.ByID || b.within.ByOutcome {
 		return []string{"p.outcome in (" + numbers(list) + ")"}
 	}
 	if b.Unlucky && list[0] != OutcomeSucceeded {

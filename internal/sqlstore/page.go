@@ -13,9 +13,13 @@ type Found struct {
 	Unnamed map[*fairlead.Job]int32 // jobs whose lane is not cached: the store names them
 }
 
+// pageBudget is how many ended jobs a page reads at most to find one that matches.
+const pageBudget = 50_000
+
 // Page implements FindPage. It reads a bounded part of the jobs: its window of ids is
 // so small that no place has more rows in it than one look may read. A page whose
-// window had few matches is short, and contains where the next begins.
+// window had few matches is short, and contains where the next begins. If there are none, it
+// looks on through larger windows.
 func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Found, error) {
 	filter.Limit = pageOf(filter)
 	lanes, all := q.Lanes.Matching(filter)
@@ -32,15 +36,22 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 	if filter.Key != "" {
 		return q.pageOfKey(ctx, ask, filter, bounds)
 	}
-	within, more, err := q.frame(ctx, ask, filter, bounds, lookSize(filter), false)
-	if err != nil {
-		return Found{}, err
+	size := lookSize(filter)
+	for read := 0; ; size = size.doubled() {
+		within, more, err := q.frame(ctx, ask, filter, bounds, size, false)
+		if err != nil {
+			return Found{}, err
+		}
+		next := int64(0)
+		if more {
+			next = within.From
+		}
+		found, err := q.look(ctx, ask, filter, within, next)
+		if read += size.done; err != nil || len(found.Jobs) > 0 || found.Next == 0 || read >= pageBudget {
+			return found, err
+		}
+		filter.Below = found.Next
 	}
-	next := int64(0)
-	if more {
-		next = within.From
-	}
-	return q.look(ctx, ask, filter, within, next)
 }
 
 // look reads the jobs of a window. The next page begins behind the last job if there

@@ -16,6 +16,9 @@ type Window struct {
 	From, Below int64 // ids; zero: no bound
 	// ByID reads places in the order of ids.
 	ByID bool
+	// ByOutcome reads ended jobs by how they ended, although other places are read by id: few
+	// ended that way.
+	ByOutcome bool
 	// Across are the places that are not ordered by id and too large to be read as a
 	// whole: the jobs of the window are looked up there.
 	Across map[string]bool
@@ -39,7 +42,14 @@ type Ask func(ctx context.Context, statement string, args []any, each func(Scann
 type looks struct {
 	done int // of the ended jobs, usually most of all jobs
 	live int // of each other place
+	mass int // of a place or of an outcome whose index is not ordered by id
 }
+
+// readWhole is how many rows of some lanes, or of an outcome, are read to list the newest of
+// them, if no index has them in the order of their ids.
+const readWhole = 20_000
+
+func (l looks) doubled() looks { return looks{done: 2 * l.done, live: 2 * l.live, mass: l.mass} }
 
 // lookSize returns the bounds for a page.
 func lookSize(filter fairlead.Filter) looks {
@@ -47,6 +57,10 @@ func lookSize(filter fairlead.Filter) looks {
 	size := looks{done: 800 + 12*limit, live: 100 + limit}
 	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is also looked up in job
 		size.done, size.live = size.done*2/3, size.live*2/3
+	}
+	size.mass = size.live
+	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) > 0 {
+		size.mass = readWhole
 	}
 	return size
 }
@@ -73,17 +87,20 @@ func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, boun
 		within.ByID = false
 		return within, false, err
 	}
+	if within.ByOutcome, err = q.fewOfOutcome(ctx, ask, filter, size.mass); err != nil {
+		return within, false, err
+	}
 	b := queryBuilder{Query: q, filter: filter, within: within}
 	var edges []string
 	for _, p := range places {
 		states := p.asked(filter)
 		ordered := slices.Contains(orderedByID, p.table)
 		switch {
-		case len(states) == 0, ordered && !counts && !choosy(filter, lanes):
+		case len(states) == 0, ordered && !counts && !choosy(filter, lanes), p.table == "done" && within.ByOutcome:
 		case ordered:
 			edges = append(edges, b.edge(p.table, size.of(p.table), b.Unlucky && p.table == "done" && !slices.Contains(states, fairlead.Succeeded)))
 		default:
-			edges = append(edges, b.mass(p.table, size.live, lanes))
+			edges = append(edges, b.mass(p.table, size.mass, lanes))
 		}
 	}
 	if len(edges) == 0 {
@@ -150,12 +167,27 @@ func (b *queryBuilder) findEdge(ctx context.Context, ask Ask, edges []string, si
 		switch {
 		case table != "ready" && table != "parked":
 			edge = max(edge, found.Int64)
-		case found.Int64 >= int64(size.live):
+		case found.Int64 >= int64(size.mass):
 			b.within.Across[table] = true
 		}
 		return nil
 	})
 	return edge, err
+}
+
+// fewOfOutcome reports whether so few jobs ended as a filter says that all of them can be read. It
+// is not asked if an index has them in the order of their ids.
+func (q *Query) fewOfOutcome(ctx context.Context, ask Ask, filter fairlead.Filter, few int) (bool, error) {
+	states := places[len(places)-1].asked(filter)
+	if q.Unlucky || len(states) == 0 || slices.Contains(states, fairlead.Succeeded) || !filter.FinishedFrom.IsZero() {
+		return false, nil
+	}
+	b := queryBuilder{Query: q, filter: filter}
+	count := 0
+	err := ask(ctx, q.expand(fmt.Sprintf("select count(*) from (select 1 as one from {{done}} p where %s limit %d) m", strings.Join(b.outcomes(states), " and "), few)), b.args, func(row Scanner) error {
+		return row.Scan(&count)
+	})
+	return count < few, err
 }
 
 // fewEnds reports whether so few jobs ended since FinishedFrom that they are best found
