@@ -33,6 +33,10 @@ func testPages(c *chapter) {
 			for range 5 {
 				own = append(own, f.in(state, forTenant("w1")))
 			}
+			if state == fairlead.Ready { // so many that a page does not read all of them
+				own = many(300, forTenant("w1"))
+				f.enqueue(own...)
+			}
 			others := many(f.size(1500, 20_000, "has more jobs of others"), forTenant("w2"), func(job *fairlead.Job) {
 				if state == fairlead.Scheduled {
 					job.NotBefore = f.now().Add(time.Hour)
