@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/everystore"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
@@ -25,7 +26,7 @@ func TestIdleLeasesTakeNoMemory(t *testing.T) {
 		if err := fairlead.NewClient(store).Enqueue(t.Context(), jobs...); err != nil {
 			t.Fatal(err)
 		}
-		workers := NewWorkers(store, WorkerOptions{}, nil)
+		workers := NewWorkers(store, WorkerOptions{Lease: patience.Limit}, nil)
 		joined, err := workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"k"}, Slots: 3})
 		if err != nil {
 			t.Fatal(err)

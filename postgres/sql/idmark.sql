@@ -5,7 +5,7 @@
 -- Output: the clock; the smallest id that is not reserved; the smallest of a job; the last
 -- marked_at and latest.
 -- Locks: none.
-select (select {{now}}), (select case when is_called then last_value + 1000 else last_value end from {{jobid}}),
+select (select {{now}}), coalesce(pg_sequence_last_value('{{jobid}}') + 1000, 1),
     coalesce((select min(id) from {{job}}), 0),
     coalesce((select max(marked_at) from {{id_mark}}), 0),
     coalesce((select max(latest) from {{id_mark}}), 0);
