@@ -8,6 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
+// mostCaughtUp is the largest catch-up limit of a schedule. No outage of a scenario is so long
+// that more instants are missed.
+const mostCaughtUp = 1000
+
 // Schedules make the jobs of a scenario by themselves: so many schedules, each due
 // at every whole second of a span.
 type Schedules struct {
@@ -67,7 +71,7 @@ func (c *Cluster) scheduleWithin(ctx context.Context, within time.Duration) (lat
 		plan := c.Plan(c.random, c.Node.Lease)
 		s := schedule.Schedule{
 			Name: fmt.Sprintf("schedule %d", i), StartsAt: from, EndsAt: to, Job: *work.Job(plan),
-			CatchUp: schedule.CatchUpFull, CatchUpLimit: c.Schedules.Seconds,
+			CatchUp: schedule.CatchUpFull, CatchUpLimit: min(c.Schedules.Seconds, mostCaughtUp),
 		}
 		if i%2 == 0 {
 			s.Cron = "* * * * * *"
