@@ -54,8 +54,8 @@ func (s *Store) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) 
 	return chunks, err
 }
 
-// Conduct is part of batch.Store. A batch is open while it is acted upon. What has not changed
-// then stays as it was sealed. If it cannot be opened, nothing happens to the batch: a program
+// Conduct is part of batch.Store. A batch is open while it is acted upon, and stays as it was
+// sealed unless what it carries has changed then. If it cannot be opened, nothing happens to the batch: a program
 // that has the key acts upon it.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, b *batch.Record, tx batch.Tx) error) (bool, error) {
 	return s.Store.Conduct(ctx, id, wait, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
@@ -67,20 +67,11 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 		if err := act(ctx, b, batchTx{tx, s.coder}); err != nil {
 			return err
 		}
-		changed := b.Batch
-		if err := s.sealBatch(&b.Batch); err != nil {
-			return err
+		if bytes.Equal(b.Info, opened.Info) && b.Notify == opened.Notify && reflect.DeepEqual(b.Then, opened.Then) {
+			adoptBatch(&b.Batch, &stored)
+			return nil
 		}
-		if bytes.Equal(changed.Info, opened.Info) {
-			b.Info = stored.Info
-		}
-		if changed.Notify == opened.Notify {
-			b.Notify = stored.Notify
-		}
-		if reflect.DeepEqual(changed.Then, opened.Then) {
-			b.Then = stored.Then
-		}
-		return nil
+		return s.sealBatch(&b.Batch)
 	})
 }
 
@@ -106,9 +97,9 @@ func (c coder) openBatch(b *batch.Batch) error {
 	return err
 }
 
-// adoptBatch gives a batch that a store has returned what its caller knows unsealed.
-func adoptBatch(stored, given *batch.Batch) {
-	stored.Info, stored.Then, stored.Notify = given.Info, given.Then, given.Notify
+// adoptBatch gives a batch what another one carries, sealed or not.
+func adoptBatch(b, from *batch.Batch) {
+	b.Info, b.Then, b.Notify = from.Info, from.Then, from.Notify
 }
 
 // sealNewChunks is sealChunks for tasks that a caller gives.

@@ -56,7 +56,7 @@ func everyDatabase(t *testing.T, test func(t *testing.T, d database)) {
 				return database{}, err
 			}
 			db, err := sql.Open("pgx", url)
-			return database{store, db, `select table_name, column_name from information_schema.columns where table_schema = current_schema()`, `"`}, err
+			return database{store, db, `select table_name, column_name from information_schema.columns join information_schema.tables using (table_schema, table_name) where table_schema = current_schema() and table_type = 'BASE TABLE'`, `"`}, err
 		},
 		"MySQL": func(t *testing.T) (database, error) {
 			url := testdb.MySQL(t)
@@ -72,7 +72,7 @@ func everyDatabase(t *testing.T, test func(t *testing.T, d database)) {
 			if err != nil {
 				return database{}, err
 			}
-			return database{store, sql.OpenDB(connector), `select table_name, column_name from information_schema.columns where table_schema = database()`, "`"}, nil
+			return database{store, sql.OpenDB(connector), `select table_name, column_name from information_schema.columns join information_schema.tables using (table_schema, table_name) where table_schema = database() and table_type = 'BASE TABLE'`, "`"}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

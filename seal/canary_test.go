@@ -33,7 +33,7 @@ func TestEveryColumnIsSealedOrListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range canaries {
-			if unsealed[c.place] == "" {
+			if unsealed[c.place] == "" || sealedEverywhere[c.canary] != "" {
 				t.Errorf("%s is not sealed: it has %s", c.place, c.canary)
 			}
 		}
@@ -257,11 +257,12 @@ func (a *aviary) sweep(ctx context.Context) {
 // bulk cancels jobs.
 func (a *aviary) bulk(ctx context.Context) {
 	a.ok(nil, a.jobs.Enqueue(ctx, &fairlead.Job{Kind: "none"}))
-	b := plant("bulk", bulk.Bulk{Action: bulk.Cancel, Cause: "", Filter: fairlead.Filter{Kinds: []string{"none", "held", canaryOf("kind")}}},
+	b := plant("bulk", bulk.Bulk{Action: bulk.Cancel, Filter: fairlead.Filter{Kinds: []string{"none", "held", canaryOf("kind")}}},
 		"bulk-cause", "bulk-queue", "bulk-error", "bulk-filter-queues", "bulk-filter-tenants", "bulk-filter-key")
 	a.ok(bulk.NewClient(a.store).Start(ctx, b))
-	narrow := plant("bulk", bulk.Bulk{Action: bulk.Move, Filter: fairlead.Filter{}}, "bulk-error")
-	a.ok(bulk.NewClient(a.store).Start(ctx, narrow))
+	a.ok(bulk.NewClient(a.store).Start(ctx, plant("bulk", bulk.Bulk{Action: bulk.Move}, "bulk-error")))
+	tasks := []string{batch.TaskKind(canaryOf("change-target-type"), canaryOf("batch-type"))} // which are retried by their batch
+	a.ok(bulk.NewClient(a.store).Start(ctx, bulk.Bulk{Action: bulk.Retry, Filter: fairlead.Filter{Kinds: tasks}}))
 }
 
 // alert reports the jobs that failed.

@@ -155,7 +155,9 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	jobs, err := s.Store.Claim(ctx, claim)
 	problems := map[int64]error{}
 	for _, job := range jobs {
-		problems[job.ID] = s.openJob(job)
+		if problem := s.openJob(job); problem != nil {
+			problems[job.ID] = problem
+		}
 	}
 	unopened, unread := s.unopenedSweeps(ctx, jobs)
 	var back []fairlead.Settlement

@@ -72,7 +72,9 @@ func TestABatchThatCannotBeOpenedIsLeftToNodesWithTheKey(t *testing.T) {
 		mux := fairlead.NewMux()
 		batch.Handle(mux, batch.Operation{
 			TargetType: "card", BatchType: "charge",
-			BuildParam: func(context.Context, batch.TaskArgs) (json.RawMessage, error) { return json.RawMessage(`"before"`), nil },
+			BuildParam: func(context.Context, batch.TaskArgs) (json.RawMessage, error) {
+				return json.RawMessage(`"before"`), nil
+			},
 			Process: func(_ context.Context, task batch.TaskArgs) error {
 				applied = append(applied, string(task.After))
 				return nil
