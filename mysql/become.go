@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
@@ -62,7 +63,7 @@ func (p *placed) earlyAnswer() (*fairlead.Settlement, error) {
 // job if that is refused.
 func (t *txn) settleReplacing(ctx context.Context, w *settling, i int) error {
 	s := &w.asked[i]
-	refusal := fairlead.NormalizeJobs([]*fairlead.Job{s.Replace})
+	refusal := envelope.NormalizeJobs([]*fairlead.Job{s.Replace})
 	if refusal == nil {
 		err := t.inSavepoint(ctx, "fairlead_replace", func() error {
 			moved, err := t.settleEach(ctx, w, []int{i})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
@@ -67,7 +68,7 @@ func (s *Store) settling(ctx context.Context, settlements []fairlead.Settlement)
 	work := &settling{asked: settlements, reserved: map[int]int64{}}
 	var jobs []*fairlead.Job
 	for i := range settlements {
-		if job := settlements[i].Replace; verdict.Replaces(&settlements[i]) && fairlead.NormalizeJobs([]*fairlead.Job{job}) == nil {
+		if job := settlements[i].Replace; verdict.Replaces(&settlements[i]) && envelope.NormalizeJobs([]*fairlead.Job{job}) == nil {
 			jobs, work.positions = append(jobs, job), append(work.positions, i)
 		}
 	}

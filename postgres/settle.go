@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
@@ -100,7 +101,7 @@ func (s *Store) settleReplacing(ctx context.Context, all *settling, i int) error
 // successor numbers a job that takes another's place, unless it is invalid.
 func (s *Store) successor(ctx context.Context, job *fairlead.Job) (*newJobs, error) {
 	fresh := &newJobs{jobs: []*fairlead.Job{job}}
-	if fresh.invalid = fairlead.NormalizeJobs(fresh.jobs); fresh.invalid == nil {
+	if fresh.invalid = envelope.NormalizeJobs(fresh.jobs); fresh.invalid == nil {
 		return s.number(ctx, fresh.jobs)
 	}
 	return fresh, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
 // Decision decides what is done with a schedule.
@@ -157,9 +158,13 @@ func (c *carrying) decide(decide Decision) (err error) {
 		if s.plan, err = decide(s.Schedule, view); err != nil {
 			return err
 		}
+		if s.plan.Untouched {
+			continue
+		}
 		room -= len(s.plan.Fires)
 		c.outcome.Schedules++
 	}
+	c.subjects = slices.DeleteFunc(c.subjects, func(s *subject) bool { return s.plan.Untouched })
 	return nil
 }
 
@@ -257,7 +262,7 @@ func (c *carrying) alert(ctx context.Context) error {
 	if len(alerts) == 0 {
 		return nil
 	}
-	if err := fairlead.NormalizeJobs(alerts); err != nil {
+	if err := envelope.NormalizeJobs(alerts); err != nil {
 		return err
 	}
 	return c.tx.Alert(ctx, alerts)

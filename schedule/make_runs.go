@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
 // newRun is a run that is being made.
@@ -113,7 +114,7 @@ func (c *carrying) enqueue(ctx context.Context, runs []*newRun) error {
 	var meant []*newRun
 	for _, run := range runs {
 		if run.Args != nil {
-			run.refusal = fairlead.NormalizeJobs([]*fairlead.Job{run.job})
+			run.refusal = envelope.NormalizeJobs([]*fairlead.Job{run.job})
 		}
 		switch {
 		case run.refusal != nil:

@@ -160,6 +160,10 @@ type View struct {
 
 // Plan is what is to be done with a schedule.
 type Plan struct {
+	// Untouched leaves the schedule as it is, whatever else the plan says: the instants that have
+	// come stay due, and the runs that have ended are in the next View again.
+	Untouched bool
+
 	Cancel []int64       // runs that end as cancelled: the new ones take their place
 	Admit  []int64       // queued runs that wait no longer
 	Fires  []PlannedFire // new runs

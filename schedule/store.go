@@ -48,7 +48,8 @@ type Store interface {
 	// counts as computed with the calendar of the View. decide must not use the store, and
 	// may be called again for a schedule if the transaction has to be repeated. A plan that
 	// keeps to the Room of its View keeps the transaction short; the schedules share the room
-	// for RunsAtOnce runs.
+	// for RunsAtOnce runs. A schedule whose plan is Untouched stays as it is: it is due, and its
+	// runs that have ended are in the next View again.
 	//
 	// Tick waits only briefly for a key, or for a run that a plan cancels or admits, which
 	// another transaction holds. Then it leaves that schedule as it is, carries out the others,

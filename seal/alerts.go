@@ -2,9 +2,53 @@ package seal
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/fairlead-io/fairlead/alert"
 )
+
+func messageOf(rule *alert.Rule) message {
+	return message{url: &rule.URL, secret: &rule.SigningSecret, headers: &rule.Headers, body: &rule.Body}
+}
+
+// SetAlert is part of alert.Store. It fails with ErrInvalid if the rule has something that is
+// sealed and that this program cannot open.
+func (s *Store) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
+	if err := s.closeMessage(messageOf(&rule)); err != nil {
+		return alert.Rule{}, err
+	}
+	stored, err := s.Store.SetAlert(ctx, rule)
+	if err != nil {
+		return alert.Rule{}, err
+	}
+	return stored, s.openMessage(messageOf(&stored))
+}
+
+// Alerts is part of alert.Store. What cannot be opened stays sealed.
+func (s *Store) Alerts(ctx context.Context) ([]alert.Rule, error) {
+	rules, err := s.Store.Alerts(ctx)
+	for i := range rules {
+		_ = s.openMessage(messageOf(&rules[i])) // it is shown as it is
+	}
+	return rules, err
+}
+
+// TakeLook is part of alert.Store. It fails if a rule cannot be opened: a look that is not
+// ended counts as none, and the next one, of a node that has the key, finds what this one would
+// have found.
+func (s *Store) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
+	turn, taken, err := s.Store.TakeLook(ctx, every)
+	if err != nil || !taken {
+		return turn, taken, err
+	}
+	for i := range turn.Rules {
+		if err := s.openMessage(messageOf(&turn.Rules[i].Rule)); err != nil {
+			return alert.Turn{}, false, fmt.Errorf("alert %q: %w", turn.Rules[i].Name, err)
+		}
+	}
+	return turn, true, nil
+}
 
 // EndLook is part of alert.Store. Messages are jobs, whose args are sealed.
 func (s *Store) EndLook(ctx context.Context, found alert.Found) (bool, error) {

@@ -1,12 +1,14 @@
 package seal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
 // WrapAccess seals what the audit log tells of things: what they were before, and after.
@@ -38,18 +40,15 @@ func (c coder) sealEntries(entries []access.Entry) ([]access.Entry, error) {
 			if err != nil {
 				return nil, err
 			}
-			if len(closed) > fairlead.MaxArgs { // the log would cut it off
-				closed = json.RawMessage(`"it was too long to be kept"`)
-			}
 			*document = closed
 		}
 	}
 	return sealed, nil
 }
 
-// orText is a document, or a text if it is none.
+// orText returns a document, or a text if it is none or too long, as stores do.
 func orText(document json.RawMessage) json.RawMessage {
-	if document == nil || json.Valid(document) {
+	if document == nil || json.Valid(document) && len(document) <= fairlead.MaxArgs {
 		return document
 	}
 	text, _ := json.Marshal(string(document)) // a string can be marshalled
@@ -60,7 +59,29 @@ func orText(document json.RawMessage) json.RawMessage {
 func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
 	entries, err := s.Store.AuditLog(ctx, filter)
 	for i := range entries {
-		_ = s.openAll(&entries[i].Before, &entries[i].After)
+		e := &entries[i]
+		if _, is := envelope.Take(e.After); !is {
+			e.After = s.openReason(e.After)
+		}
+		_ = s.openAll(&e.Before, &e.After) // it is shown as it is
 	}
 	return entries, err
+}
+
+// openReason opens the reason within what the store itself has written about a step of a bulk.
+func (c coder) openReason(after json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	var reason string
+	if !bytes.Contains(after, []byte(envelope.Name)) || json.Unmarshal(after, &members) != nil || json.Unmarshal(members["reason"], &reason) != nil {
+		return after
+	}
+	if c.openText(&reason, forReasons) != nil {
+		return after
+	}
+	members["reason"], _ = json.Marshal(reason) // a string can be marshalled
+	opened, err := json.Marshal(members)
+	if err != nil {
+		return after
+	}
+	return opened
 }

@@ -1,18 +1,42 @@
 package seal
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// AddChunks is part of batch.Store.
+// CreateBatch is part of batch.Store.
+func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
+	sealed := b
+	if err := s.sealBatch(&sealed); err != nil {
+		return batch.Batch{}, err
+	}
+	created, err := s.Store.CreateBatch(ctx, sealed)
+	adoptBatch(&created, &b)
+	return created, err
+}
+
+// Batches is part of batch.Store. What cannot be opened stays sealed.
+func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
+	found, err := s.Store.Batches(ctx, filter)
+	for i := range found {
+		_ = s.openBatch(&found[i].Batch) // it is shown as it is
+	}
+	return found, err
+}
+
+// AddChunks is part of batch.Store. It fails with ErrInvalid if a task has something that is
+// sealed and that this program cannot open: it has read the tasks of an earlier pass then.
 func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
-	sealed, err := s.sealChunks(chunks)
+	sealed, err := s.sealNewChunks(chunks)
 	if err != nil {
 		return err
 	}
@@ -26,15 +50,68 @@ func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) e
 // Chunks is part of batch.Store. What cannot be opened stays sealed.
 func (s *Store) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	chunks, err := s.Store.Chunks(ctx, id, filter)
-	s.openChunks(chunks)
+	_ = s.openChunks(chunks) // it is shown as it is, and AddChunks refuses it
 	return chunks, err
 }
 
-// Conduct is part of batch.Store.
+// Conduct is part of batch.Store. A batch is open while it is acted upon, and stays as it was
+// sealed unless what it carries has changed then. If it cannot be opened, nothing happens to the batch: a program
+// that has the key acts upon it.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, b *batch.Record, tx batch.Tx) error) (bool, error) {
 	return s.Store.Conduct(ctx, id, wait, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
-		return act(ctx, b, batchTx{tx, s.coder})
+		stored := b.Batch
+		if err := s.openBatch(&b.Batch); err != nil {
+			return fmt.Errorf("batch %d: %w", id, err)
+		}
+		opened := b.Batch
+		if err := act(ctx, b, batchTx{tx, s.coder}); err != nil {
+			return err
+		}
+		if bytes.Equal(b.Info, opened.Info) && b.Notify == opened.Notify && reflect.DeepEqual(b.Then, opened.Then) {
+			adoptBatch(&b.Batch, &stored)
+			return nil
+		}
+		return s.sealBatch(&b.Batch)
 	})
+}
+
+// sealBatch seals what a batch carries. The jobs that follow it are copies then.
+func (c coder) sealBatch(b *batch.Batch) error {
+	b.Then = slices.Clone(b.Then)
+	for i := range b.Then {
+		if err := c.closeAll(&b.Then[i].Args); err != nil {
+			return err
+		}
+	}
+	return errors.Join(c.closeAll(&b.Info), c.closeText(&b.Notify, forMessages))
+}
+
+// openBatch opens what a batch carries, as far as it can be opened, and returns the errors. The
+// jobs that follow it are copies then: a store may keep its own.
+func (c coder) openBatch(b *batch.Batch) error {
+	err := errors.Join(c.openAll(&b.Info), c.openText(&b.Notify, forMessages))
+	b.Then = slices.Clone(b.Then)
+	for i := range b.Then {
+		err = errors.Join(err, c.openAll(&b.Then[i].Args))
+	}
+	return err
+}
+
+// adoptBatch gives a batch what another one carries, sealed or not.
+func adoptBatch(b, from *batch.Batch) {
+	b.Info, b.Then, b.Notify = from.Info, from.Then, from.Notify
+}
+
+// sealNewChunks is sealChunks for tasks that a caller gives.
+func (c coder) sealNewChunks(chunks []batch.Chunk) ([]batch.Chunk, error) {
+	for i := range chunks {
+		for _, task := range chunks[i].Tasks {
+			if err := c.refuseUnopened(task.Before, task.After); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.sealChunks(chunks)
 }
 
 // sealChunks returns copies of chunks whose parameters are sealed.
@@ -48,36 +125,37 @@ func (c coder) sealChunks(chunks []batch.Chunk) ([]batch.Chunk, error) {
 				return nil, err
 			}
 		}
-		if err := each(chunk.Before, c.close); err != nil {
-			return nil, err
+		for j, document := range chunk.Before {
+			closed, err := c.close(document)
+			if err != nil {
+				return nil, err
+			}
+			chunk.Before[j] = closed
 		}
 	}
 	return sealed, nil
 }
 
-// openChunks opens the parameters of chunks in their places.
-func (c coder) openChunks(chunks []batch.Chunk) {
+// openChunks opens the parameters of chunks in their places, as far as they can be opened, and
+// returns the first error.
+func (c coder) openChunks(chunks []batch.Chunk) (first error) {
+	note := func(err error) {
+		if err != nil && first == nil {
+			first = err
+		}
+	}
 	for i := range chunks {
-		for j := range chunks[i].Tasks {
-			_ = c.openAll(&chunks[i].Tasks[j].Before, &chunks[i].Tasks[j].After)
+		chunk := &chunks[i]
+		for j := range chunk.Tasks {
+			note(c.openAll(&chunk.Tasks[j].Before, &chunk.Tasks[j].After))
 		}
-		_ = each(chunks[i].Before, func(document json.RawMessage) (json.RawMessage, error) {
-			plain, _ := c.open(document)
-			return plain, nil
-		})
-	}
-}
-
-// each replaces documents.
-func each(documents map[int]json.RawMessage, by func(json.RawMessage) (json.RawMessage, error)) error {
-	for i, document := range documents {
-		other, err := by(document)
-		if err != nil {
-			return err
+		for j, document := range chunk.Before {
+			plain, err := c.open(document)
+			chunk.Before[j] = plain
+			note(err)
 		}
-		documents[i] = other
 	}
-	return nil
+	return first
 }
 
 // adoptChunks gives chunks what a store has set in their copies.
@@ -93,10 +171,13 @@ type batchTx struct {
 	coder
 }
 
-// Chunks is part of batch.Tx.
+// Chunks is part of batch.Tx. It fails if something cannot be opened: tasks would become jobs
+// with sealed parameters.
 func (t batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	chunks, err := t.Tx.Chunks(ctx, filter)
-	t.openChunks(chunks)
+	if err == nil {
+		err = t.openChunks(chunks)
+	}
 	return chunks, err
 }
 
@@ -109,11 +190,14 @@ func (t batchTx) SaveChunks(ctx context.Context, chunks []batch.Chunk) error {
 	return t.Tx.SaveChunks(ctx, sealed)
 }
 
-// Ends is part of batch.Tx.
+// Ends is part of batch.Tx. It fails if a memo cannot be opened: what was there before the task
+// would be lost, and a rollback could not put it back.
 func (t batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
 	ends, err := t.Tx.Ends(ctx, first, last)
 	for i := range ends {
-		_ = t.openAll(&ends[i].Memo)
+		if err == nil {
+			err = t.openAll(&ends[i].Memo)
+		}
 	}
 	return ends, err
 }

@@ -2,12 +2,15 @@ package seal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// PutSchedule is part of schedule.Store.
+// PutSchedule is part of schedule.Store. It fails with ErrInvalid if the schedule has something
+// that is sealed and that this program cannot open.
 func (s *Store) PutSchedule(ctx context.Context, put schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	return s.putSchedule(ctx, s.Store.PutSchedule, put, restart)
 }
@@ -20,34 +23,70 @@ func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 }
 
 func (c coder) putSchedule(ctx context.Context, put func(context.Context, schedule.Schedule, bool) (schedule.Schedule, error), s schedule.Schedule, restart bool) (schedule.Schedule, error) {
-	if err := c.closeAll(&s.Job.Args); err != nil {
+	err := errors.Join(c.refuseUnopened(s.Job.Args), c.closeAll(&s.Job.Args))
+	if err == nil && s.Alert != nil {
+		alert := *s.Alert
+		s.Alert, err = &alert, c.closeMessage(messageOfAlert(&alert))
+	}
+	if err != nil {
 		return schedule.Schedule{}, err
 	}
 	stored, err := put(ctx, s, restart)
-	_ = c.openAll(&stored.Job.Args)
-	return stored, err
+	if err != nil {
+		return schedule.Schedule{}, err
+	}
+	return stored, errors.Join(c.openAll(&stored.Job.Args), c.openAlert(&stored))
 }
 
 func (c coder) openSchedules(found []schedule.Schedule) {
-	for i := range found {
-		_ = c.openAll(&found[i].Job.Args)
+	for i := range found { // it is shown as it is, and putSchedule refuses it
+		_, _ = c.openAll(&found[i].Job.Args), c.openAlert(&found[i])
 	}
 }
 
-// Tick is part of schedule.Store. Runs have the args of the template as it is stored.
+func messageOfAlert(alert *schedule.Alert) message {
+	return message{url: &alert.URL, secret: &alert.SigningSecret, headers: &alert.Headers, body: &alert.Body}
+}
+
+// openAlert gives a schedule a copy of its alert that is opened, as far as it can be: the store
+// may keep its own.
+func (c coder) openAlert(s *schedule.Schedule) error {
+	if s.Alert == nil {
+		return nil
+	}
+	alert := *s.Alert
+	s.Alert = &alert
+	return c.openMessage(messageOfAlert(&alert))
+}
+
+// openDue opens a schedule that is decided about. It fails if the alert cannot be opened, because
+// messages are made of it. Runs have the args of the template as it is stored: if those cannot be
+// opened, the job of the run waits for a node that has the key, like any other.
+func (c coder) openDue(due *schedule.Schedule) error {
+	_ = c.openAll(&due.Job.Args)
+	if err := c.openAlert(due); err != nil {
+		return fmt.Errorf("schedule %q: %w", due.Name, err)
+	}
+	return nil
+}
+
+// Tick is part of schedule.Store. A schedule whose alert cannot be opened, or whose plan cannot be
+// sealed, is left as it is to other nodes, and Tick fails after it has acted upon the others.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if _, err := s.codec.Seal(nil, ""); err != nil { // while it fails no run may be made, and no end be counted
 		return schedule.Ticked{}, fmt.Errorf("seal: %w", err)
 	}
 	var failed error
 	ticked, err := s.Store.Tick(ctx, limit, func(due schedule.Schedule, v schedule.View) schedule.Plan {
-		_ = s.openAll(&due.Job.Args)
-		plan, err := s.sealPlan(decide(due, v))
-		if err != nil {
-			failed = err
-			return schedule.Plan{Cursor: due.Cursor, Standing: v.Standing} // it is looked at again
+		err := s.openDue(&due)
+		if err == nil {
+			var plan schedule.Plan
+			if plan, err = s.sealPlan(decide(due, v)); err == nil {
+				return plan
+			}
 		}
-		return plan
+		failed = err
+		return schedule.Plan{Untouched: true}
 	})
 	if err == nil {
 		err = failed
@@ -55,10 +94,12 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 	return ticked, err
 }
 
-// Act is part of schedule.Store.
+// Act is part of schedule.Store. It fails if the alert of the schedule cannot be opened.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	return s.Store.Act(ctx, id, func(due schedule.Schedule, v schedule.View) (schedule.Plan, error) {
-		_ = s.openAll(&due.Job.Args)
+		if err := s.openDue(&due); err != nil {
+			return schedule.Plan{}, err
+		}
 		plan, err := decide(due, v)
 		if err != nil {
 			return plan, err
@@ -67,10 +108,17 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 	})
 }
 
-// sealPlan seals what a plan gives to jobs.
+// sealPlan seals what a plan gives to jobs. It fails with ErrInvalid if that is larger than args
+// may be: the store sees only what is sealed.
 func (c coder) sealPlan(plan schedule.Plan) (schedule.Plan, error) {
 	for i := range plan.Fires {
-		if err := c.closeAll(&plan.Fires[i].Args); err != nil {
+		args := &plan.Fires[i].Args
+		if err := errors.Join(fairlead.CheckJSON("args", *args), c.closeAll(args)); err != nil {
+			return plan, err
+		}
+	}
+	for _, alert := range plan.Alerts {
+		if err := fairlead.CheckJSON("args", alert.Args); err != nil {
 			return plan, err
 		}
 	}

@@ -1,7 +1,12 @@
-// Package seal encrypts what jobs carry before a database gets it: args, outputs, progress
-// and memos, the templates of schedules, the parameters of batches, the data of sweeps and what the
-// audit log tells of them. What is looked for stays readable: kinds, keys, tenants, states,
-// times, and the texts of errors.
+// Package seal encrypts what jobs carry before a database gets it: their args, outputs, progress
+// and memos; of schedules the args and the alert; of batches the parameters of tasks, the info, the
+// args of the jobs that follow and the address for notices; of sweeps the data and the list of
+// items; of alert rules everything that makes up a message; the reasons of bulks; and what the audit
+// log has of all these before and after a change. Databases search by the rest, or people read it:
+// names, kinds, queues, tenants, keys, states, times, descriptions and error texts.
+//
+// A program that lacks a key shows what it cannot open as it is stored, and acts upon none of it:
+// other programs that have the key do.
 //
 //	keys, err := seal.NewKeys(seal.Key{ID: "2026-11", Secret: current}, seal.Key{ID: "2026-05", Secret: previous})
 //	store := seal.Wrap(database, keys)
@@ -13,9 +18,11 @@
 package seal
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
 // Codec encrypts. It is used by many goroutines at once, for every job.
@@ -26,13 +33,6 @@ type Codec interface {
 	// Open decrypts what any of the keys has sealed. It must notice if it was changed.
 	Open(sealed []byte) (plain []byte, err error)
 }
-
-// envelope is what a database has instead of a document.
-type envelope struct {
-	Sealed []byte `json:"$sealed"`
-}
-
-var mark = []byte(`"$sealed"`)
 
 // coder applies a codec to documents.
 type coder struct {
@@ -53,22 +53,17 @@ func (c coder) closeAs(label string, document json.RawMessage) (json.RawMessage,
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	return json.Marshal(envelope{sealed})
+	return envelope.Put(sealed)
 }
 
 // open returns a document as it was before it was sealed. One that never was is returned
 // as it is; one that cannot be opened as well, with the error.
 func (c coder) open(document json.RawMessage) (json.RawMessage, error) {
-	if head := document[:min(len(document), 2*len(mark))]; !bytes.Contains(head, mark) {
+	sealed, is := envelope.Take(document)
+	if !is {
 		return document, nil
 	}
-	var found envelope
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&found); err != nil {
-		return document, nil //nolint:nilerr // it only looks like one
-	}
-	plain, err := c.codec.Open(found.Sealed)
+	plain, err := c.codec.Open(sealed)
 	if err != nil {
 		return document, fmt.Errorf("it is sealed and cannot be opened: %w", err)
 	}
@@ -97,4 +92,16 @@ func (c coder) openAll(documents ...*json.RawMessage) (first error) {
 		}
 	}
 	return first
+}
+
+// refuseUnopened fails with ErrInvalid if one of the documents is sealed and cannot be opened.
+// Callers read, change and store what they read: what this program could not open would be
+// sealed twice, and a handler would then get the inner envelope.
+func (c coder) refuseUnopened(documents ...json.RawMessage) error {
+	for _, document := range documents {
+		if _, err := c.open(document); err != nil {
+			return fmt.Errorf("seal: %w: %w", fairlead.ErrInvalid, err)
+		}
+	}
+	return nil
 }

@@ -3,12 +3,14 @@ package seal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Store is a store in whose database documents are sealed.
@@ -45,8 +47,10 @@ func adopt(jobs, sealed []*fairlead.Job) {
 	}
 }
 
-// openJob opens what a job carries.
+// openJob opens what a job carries. An error that a bulk has sealed and that cannot be opened
+// keeps no job from running.
 func (c coder) openJob(job *fairlead.Job) error {
+	_ = c.openText(&job.Error, forReasons)
 	return c.openAll(&job.Args, &job.Output, &job.Progress, &job.Told, &job.Memo)
 }
 
@@ -61,6 +65,12 @@ func (c coder) sealSettlements(settlements []fairlead.Settlement) ([]fairlead.Se
 		if s.Replace == nil {
 			continue
 		}
+		if verdict.Replaces(s) { // the store sees only what is sealed, and cannot check its size
+			if refusal := fairlead.NormalizeJobs([]*fairlead.Job{s.Replace}); refusal != nil {
+				*s = verdict.Refused(s, refusal)
+				continue
+			}
+		}
 		replacement, err := c.sealJobs([]*fairlead.Job{s.Replace})
 		if err != nil {
 			return nil, err
@@ -73,7 +83,7 @@ func (c coder) sealSettlements(settlements []fairlead.Settlement) ([]fairlead.Se
 // adoptReplacements gives replacements what a store has set in their copies.
 func adoptReplacements(settlements, sealed []fairlead.Settlement) {
 	for i := range settlements {
-		if settlements[i].Replace != nil {
+		if sealed[i].Replace != nil {
 			adopt([]*fairlead.Job{settlements[i].Replace}, []*fairlead.Job{sealed[i].Replace})
 		}
 	}
@@ -109,7 +119,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	job, err := s.Store.Get(ctx, id)
 	if err == nil {
-		_ = s.openJob(job)
+		_ = s.openJob(job) // it is shown as it is
 	}
 	return job, err
 }
@@ -130,7 +140,7 @@ func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.
 
 func (s *Store) openJobs(jobs []*fairlead.Job) {
 	for _, job := range jobs {
-		_ = s.openJob(job)
+		_ = s.openJob(job) // it is shown as it is
 	}
 }
 
@@ -139,13 +149,23 @@ func (s *Store) openJobs(jobs []*fairlead.Job) {
 const unopenedPause = time.Minute
 
 // Claim is part of driver.Store. A job that cannot be opened is not given to a handler,
-// which would take the sealed text for its input: it is tried again later, and its attempts tell
-// why.
+// which would take the sealed text for its input: it is tried again later, and its attempts say
+// why. So is a job that goes over a shard of a sweep whose data cannot be opened.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	jobs, err := s.Store.Claim(ctx, claim)
+	problems := map[int64]error{}
+	for _, job := range jobs {
+		if problem := s.openJob(job); problem != nil {
+			problems[job.ID] = problem
+		}
+	}
+	unopened, unread := s.unopenedSweeps(ctx, jobs)
 	var back []fairlead.Settlement
 	jobs = slices.DeleteFunc(jobs, func(job *fairlead.Job) bool {
-		problem := s.openJob(job)
+		problem := problems[job.ID]
+		if id := sweepOf(job); id != 0 {
+			problem = errors.Join(problem, unread, unopened[id])
+		}
 		if problem != nil {
 			back = append(back, fairlead.Settlement{
 				ID: job.ID, Fence: job.Fence, Move: fairlead.Again, After: unopenedPause, Reason: fairlead.ReasonError, Error: problem.Error(),

@@ -72,12 +72,17 @@ func (t callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]sche
 
 // AddBatch is part of batch.CallerTx.
 func (t callerTx) AddBatch(ctx context.Context, record batch.Record, chunks []batch.Chunk) (batch.Record, error) {
-	sealed, err := t.sealChunks(chunks)
+	sealed, err := t.sealNewChunks(chunks)
 	if err != nil {
+		return batch.Record{}, err
+	}
+	given := record.Batch
+	if err := t.sealBatch(&record.Batch); err != nil {
 		return batch.Record{}, err
 	}
 	stored, err := t.Tx.AddBatch(ctx, record, sealed)
 	if err == nil {
+		adoptBatch(&stored.Batch, &given)
 		adoptChunks(chunks, sealed)
 	}
 	return stored, err

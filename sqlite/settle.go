@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -52,7 +53,7 @@ func newMoves(settlements []fairlead.Settlement) []move {
 		m.Output, m.Memo, m.Progress = slices.Clone(s.Output), slices.Clone(s.Memo), slices.Clone(s.Progress)
 		if verdict.Replaces(&s) {
 			job := *s.Replace
-			m.refused = fairlead.NormalizeJobs([]*fairlead.Job{&job})
+			m.refused = envelope.NormalizeJobs([]*fairlead.Job{&job})
 			m.replacement = newJobs([]*fairlead.Job{&job})
 		}
 	}

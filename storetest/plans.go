@@ -37,6 +37,32 @@ func testPlans(c *chapter) {
 		planned.Args = json.RawMessage(`{"own":  1}`)
 		f.equal("the args", string(f.get(jobOf(f.make(s, planned))).Args), `{"own":  1}`)
 	})
+	c.test("a run may have as large args as any job", func(f *fixture) {
+		s := f.plan("s")
+		planned := byHand(f.now())
+		planned.Args = argsOf(fairlead.MaxArgs)
+		f.equal("the size of the args", len(f.wantState(jobOf(f.make(s, planned)), fairlead.Ready).Args), fairlead.MaxArgs)
+	})
+	c.test("a plan that leaves the schedule untouched leaves it due, and its runs that have ended to the next View", func(f *fixture) {
+		s, other := f.plan("s"), f.plan("t")
+		job := jobOf(f.make(s, byHand(f.now())))
+		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		before := f.schedules(schedule.Filter{})
+		ended := 0
+		for range 2 {
+			f.tick(func(due schedule.Schedule, v schedule.View) schedule.Plan {
+				if due.ID == other.ID {
+					return runIt(due, v)
+				}
+				ended += len(v.Ended)
+				return schedule.Plan{Untouched: true, Cancel: []int64{job.ID}, Fires: []schedule.PlannedFire{byHand(v.Now)}}
+			})
+		}
+		f.equal("how often its run had ended", ended, 2)
+		f.equal("the schedule", f.schedules(schedule.Filter{})[0], before[0])
+		f.equal("the number of its runs", len(f.fires(s.ID)), 1)
+		f.equal("the number of runs of the other one", len(f.fires(other.ID)), 1)
+	})
 	c.test("a run is listed as it was planned", func(f *fixture) {
 		s := f.plan("s")
 		planned := schedule.PlannedFire{Due: f.now().Add(-90 * time.Minute), Trigger: schedule.TriggerBackfill, Number: 4}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -76,6 +77,22 @@ func testSucceed(c *chapter) {
 		f.equal("Args", string(found.Args), `[1]`)
 		f.equal("Priority", found.Priority, 4)
 	})
+	c.test("Replace may have as large args as any job", func(f *fixture) {
+		job := f.running()
+		success := to(fairlead.Succeed, job)
+		success.Replace = normalized(with(func(j *fairlead.Job) { j.Args = argsOf(fairlead.MaxArgs) }))
+		f.settle(success)
+		f.wantState(job, fairlead.Succeeded)
+		f.equal("the size of its args", len(f.wantState(success.Replace, fairlead.Ready).Args), fairlead.MaxArgs)
+	})
+	c.test("Replace with larger args fails the job", func(f *fixture) {
+		job := f.running()
+		success := to(fairlead.Succeed, job)
+		success.Replace = with(func(j *fairlead.Job) { j.Args = argsOf(fairlead.MaxArgs + 1) })
+		f.settle(success)
+		f.equal("Reason", f.wantState(job, fairlead.Failed).Reason, fairlead.ReasonError)
+		f.equal("how many jobs there are", len(f.find(fairlead.Filter{})), 1)
+	})
 	c.test("Replace is enqueued with no other move", func(f *fixture) {
 		job := f.running()
 		failed := to(fairlead.Fail, job)
@@ -117,6 +134,11 @@ func testSucceed(c *chapter) {
 			f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: 1, fairlead.Ready: 1})
 		}
 	})
+}
+
+// argsOf returns a document of so many bytes.
+func argsOf(size int) json.RawMessage {
+	return json.RawMessage(`"` + strings.Repeat("x", size-2) + `"`)
 }
 
 // normalized is a job as the engine hands it to Settle.

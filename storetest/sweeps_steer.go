@@ -32,6 +32,18 @@ func testSteer(c *chapter) {
 		})
 		f.equal("the sweep as act sees it", seen, want)
 	})
+	c.test("if it left Data as it was, Version stays, and so the sweep can be edited", func(f *fixture) {
+		s := f.sweep("s")
+		s.Data = json.RawMessage(`{"n": 1 }`)
+		stored := f.putSweep(s)
+		for range 2 {
+			f.steer(s.ID, func(context.Context, *sweep.Record, sweep.Tx) error { return nil })
+		}
+		f.setState(s.ID, sweep.Running)
+		f.equal("the Version", f.theSweep(s.ID).Version, stored.Version)
+		stored.Rate = 7
+		f.putSweep(stored)
+	})
 	c.test("if it changed Data, Version grows", func(f *fixture) {
 		s := f.sweep("s")
 		f.setState(s.ID, sweep.Running)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
 // Bounds of what is kept of an entry of the audit log, in bytes.
@@ -108,7 +109,7 @@ func cleanJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
 	}
-	if len(raw) <= fairlead.MaxArgs && utf8.Valid(raw) && json.Valid(raw) {
+	if !envelope.TooLong(raw) && utf8.Valid(raw) && json.Valid(raw) {
 		return raw
 	}
 	text, err := json.Marshal(CleanText(string(raw)))

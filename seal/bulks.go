@@ -1,0 +1,46 @@
+package seal
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/bulk"
+)
+
+// AddBulk is part of bulk.Store. The reason of a bulk is sealed wherever it goes: into the error
+// of jobs that the bulk cancels, and into the audit log.
+func (s *Store) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
+	if err := s.closeText(&b.Reason, forReasons); err != nil {
+		return bulk.Bulk{}, err
+	}
+	jobs, err := s.sealJobs([]*fairlead.Job{job})
+	if err != nil {
+		return bulk.Bulk{}, err
+	}
+	stored, err := s.Store.AddBulk(ctx, once, b, jobs[0])
+	s.openBulk(&stored)
+	return stored, err
+}
+
+// Bulks is part of bulk.Store. What cannot be opened stays sealed.
+func (s *Store) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error) {
+	page, err := s.Store.Bulks(ctx, filter)
+	for i := range page.Bulks {
+		s.openBulk(&page.Bulks[i])
+	}
+	return page, err
+}
+
+// StepBulk is part of bulk.Store. A program that lacks the key of the reason can carry a bulk out:
+// the reason is stored as it is.
+func (s *Store) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
+	after, err := s.Store.StepBulk(ctx, step)
+	s.openBulk(&after)
+	return after, err
+}
+
+// openBulk opens the texts of a bulk as far as it can. Nothing is decided by them.
+func (s *Store) openBulk(b *bulk.Bulk) {
+	_ = s.openText(&b.Reason, forReasons)
+	_ = s.openText(&b.Error, forReasons) // its own job may have been cancelled by a bulk
+}
