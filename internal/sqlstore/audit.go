@@ -49,6 +49,11 @@ func (s *auditStore) Audit(ctx context.Context, entries []access.Entry) error {
 	return err
 }
 
+// RecordEnsured implements fairlead.EnsureLog.
+func (s *auditStore) RecordEnsured(ctx context.Context, action, subject, tenant string, differences []fairlead.Difference) error {
+	return access.RecordEnsured(ctx, s, access.Entry{Action: action, Subject: subject, Tenant: tenant}, differences)
+}
+
 // entryRows are entries as the statement that adds them takes them.
 func entryRows(entries []access.Entry) *Rows {
 	var rows Rows
