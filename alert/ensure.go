@@ -65,8 +65,8 @@ func (c *Client) ensure(ctx context.Context, declared Rule) (Ensured, error) {
 	if created {
 		changed = nil
 	}
-	entry := access.Entry{Action: "EnsureAlert", Subject: "alert:" + declared.Name, Tenant: now.Scope.Tenant()}
-	return Ensured{Rule: now, Created: created, Changed: changed}, access.RecordEnsured(ctx, c.store, entry, changed)
+	err = access.RecordEnsured(ctx, c.store, "EnsureAlert", "alert:"+declared.Name, now.Scope.Tenant(), changed)
+	return Ensured{Rule: now, Created: created, Changed: changed}, err
 }
 
 // differences returns the fields in which two rules differ. The values of headers may be

@@ -42,13 +42,15 @@ func (d desk) ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	if err := Normalize(&checked); err != nil {
 		return Ensured{}, err
 	}
-	entry := access.Entry{Action: "EnsureSchedule", Subject: "schedule:" + declared.Name, Tenant: checked.Job.Tenant}
+	record := func(changed []fairlead.Difference) error {
+		return access.RecordEnsured(ctx, d.tx, "EnsureSchedule", "schedule:"+declared.Name, checked.Job.Tenant, changed)
+	}
 	stored, err := d.named(ctx, declared.Name)
 	if errors.Is(err, fairlead.ErrNotFound) {
 		declared.ID, declared.Version = 0, 0
 		created, err := d.put(ctx, declared)
 		if err == nil {
-			err = access.RecordEnsured(ctx, d.tx, entry, nil)
+			err = record(nil)
 		}
 		return Ensured{Schedule: created, Created: true}, err
 	}
@@ -68,7 +70,7 @@ func (d desk) ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	}
 	now, err := d.put(ctx, merged)
 	if err == nil {
-		err = access.RecordEnsured(ctx, d.tx, entry, changed)
+		err = record(changed)
 	}
 	return Ensured{Schedule: now, Changed: changed}, err
 }

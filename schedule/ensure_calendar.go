@@ -53,6 +53,6 @@ func (c *Client) ensureCalendar(ctx context.Context, declared Calendar) (Ensured
 	if at < 0 {
 		changed = nil
 	}
-	entry := access.Entry{Action: "EnsureCalendar", Subject: "calendar:" + declared.Name}
-	return EnsuredCalendar{Calendar: now, Created: at < 0, Changed: changed}, access.RecordEnsured(ctx, c.store, entry, changed)
+	err = access.RecordEnsured(ctx, c.store, "EnsureCalendar", "calendar:"+declared.Name, "", changed)
+	return EnsuredCalendar{Calendar: now, Created: at < 0, Changed: changed}, err
 }

@@ -29,14 +29,13 @@ func (s accessStore) Audit(ctx context.Context, entries []access.Entry) error {
 	return s.Store.Audit(ctx, sealed)
 }
 
-// Audit is part of access.Auditor, which stores that keep an audit log are.
-func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
-	return s.auditIn(ctx, s.Store, entries)
-}
-
 // RecordEnsured implements fairlead.EnsureLog. It does nothing if the store keeps no audit log.
 func (s *Store) RecordEnsured(ctx context.Context, action, subject, tenant string, differences []fairlead.Difference) error {
-	return access.RecordEnsured(ctx, s, access.Entry{Action: action, Subject: subject, Tenant: tenant}, differences)
+	entry, err := access.EnsureEntry(action, subject, tenant, differences)
+	if err != nil {
+		return err
+	}
+	return s.auditIn(ctx, s.Store, []access.Entry{entry})
 }
 
 // auditIn adds sealed entries to the audit log of a store or a transaction, if it keeps one.

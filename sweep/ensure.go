@@ -55,7 +55,9 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 	if err := Normalize(&fresh); err != nil {
 		return Ensured{}, err
 	}
-	entry := access.Entry{Action: "EnsureSweep", Subject: "sweep:" + declared.Name, Tenant: fresh.Tenant}
+	record := func(changed []fairlead.Difference) error {
+		return access.RecordEnsured(ctx, tx, "EnsureSweep", "sweep:"+declared.Name, fresh.Tenant, changed)
+	}
 	found, err := tx.Sweeps(ctx, Filter{Names: []string{declared.Name}})
 	if err != nil {
 		return Ensured{}, err
@@ -64,7 +66,7 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 		fresh.ID, fresh.Version, fresh.Status = 0, 0, Status{State: Created}
 		created, err := tx.PutSweep(ctx, fresh)
 		if err == nil {
-			err = access.RecordEnsured(ctx, tx, entry, nil)
+			err = record(nil)
 		}
 		return Ensured{Sweep: created, Created: true}, err
 	}
@@ -89,5 +91,5 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 	if err != nil {
 		return Ensured{}, fmt.Errorf("ensure sweep %q: %w", declared.Name, err)
 	}
-	return Ensured{Sweep: now, Changed: changed}, access.RecordEnsured(ctx, tx, entry, changed)
+	return Ensured{Sweep: now, Changed: changed}, record(changed)
 }

@@ -51,7 +51,11 @@ func (s *auditStore) Audit(ctx context.Context, entries []access.Entry) error {
 
 // RecordEnsured implements fairlead.EnsureLog.
 func (s *auditStore) RecordEnsured(ctx context.Context, action, subject, tenant string, differences []fairlead.Difference) error {
-	return access.RecordEnsured(ctx, s, access.Entry{Action: action, Subject: subject, Tenant: tenant}, differences)
+	entry, err := access.EnsureEntry(action, subject, tenant, differences)
+	if err != nil {
+		return err
+	}
+	return s.Audit(ctx, []access.Entry{entry})
 }
 
 // entryRows are entries as the statement that adds them takes them.
