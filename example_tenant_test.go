@@ -10,13 +10,13 @@ import (
 )
 
 // A tenant starts no more jobs than its limits say, on all nodes together.
-// Explain says what a job waits for.
-func ExampleClient_PutTenant() {
+// The program declares them each time it starts. Explain says what a job waits for.
+func ExampleClient_EnsureTenant() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		mux := fairlead.NewMux()
 		SendInvoice.Handle(mux, func(context.Context, *fairlead.Job, Invoice) error { return nil })
 		node := fairleadtest.New(t, mux)
-		_, err := node.Client.PutTenant(ctx, fairlead.Tenant{Name: "acme", MaxRunning: 10, Rate: 0.5, Burst: 1})
+		_, err := node.Client.EnsureTenant(ctx, fairlead.Tenant{Name: "acme", MaxRunning: 10, Rate: 0.5, Burst: 1})
 		must(err)
 
 		first, second := SendInvoice.Job(Invoice{ID: 1}), SendInvoice.Job(Invoice{ID: 2})

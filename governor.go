@@ -35,6 +35,11 @@ type Governor interface {
 	// The limit has been through NormalizeLimit. It fails with ErrInvalid if
 	// minimums of tenants would exceed the global cap.
 	SetLimit(ctx context.Context, limit Limit) error
+	// SetLimitSeen is SetLimit for callers that have read the limit and must not undo what
+	// has become of it since: it conflicts unless the limit of that scope is still as seen.
+	// A limit with nothing but a scope and a name is seen where none is set. Both are
+	// compared in the transaction that sets the limit.
+	SetLimitSeen(ctx context.Context, limit, seen Limit) error
 	// Limits lists every limit with its use, those of tenants with a cap, a rate
 	// or a minimum among them, by scope and name.
 	Limits(ctx context.Context) ([]LimitUse, error)

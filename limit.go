@@ -33,6 +33,14 @@ type Limit struct {
 	Order      Order   // of a queue or the cluster; empty: a queue follows the cluster, the cluster OrderDeadline
 }
 
+// subject names the limit as addresses of the API do: "global", "queue:mail".
+func (l *Limit) subject() string {
+	if l.Scope == LimitGlobal {
+		return string(l.Scope)
+	}
+	return string(l.Scope) + ":" + l.Name
+}
+
 // LimitUse is a limit and what is used of it.
 type LimitUse struct {
 	Limit

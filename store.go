@@ -225,7 +225,7 @@ type Operator interface {
 	DeleteSeen(ctx context.Context, seen *Job) error
 	// Pause stops jobs of a queue, a kind, or a tenant and its children from
 	// being claimed: none is claimed after Pause has returned. Pausing twice is
-	// one pause.
+	// one pause. A declared tenant that is paused or resumed gets a larger Version.
 	Pause(ctx context.Context, pause Pause) error
 	// Resume undoes Pause and wakes nodes. Resuming what is not paused is fine.
 	Resume(ctx context.Context, pause Pause) error

@@ -10,9 +10,13 @@ import (
 // Store keeps rules, and what was reported by them.
 type Store interface {
 	// SetAlert creates the rule of a name, or replaces what is declared of it: CreatedAt and
-	// what was counted for it stay. The rule has been through Normalize. It returns the rule
+	// what was counted for it stay, and UpdatedAt grows. The rule has been through Normalize. It returns the rule
 	// as stored. It fails with ErrConflict if the one of that name has another scope.
 	SetAlert(ctx context.Context, rule Rule) (Rule, error)
+	// SetAlertSeen is SetAlert for callers that have read the rule and must not undo what has
+	// become of it since: it conflicts unless the rule still has the UpdatedAt of seen, or
+	// does not exist if that is zero.
+	SetAlertSeen(ctx context.Context, rule, seen Rule) (Rule, error)
 	// RemoveAlert removes a rule and what was counted for it. It fails with ErrNotFound.
 	RemoveAlert(ctx context.Context, name string) error
 	// Alerts lists all rules by name.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
 // TaskArgs are the args of a job that is a task of a batch.
@@ -104,8 +105,8 @@ const DefaultTaskTimeout = 20 * time.Second
 var taskRetry = fairlead.Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
 // Handle registers an operation. A task that times out is tried twice more;
-// an error is final until the task is retried. An error that wraps ErrUnavailable is
-// no failure: the task runs again.
+// an error is final until the task is retried. An error that wraps ErrUnavailable, or says
+// that this process has no file descriptors left, is no failure: the task runs again.
 func Handle(mux *fairlead.Mux, op Operation) {
 	if op.Process == nil {
 		panic(fmt.Sprintf("fairlead: the operation %s needs Process", TaskKind(op.TargetType, op.BatchType)))
@@ -201,7 +202,8 @@ func (op *Operation) complete(ctx context.Context, job *fairlead.Job, task *Task
 // no fault of the task, stays as it is.
 func (op *Operation) final(ctx context.Context, err error) error {
 	var chosen *fairlead.Outcome
-	if err == nil || ctx.Err() != nil || errors.As(err, &chosen) || errors.Is(err, fairlead.ErrLeaseLost) || errors.Is(err, fairlead.ErrUnavailable) {
+	blameless := errors.Is(err, fairlead.ErrLeaseLost) || errors.Is(err, fairlead.ErrUnavailable) || descriptors.Exhausted(err)
+	if err == nil || ctx.Err() != nil || errors.As(err, &chosen) || blameless {
 		return err
 	}
 	return fairlead.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/descriptors"
 	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
@@ -187,8 +188,11 @@ func (l *life) settle(r *run, err error) {
 		l.tellTimeout(r.job)
 	}
 	settlement := r.settlement(err, cause)
-	if settlement.Move == fairlead.Snooze && errors.Is(err, fairlead.ErrUnavailable) {
+	switch put := settlement.Move == fairlead.Snooze; {
+	case put && errors.Is(err, fairlead.ErrUnavailable):
 		l.logOf(r.job).Warn("run put off: the store was unavailable to it", "error", err, "retry_in", settlement.After)
+	case put && descriptors.Exhausted(err):
+		l.logOf(r.job).Error("run put off: this process has no file descriptors left", "error", err, "retry_in", settlement.After)
 	}
 	l.settles(ending{run: r, err: err, took: r.took(), settlement: settlement})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
 // madeCall is a call that was made, and what came of it.
@@ -92,7 +93,7 @@ func verdictOf(reply Reply, err error) verdict {
 	var failure *Error
 	var denied *DeniedError
 	switch {
-	case errors.As(err, &denied):
+	case errors.As(err, &denied), descriptors.Exhausted(err):
 		return unknown
 	case errors.As(err, &failure) && failure.Class == ClassCanceled:
 		return unknown
@@ -109,7 +110,7 @@ func verdictOf(reply Reply, err error) verdict {
 // cannot be read may be there next time; all else stays as it is.
 func unprepared(err error) error {
 	var unreadable *unreadableError
-	if errors.As(err, &unreadable) {
+	if errors.As(err, &unreadable) || descriptors.Exhausted(err) {
 		return err
 	}
 	return fairlead.Fatal(err)

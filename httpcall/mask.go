@@ -1,11 +1,13 @@
 package httpcall
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
+
+	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
 // mask is what is shown instead of a secret.
@@ -76,13 +78,30 @@ func (m *masker) beginning(text string) (hidden string, cut bool) {
 	return m.cutText(text[:keep]), true
 }
 
+// error returns an error without secrets. What remains within reach of errors.Is is only that
+// the process has no file descriptors left.
 func (m *masker) error(err error) error {
 	text := err.Error()
-	if hidden := m.text(text); hidden != text {
-		return errors.New(hidden)
+	hidden := m.text(text)
+	switch {
+	case hidden == text:
+		return err
+	case descriptors.Exhausted(err):
+		return &maskedError{hidden, syscall.EMFILE}
 	}
-	return err
+	return &maskedError{hidden, nil}
 }
+
+// maskedError is an error whose text had secrets.
+type maskedError struct {
+	text string
+	err  error // may be nil
+}
+
+func (e *maskedError) Error() string { return e.text }
+
+// Unwrap is what may be known of the error.
+func (e *maskedError) Unwrap() error { return e.err }
 
 // secretNames are parts of the names of headers and of parts of a query that
 // hold secrets.

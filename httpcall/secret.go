@@ -31,9 +31,15 @@ func NewSecrets(listed []string) (*Secrets, error) {
 
 // unreadableError is a secret that is listed and cannot be had on this node, or
 // not now.
-type unreadableError struct{ name, why string }
+type unreadableError struct {
+	name, why string
+	err       error // of the system; nil: none
+}
 
 func (e *unreadableError) Error() string { return "refers to " + e.name + ", which " + e.why }
+
+// Unwrap is what the system says.
+func (e *unreadableError) Unwrap() error { return e.err }
 
 // check refuses a name that is not listed.
 func (s *Secrets) check(name string) error {
@@ -52,16 +58,16 @@ func (s *Secrets) read(name string) (string, error) {
 		if value := os.Getenv(variable); value != "" {
 			return value, nil
 		}
-		return "", &unreadableError{name, "is empty on this node; set it"}
+		return "", &unreadableError{name: name, why: "is empty on this node; set it"}
 	}
 	value, err := readFile(strings.TrimPrefix(name, "file:"))
 	switch {
 	case err != nil:
-		return "", &unreadableError{name, "this node cannot read: " + err.Error()}
+		return "", &unreadableError{name, "this node cannot read: " + err.Error(), err}
 	case value == "":
-		return "", &unreadableError{name, "is empty on this node; fill it"}
+		return "", &unreadableError{name: name, why: "is empty on this node; fill it"}
 	case len(value) > maxSecret:
-		return "", &unreadableError{name, fmt.Sprintf("is longer than %d bytes", maxSecret)}
+		return "", &unreadableError{name: name, why: fmt.Sprintf("is longer than %d bytes", maxSecret)}
 	}
 	return value, nil
 }

@@ -14,11 +14,25 @@ import (
 
 // SetLimit sets or removes the limit of a scope.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	return s.setLimit(ctx, limit, nil)
+}
+
+// SetLimitSeen is SetLimit unless the limit was changed since it was seen.
+func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
+	return s.setLimit(ctx, limit, &seen)
+}
+
+func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairlead.Limit) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.rule(ctx, "set limit", func(ctx context.Context, r *ruleChange) error {
 		family, err := r.Family(ctx, "", "")
 		if err != nil {
 			return err
+		}
+		if seen != nil {
+			if err := sqlstore.CheckSeenLimit(*seen, sqlstore.PlainQuotas(r.quotas)); err != nil {
+				return err
+			}
 		}
 		if err := sqlstore.CheckGlobalCap(limit, family.Minimums); err != nil {
 			return err

@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// migrateTimeout bounds a migration whose context has no earlier deadline.
-	migrateTimeout = 10 * time.Minute
+	// migratePatience bounds how long a migration fails to get a table that is in use, and
+	// how long a start fails for the sake of others. How long a statement runs that changes
+	// a large table, and how long others wait for it, only the context bounds.
+	migratePatience = 10 * time.Minute
 	// lockPatience is how many seconds one request for the migration lock waits.
 	lockPatience = 5
 	// definitionPause is how long a statement that changes a table in use pauses before
@@ -27,25 +29,42 @@ const (
 	definitionPause = time.Second
 )
 
-// Migrate brings the schema up to date. One of several processes does it; the others
-// wait and find it done.
+// bringUp migrates only if something is pending: a user who may not change the schema
+// can use one that is current.
+func (s *Store) bringUp(ctx context.Context) error {
+	var schema driver.Schema
+	err := patiently(ctx, &refusals{patience: s.migratePatience}, func() (err error) {
+		schema, err = s.Schema(ctx)
+		return err
+	})
+	if err != nil || len(schema.Pending) == 0 {
+		return err
+	}
+	if s.options.NoMigrate {
+		return fmt.Errorf("the schema is at version %d of %d: run fairlead migrate up", schema.Current, schema.Latest)
+	}
+	_, err = s.Migrate(ctx)
+	return err
+}
+
+// Migrate brings the schema up to date, for as long as that takes. One of several processes
+// does it; the others wait and find it done.
 func (s *Store) Migrate(ctx context.Context) (schema driver.Schema, err error) {
-	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
-	defer cancel()
-	err = patiently(ctx, func() error {
-		schema, err = s.migrate(ctx)
+	refused := &refusals{patience: s.migratePatience}
+	err = patiently(ctx, refused, func() error {
+		schema, err = s.migrate(ctx, refused)
 		return err
 	})
 	return schema, err
 }
 
-// patiently repeats f while the server rolls it back, for as long as ctx lasts: on a
-// busy server, nodes that start together wait for each other's definitions at every
+// patiently repeats f while the server rolls it back, until it has done so for too long: on
+// a busy server, nodes that start together wait for each other's definitions at every
 // statement, even those that only read.
-func patiently(ctx context.Context, f func() error) error {
+func patiently(ctx context.Context, refused *refusals, f func() error) error {
 	for {
 		err := f()
-		if err == nil || !transient(err) {
+		if err == nil || !transient(err) || refused.tooLong() {
 			return err
 		}
 		select {
@@ -56,14 +75,32 @@ func patiently(ctx context.Context, f func() error) error {
 	}
 }
 
+// refusals are tries that failed one after the other.
+type refusals struct {
+	patience time.Duration
+	first    time.Time // zero: the last try did not fail
+}
+
+// tooLong is called after each failure. It reports whether they have gone on for longer than
+// patience.
+func (r *refusals) tooLong() bool {
+	if r.first.IsZero() {
+		r.first = time.Now()
+	}
+	return time.Since(r.first) > r.patience
+}
+
+// end is called after a success.
+func (r *refusals) end() { r.first = time.Time{} }
+
 // migrate makes one try. What it has applied stays applied.
-func (s *Store) migrate(ctx context.Context) (driver.Schema, error) {
+func (s *Store) migrate(ctx context.Context, refused *refusals) (driver.Schema, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return driver.Schema{}, fmt.Errorf("migrate: %w", err)
 	}
 	defer conn.Close()
-	m := migrationTarget{Store: s, conn: conn}
+	m := migrationTarget{Store: s, conn: conn, refused: refused}
 	if err := m.lock(ctx); err != nil {
 		return driver.Schema{}, fmt.Errorf("migrate: %w", err)
 	}
@@ -128,7 +165,8 @@ func (s *Store) applied(ctx context.Context, q querier) (recorded bool, applied 
 // migrationTarget is a sqlstore.MigrationTarget: one connection that holds the lock.
 type migrationTarget struct {
 	*Store
-	conn *sql.Conn
+	conn    *sql.Conn
+	refused *refusals // of statements that change a definition
 }
 
 // lockName differs for every database and prefix of a server, and is short enough for
@@ -213,11 +251,14 @@ func (m migrationTarget) define(ctx context.Context, statement string) error {
 		_, err := m.conn.ExecContext(ctx, statement)
 		var answer *mysql.MySQLError
 		switch {
+		case err == nil:
+			m.refused.end()
+			return nil
 		case !errors.As(err, &answer):
 			return err
 		case answer.Number == errColumnExists || answer.Number == errKeyExists:
 			return nil
-		case answer.Number != errLockWaitTimeout:
+		case answer.Number != errLockWaitTimeout || m.refused.tooLong():
 			return err
 		}
 		wait.For(func() string { return "transactions that use a table which a migration changes (see show processlist)" })

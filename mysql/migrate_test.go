@@ -97,7 +97,7 @@ func (s *Store) migrateWith(t *testing.T, target func(migrationTarget) sqlstore.
 		return err
 	}
 	defer conn.Close()
-	_, err = sqlstore.MigrateUp(t.Context(), target(migrationTarget{Store: s, conn: conn}), s.schema)
+	_, err = sqlstore.MigrateUp(t.Context(), target(migrationTarget{Store: s, conn: conn, refused: &refusals{}}), s.schema)
 	return err
 }
 
@@ -252,7 +252,7 @@ func TestDefinitionStandsBack(t *testing.T) {
 	go func() {
 		conn, err := s.db.Conn(context.Background())
 		if err == nil {
-			err = migrationTarget{Store: s, conn: conn}.define(context.Background(), "alter table fairlead_node add column extra int")
+			err = migrationTarget{Store: s, conn: conn, refused: &refusals{patience: migratePatience}}.define(context.Background(), "alter table fairlead_node add column extra int")
 			_ = conn.Close()
 		}
 		changed <- err

@@ -1,11 +1,13 @@
 package mysql
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -48,5 +50,33 @@ func TestAStartThatWaitsForTheMigrationLockSaysForWhom(t *testing.T) {
 	}
 	if err := <-opened; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAMigrationTakesLongerThanAQueryMay(t *testing.T) {
+	s, err := OpenWith(t.Context(), testdb.MySQL(t), Options{SchemaOnly: true, QueryTimeout: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.migratePatience = time.Nanosecond // it is for tables that others use
+	s.schema = append(s.schema, sqlstore.Migration{Version: len(s.schema) + 1, Name: "slow", Steps: []string{"do sleep(5)"}})
+	schema, err := s.Migrate(t.Context())
+	if err != nil || schema.Current != len(s.schema) {
+		t.Errorf("%+v, %v", schema, err)
+	}
+}
+
+func TestAMigrationEndsWithItsContext(t *testing.T) {
+	s, err := OpenWith(t.Context(), testdb.MySQL(t), Options{SchemaOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.schema = []sqlstore.Migration{{Version: 1, Name: "endless", Steps: []string{"do sleep(100000)"}}}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := s.Migrate(ctx); err == nil || ctx.Err() == nil {
+		t.Errorf("it ended with %v", err)
 	}
 }

@@ -39,32 +39,23 @@ func (s *Store) start(ctx context.Context) error {
 	if s.options.SchemaOnly {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
-	defer cancel()
-	if err := s.galera.awaitMember(ctx); err != nil {
+	if err := s.awaitMember(ctx); err != nil {
 		return err
 	}
-	if err := patiently(ctx, func() error { return s.bringUp(ctx) }); err != nil {
+	if err := s.bringUp(ctx); err != nil {
 		return err
 	}
 	if _, err := s.meetOnce(ctx, noLoss); err != nil && !readOnly(err) { // a process that only reads need not agree on the server
 		return err
 	}
-	return patiently(ctx, func() error { return s.prepareClaims(ctx) })
+	return patiently(ctx, &refusals{patience: s.migratePatience}, func() error { return s.prepareClaims(ctx) })
 }
 
-// bringUp migrates only if something is pending: a user who may not change the schema
-// can use one that is current.
-func (s *Store) bringUp(ctx context.Context) error {
-	schema, err := s.Schema(ctx)
-	if err != nil || len(schema.Pending) == 0 {
-		return err
-	}
-	if s.options.NoMigrate {
-		return fmt.Errorf("the schema is at version %d of %d: run fairlead migrate up", schema.Current, schema.Latest)
-	}
-	_, err = s.Migrate(ctx)
-	return err
+// awaitMember waits until the server is a member of its cluster, if it has one.
+func (s *Store) awaitMember(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, migratePatience)
+	defer cancel()
+	return s.galera.awaitMember(ctx)
 }
 
 func (s *Store) prepareClaims(ctx context.Context) (err error) {
@@ -88,7 +79,7 @@ func open(url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: options, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
+	s := &Store{options: options, migratePatience: migratePatience, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
 	s.handshake = &handshake{address: config.Addr, patience: handshakePatience}
 	s.galera = &galera{store: s}
 	config.DialFunc = dial

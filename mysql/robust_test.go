@@ -221,29 +221,6 @@ func (c *claims) count(jobs []*fairlead.Job) {
 	}
 }
 
-// TestView reads the view that is meant for people.
-func TestView(t *testing.T) {
-	address := mysql.Migrated.MySQL(t)
-	store := openStore(t, address, mysql.Options{})
-	job := claimNew(t, store, &fairlead.Job{Kind: "größe", Tenant: "Ärzte", Key: "k", Priority: 3})
-	settle(t, store, fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Fail, Error: "außer Betrieb"})
-	var state, tenant, kind, created, text string
-	var priority int
-	err := rawDB(t, address, nil).QueryRowContext(t.Context(),
-		"select state, tenant, kind, priority, created_at, error from fairlead_job_view where id = ?", job.ID).
-		Scan(&state, &tenant, &kind, &priority, &created, &text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := fmt.Sprint(state, " ", tenant, " ", kind, " ", priority, " ", text)
-	if want := "failed Ärzte größe 3 außer Betrieb"; got != want {
-		t.Errorf("the view says %q, want %q", got, want)
-	}
-	if want := job.CreatedAt.Format("2006-01-02 15:04:05.000000"); created != want {
-		t.Errorf("the view says created at %q, want %q", created, want)
-	}
-}
-
 // A node that cannot reach its database settles later. It must live to do so.
 func TestSettlingWithANewLaneDuringAnOutageFails(t *testing.T) {
 	store := openStore(t, mysql.Migrated.MySQL(t), mysql.Options{})

@@ -163,6 +163,8 @@ type Store struct {
 	galera    *galera
 	engine    *engine
 
+	migratePatience time.Duration // see the constant
+
 	db    *sql.DB         // moves and reads jobs
 	seats *sqlstore.Seats // of db
 	// lifeline runs what must not queue: beats, and what transactions need from outside

@@ -12,10 +12,25 @@ import (
 
 // SetLimit sets or removes the limit of a scope.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	return s.setLimit(ctx, limit, nil)
+}
+
+// SetLimitSeen is SetLimit unless the limit was changed since it was seen.
+func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
+	return s.setLimit(ctx, limit, &seen)
+}
+
+func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairlead.Limit) error {
 	ctx = sqlstore.MayWait(ctx)
 	err := s.changeRules(ctx, func(ctx context.Context, c *ruleChange) error {
 		minimums, globalCap := 0, 0
-		err := c.in.run(ctx, call{sql: c.sql.Minimums, args: []any{""}, each: func(row sqlstore.Scanner) error { return row.Scan(&minimums, &globalCap) }})
+		var quotas []*sqlstore.Quota
+		err := c.in.run(ctx,
+			call{sql: c.sql.Minimums, args: []any{""}, each: func(row sqlstore.Scanner) error { return row.Scan(&minimums, &globalCap) }},
+			readQuotas(&c.sql, &quotas))
+		if err == nil && seen != nil {
+			err = sqlstore.CheckSeenLimit(*seen, quotas)
+		}
 		if err == nil {
 			err = sqlstore.CheckGlobalCap(limit, minimums)
 		}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -44,5 +46,32 @@ func TestAStartThatWaitsForTheMigrationLockSaysForWhom(t *testing.T) {
 	}
 	if err := <-opened; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAMigrationTakesLongerThanAQueryMay(t *testing.T) {
+	s, err := OpenWith(t.Context(), testdb.Postgres(t), Options{SchemaOnly: true, QueryTimeout: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.migrations = append(s.migrations, sqlstore.Migration{Version: len(s.migrations) + 1, Name: "slow", Steps: []string{"select pg_sleep(5)"}})
+	schema, err := s.Migrate(t.Context())
+	if err != nil || schema.Current != len(s.migrations) {
+		t.Errorf("%+v, %v", schema, err)
+	}
+}
+
+func TestAMigrationEndsWithItsContext(t *testing.T) {
+	s, err := OpenWith(t.Context(), testdb.Postgres(t), Options{SchemaOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.migrations = []sqlstore.Migration{{Version: 1, Name: "endless", Steps: []string{"select pg_sleep(100000)"}}}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := s.Migrate(ctx); err == nil || ctx.Err() == nil {
+		t.Errorf("it ended with %v", err)
 	}
 }

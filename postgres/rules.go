@@ -116,10 +116,15 @@ func (r *ruleReader) calls(sql *statements) []call {
 			return err
 		}},
 		{sql: sql.Weights, each: func(row sqlstore.Scanner) error { return sqlstore.ScanWeight(row, r.weights) }},
-		{sql: sql.Quotas, each: func(row sqlstore.Scanner) error {
-			q := &sqlstore.Quota{}
-			r.quotas = append(r.quotas, q)
-			return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey, &q.Rule.Order)
-		}},
+		readQuotas(sql, &r.quotas),
 	}
+}
+
+// readQuotas reads the limits that are set.
+func readQuotas(sql *statements, quotas *[]*sqlstore.Quota) call {
+	return call{sql: sql.Quotas, each: func(row sqlstore.Scanner) error {
+		q := &sqlstore.Quota{}
+		*quotas = append(*quotas, q)
+		return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey, &q.Rule.Order)
+	}}
 }

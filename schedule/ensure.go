@@ -28,13 +28,7 @@ type Ensured struct {
 //
 // It fails with ErrInvalid as Put does.
 func (c *Client) Ensure(ctx context.Context, declared Schedule) (Ensured, error) {
-	const tries = 10 // each of which another change came before
-	for try := 1; ; try++ {
-		ensured, err := c.ensure(ctx, declared)
-		if try == tries || !errors.Is(err, fairlead.ErrConflict) {
-			return ensured, err
-		}
-	}
+	return ensure.Retry(func() (Ensured, error) { return c.ensure(ctx, declared) }, fairlead.ErrConflict, fairlead.ErrNotFound)
 }
 
 // Ensure is Client.Ensure inside the transaction. It fails with ErrConflict if another
@@ -48,13 +42,15 @@ func (d desk) ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	if err := Normalize(&checked); err != nil {
 		return Ensured{}, err
 	}
-	entry := access.Entry{Action: "EnsureSchedule", Subject: "schedule:" + declared.Name, Tenant: checked.Job.Tenant}
+	record := func(changed []fairlead.Difference) error {
+		return access.RecordEnsured(ctx, d.tx, "EnsureSchedule", "schedule:"+declared.Name, checked.Job.Tenant, changed)
+	}
 	stored, err := d.named(ctx, declared.Name)
 	if errors.Is(err, fairlead.ErrNotFound) {
 		declared.ID, declared.Version = 0, 0
 		created, err := d.put(ctx, declared)
 		if err == nil {
-			err = ensure.Record(ctx, d.tx, entry, nil)
+			err = record(nil)
 		}
 		return Ensured{Schedule: created, Created: true}, err
 	}
@@ -68,13 +64,13 @@ func (d desk) ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	if err := Normalize(&merged); err != nil {
 		return Ensured{}, err
 	}
-	changed := ensure.Differences(&stored, &merged, timingAnd(owned))
+	changed := ensure.Differences[fairlead.Difference](&stored, &merged, timingAnd(owned))
 	if len(changed) == 0 && stored.Broken == "" {
 		return Ensured{Schedule: stored}, nil
 	}
 	now, err := d.put(ctx, merged)
 	if err == nil {
-		err = ensure.Record(ctx, d.tx, entry, changed)
+		err = record(changed)
 	}
 	return Ensured{Schedule: now, Changed: changed}, err
 }

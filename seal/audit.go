@@ -31,6 +31,28 @@ func (s accessStore) Audit(ctx context.Context, entries []access.Entry) error {
 	return s.Store.Audit(ctx, sealed)
 }
 
+// RecordEnsured implements fairlead.EnsureLog. It does nothing if the store keeps no audit log.
+func (s *Store) RecordEnsured(ctx context.Context, action, subject, tenant string, differences []fairlead.Difference) error {
+	entry, err := access.EnsureEntry(action, subject, tenant, differences)
+	if err != nil {
+		return err
+	}
+	return s.auditIn(ctx, s.Store, []access.Entry{entry})
+}
+
+// auditIn adds sealed entries to the audit log of a store or a transaction, if it keeps one.
+func (c coder) auditIn(ctx context.Context, of any, entries []access.Entry) error {
+	log, kept := of.(access.Auditor)
+	if !kept {
+		return nil
+	}
+	sealed, err := c.sealEntries(entries)
+	if err != nil {
+		return err
+	}
+	return log.Audit(ctx, sealed)
+}
+
 // sealEntries returns copies of entries that are sealed.
 func (c coder) sealEntries(entries []access.Entry) ([]access.Entry, error) {
 	sealed := slices.Clone(entries)

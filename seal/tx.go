@@ -2,7 +2,6 @@ package seal
 
 import (
 	"context"
-	"errors"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
@@ -47,15 +46,7 @@ func (t callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement)
 
 // Audit is part of access.Auditor, which transactions of stores that keep an audit log are.
 func (t callerTx) Audit(ctx context.Context, entries []access.Entry) error {
-	log, kept := t.Tx.(access.Auditor)
-	if !kept {
-		return errors.New("the store keeps no audit log")
-	}
-	sealed, err := t.sealEntries(entries)
-	if err != nil {
-		return err
-	}
-	return log.Audit(ctx, sealed)
+	return t.auditIn(ctx, t.Tx, entries)
 }
 
 // PutSchedule is part of schedule.CallerTx.

@@ -35,6 +35,14 @@ func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, erro
 	return stored, unnamed(ctx, "alert", rule.Name, err, func() (bool, error) { return s.hasAlert(ctx, rule.Name) })
 }
 
+// SetAlertSeen is for programs that declare alerts: no request makes it.
+func (s scoped) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
+	if err := whole(ctx); err != nil {
+		return alert.Rule{}, err
+	}
+	return s.store.SetAlertSeen(ctx, rule, seen)
+}
+
 // restoreAlert gives an alert back what its caller was shown as masked, if it goes to the same
 // host as before.
 func (s scoped) restoreAlert(ctx context.Context, rule *alert.Rule) error {

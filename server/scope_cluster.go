@@ -84,6 +84,14 @@ func (s scoped) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	return s.store.SetLimit(ctx, limit)
 }
 
+// SetLimitSeen sets the limit of a scope, unless it was changed.
+func (s scoped) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
+	if err := whole(ctx); err != nil {
+		return err
+	}
+	return s.store.SetLimitSeen(ctx, limit, seen)
+}
+
 // Limits lists every limit.
 func (s scoped) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	if err := whole(ctx); err != nil {

@@ -11,7 +11,23 @@ import (
 
 // SetLimit sets or removes the limit of a scope.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	return s.setLimit(ctx, limit, nil)
+}
+
+// SetLimitSeen is SetLimit unless the limit was changed since it was seen.
+func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
+	return s.setLimit(ctx, limit, &seen)
+}
+
+func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairlead.Limit) error {
 	_, err := inTx(ctx, s, "set limit", func(t *txn) (none, error) {
+		quotas, err := t.quotas()
+		if err == nil && seen != nil {
+			err = sqlstore.CheckSeenLimit(*seen, sqlstore.PlainQuotas(quotas))
+		}
+		if err != nil {
+			return none{}, err
+		}
 		family, err := t.family("")
 		if err != nil {
 			return none{}, err

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Migrate applies the missing migrations, all or none.
+// Migrate applies the missing migrations, all or none. With a large file it takes much
+// longer than a query may, so only ctx bounds it, and how long it waits for a process that
+// migrates.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
-	ctx, cancel := s.withTimeout(ctx)
-	defer cancel()
 	var schema driver.Schema
 	err := s.awaitFile(ctx, func() error {
 		tx, err := s.main.BeginTx(ctx, nil)

@@ -196,11 +196,7 @@ func keepOne(db *sql.DB) {
 
 // start brings the schema up to date and starts the store.
 func (s *Store) start(ctx context.Context) error {
-	ctx, cancel := s.withTimeout(ctx)
-	defer cancel()
-	// If many processes open a new file at once, one turns its log on and the others
-	// find the file busy.
-	if err := s.awaitFile(ctx, func() error { return s.main.PingContext(ctx) }); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return err
 	}
 	if s.options.SchemaOnly {
@@ -217,6 +213,14 @@ func (s *Store) start(ctx context.Context) error {
 	s.listener = newListener(s)
 	s.close = sync.OnceValue(s.closeAll)
 	return nil
+}
+
+// reach opens the file. If many processes open a new file at once, one turns its log on
+// and the others find the file busy.
+func (s *Store) reach(ctx context.Context) error {
+	ctx, cancel := s.withTimeout(ctx)
+	defer cancel()
+	return s.awaitFile(ctx, func() error { return s.main.PingContext(ctx) })
 }
 
 // awaitFile is patiently for a store that starts: it says that it waits.

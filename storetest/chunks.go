@@ -78,6 +78,7 @@ func chapters() []titled {
 		{"Confidential", Administering, testConfidential},
 		{"Tenants", Claiming, testTenants},
 		{"Caps", Claiming, testCaps},
+		{"LimitsSeen", Claiming, testLimitsSeen},
 		{"Rates", Claiming, testRates},
 		{"Minimums", Claiming, testMinimums},
 		{"Fair", Claiming, testFair},

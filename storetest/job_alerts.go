@@ -110,6 +110,45 @@ func testJobAlerts(c *chapter) {
 		f.wantErr(err, fairlead.ErrConflict)
 		f.equal("the rules", f.rules(), []alert.Rule{first})
 	})
+	c.test("a rule that was seen is replaced, and conflicts if it was changed or made since, however soon", func(f *fixture) {
+		first := f.rule("a", func(r *alert.Rule) { r.Headers = map[string]string{"A": "b"} })
+		other := first
+		other.URL = "https://example.org/other"
+		second, err := f.store.SetAlertSeen(f.ctx(), other, first)
+		f.ok(err)
+		if !second.UpdatedAt.After(first.UpdatedAt) {
+			f.Fatalf("changed at %v after %v", second.UpdatedAt, first.UpdatedAt)
+		}
+		f.equal("the rules", f.rules(), []alert.Rule{second})
+		_, err = f.elsewhere().store.SetAlertSeen(f.ctx(), first, first)
+		f.wantErr(err, fairlead.ErrConflict)
+		_, err = f.store.SetAlertSeen(f.ctx(), other, alert.Rule{})
+		f.wantErr(err, fairlead.ErrConflict)
+		third := f.rule("a")
+		_, err = f.store.SetAlertSeen(f.ctx(), first, second)
+		f.wantErr(err, fairlead.ErrConflict)
+		other.Scope = "kind:a"
+		_, err = f.store.SetAlertSeen(f.ctx(), other, third)
+		f.wantErr(err, fairlead.ErrConflict)
+		f.equal("the rules", f.rules(), []alert.Rule{third})
+	})
+	c.test("of callers that make a rule which they have not seen one wins", func(f *fixture) {
+		rule := alert.Rule{Name: "a", URL: "https://example.org/alerts"}
+		f.ok(alert.Normalize(&rule))
+		won := 0
+		for _, err := range f.rivals(4, func(_ int, store Store) error {
+			_, err := store.SetAlertSeen(f.ctx(), rule, alert.Rule{})
+			return err
+		}) {
+			if err == nil {
+				won++
+			} else {
+				f.wantErr(err, fairlead.ErrConflict)
+			}
+		}
+		f.equal("winners", won, 1)
+		f.equal("the rules", len(f.rules()), 1)
+	})
 	c.test("rules are listed by name, and are gone once removed", func(f *fixture) {
 		b, a := f.rule("b"), f.rule("a")
 		f.equal("the rules", f.rules(), []alert.Rule{a, b})

@@ -98,6 +98,30 @@ func testTenants(c *chapter) {
 		f.wantErr(err, fairlead.ErrConflict)
 		f.equal("the tenant", f.tenant("acme"), second)
 	})
+	for what, change := range map[string]func(f *fixture) error{
+		"paused": func(f *fixture) error {
+			return f.store.Pause(f.ctx(), fairlead.Pause{Scope: fairlead.PauseTenant, Name: "acme"})
+		},
+		"resumed": func(f *fixture) error {
+			return f.store.Resume(f.ctx(), fairlead.Pause{Scope: fairlead.PauseTenant, Name: "acme"})
+		},
+	} {
+		c.test(named("a tenant that was", what, "gets a larger version, so that who read it before does not undo that"), func(f *fixture) {
+			first := f.declare(fairlead.Tenant{Name: "acme", Paused: what == "resumed"})
+			other := f.declare(fairlead.Tenant{Name: "other"})
+			f.ok(change(f))
+			now := f.tenant("acme")
+			if now.Version <= first.Version {
+				f.Fatalf("version %d follows %d", now.Version, first.Version)
+			}
+			first.MaxRunning = 3
+			_, err := f.tryDeclare(first)
+			f.wantErr(err, fairlead.ErrConflict)
+			f.equal("the tenant", f.tenant("acme"), now)
+			f.equal("whether it is paused", now.Paused, what == "paused")
+			f.equal("another tenant", f.tenant("other"), other)
+		})
+	}
 	c.test("what does not exist cannot be replaced", func(f *fixture) {
 		_, err := f.tryDeclare(fairlead.Tenant{Name: "acme", Version: 3})
 		f.wantErr(err, fairlead.ErrNotFound)

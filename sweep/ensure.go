@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
@@ -28,16 +27,11 @@ type Ensured struct {
 // It fails with ErrInvalid, and with ErrConflict if the sweep has been started and what
 // it goes over differs.
 func (c *Client) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
-	const tries = 10 // each of which another change came before
-	for try := 1; ; try++ {
-		ensured, err := ensureIn(ctx, c.store, declared)
-		if err == nil && len(ensured.Changed) > 0 && ensured.State == Running {
-			_ = Steer(ctx, c.store, ensured.ID) // else a node does so soon
-		}
-		if try == tries || !errors.Is(err, fairlead.ErrConflict) {
-			return ensured, err
-		}
+	ensured, err := ensure.Retry(func() (Ensured, error) { return ensureIn(ctx, c.store, declared) }, fairlead.ErrConflict, fairlead.ErrNotFound)
+	if err == nil && len(ensured.Changed) > 0 && ensured.State == Running {
+		_ = Steer(ctx, c.store, ensured.ID) // else a node does so soon
 	}
+	return ensured, err
 }
 
 // Within is the client inside the caller's own transaction: see the Tx method of the
@@ -61,7 +55,9 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 	if err := Normalize(&fresh); err != nil {
 		return Ensured{}, err
 	}
-	entry := access.Entry{Action: "EnsureSweep", Subject: "sweep:" + declared.Name, Tenant: fresh.Tenant}
+	record := func(changed []fairlead.Difference) error {
+		return access.RecordEnsured(ctx, tx, "EnsureSweep", "sweep:"+declared.Name, fresh.Tenant, changed)
+	}
 	found, err := tx.Sweeps(ctx, Filter{Names: []string{declared.Name}})
 	if err != nil {
 		return Ensured{}, err
@@ -70,7 +66,7 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 		fresh.ID, fresh.Version, fresh.Status = 0, 0, Status{State: Created}
 		created, err := tx.PutSweep(ctx, fresh)
 		if err == nil {
-			err = ensure.Record(ctx, tx, entry, nil)
+			err = record(nil)
 		}
 		return Ensured{Sweep: created, Created: true}, err
 	}
@@ -87,7 +83,7 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 	if err := Normalize(&merged); err != nil {
 		return Ensured{}, err
 	}
-	changed := ensure.Differences(&stored, &merged, owned)
+	changed := ensure.Differences[fairlead.Difference](&stored, &merged, owned)
 	if len(changed) == 0 {
 		return Ensured{Sweep: stored}, nil
 	}
@@ -95,5 +91,5 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 	if err != nil {
 		return Ensured{}, fmt.Errorf("ensure sweep %q: %w", declared.Name, err)
 	}
-	return Ensured{Sweep: now, Changed: changed}, ensure.Record(ctx, tx, entry, changed)
+	return Ensured{Sweep: now, Changed: changed}, record(changed)
 }

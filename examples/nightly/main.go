@@ -55,8 +55,7 @@ func quiet() schedule.Calendar {
 
 // declare brings the database to what the program wants, however many nodes start at once.
 func declare(ctx context.Context, schedules *schedule.Client) (schedule.Schedule, error) {
-	_, err := schedules.PutCalendar(ctx, quiet())
-	if err != nil && !errors.Is(err, fairlead.ErrConflict) { // a conflict: it is there, and may have been changed since
+	if _, err := schedules.EnsureCalendar(ctx, quiet()); err != nil {
 		return schedule.Schedule{}, err
 	}
 	ensured, err := schedules.Ensure(ctx, nights())

@@ -92,13 +92,13 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 	}
 	defer store.Close()
 	client := fairlead.NewClient(store)
-	if err := client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}); err != nil {
+	if _, err := client.EnsureLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}); err != nil {
 		return nil, err
 	}
 	var jobs []*fairlead.Job
 	for _, customer := range customers { // the noisy one comes first
-		if _, err := client.PutTenant(ctx, customer.Tenant); err != nil && !errors.Is(err, fairlead.ErrConflict) {
-			return nil, err // a conflict: it is declared already
+		if _, err := client.EnsureTenant(ctx, customer.Tenant); err != nil {
+			return nil, err
 		}
 		for range customer.jobs {
 			job := Render.Job(struct{}{})

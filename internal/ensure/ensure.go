@@ -3,18 +3,36 @@ package ensure
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/access"
 )
+
+// Difference is what callers call a field that was not as declared.
+type Difference interface {
+	~struct {
+		Field string
+		Was   string
+		Is    string
+	}
+}
+
+// Retry calls f until it fails with none of the errors that it fails with when another
+// change came before its own. It gives up after ten calls and returns the last error.
+func Retry[E any](f func() (E, error), overtaken ...error) (E, error) {
+	const tries = 10
+	for try := 1; ; try++ {
+		ensured, err := f()
+		if try == tries || !slices.ContainsFunc(overtaken, func(other error) bool { return errors.Is(err, other) }) {
+			return ensured, err
+		}
+	}
+}
 
 // Owned lists the fields that a declaration sets: those that are not zero, the fields of
 // structs within one by one. It leaves out some fields of the outer struct or, as
@@ -45,11 +63,11 @@ func Copy[T any](into *T, from *T, paths []string) {
 	}
 }
 
-// Differences tells in which fields two structs differ.
-func Differences[T any](was, is *T, paths []string) (found []fairlead.Difference) {
+// Differences returns the fields in which two structs differ.
+func Differences[D Difference, T any](was, is *T, paths []string) (found []D) {
 	for _, path := range paths {
 		if before, after := at(was, path), at(is, path); !equal(before, after) {
-			found = append(found, fairlead.Difference{Field: fieldName(path), Was: show(before), Is: show(after)})
+			found = append(found, D{Field: fieldName(path), Was: show(before), Is: show(after)})
 		}
 	}
 	return found
@@ -111,30 +129,4 @@ func fieldName(path string) string {
 		last = r
 	}
 	return name.String()
-}
-
-// Actor is who the audit log names for what a program has ensured.
-const Actor = "ensure"
-
-// Record notes in the audit log what was created or brought back, if the store has one.
-func Record(ctx context.Context, store any, entry access.Entry, differences []fairlead.Difference) error {
-	log, kept := store.(access.Auditor)
-	if !kept {
-		return nil
-	}
-	entry.Actor, entry.Role = Actor, access.RoleOperator
-	if len(differences) > 0 {
-		was, is := map[string]string{}, map[string]string{}
-		for _, d := range differences {
-			was[d.Field], is[d.Field] = d.Was, d.Is
-		}
-		var err error
-		if entry.Before, err = json.Marshal(was); err != nil {
-			return err
-		}
-		if entry.After, err = json.Marshal(is); err != nil {
-			return err
-		}
-	}
-	return log.Audit(ctx, []access.Entry{entry})
 }

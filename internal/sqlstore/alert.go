@@ -21,6 +21,8 @@ type alertStore struct {
 // AlertStatements are those of an alertStore.
 type AlertStatements struct {
 	SetAlert      string `sql:"set_alert"`
+	AddAlert      string `sql:"add_alert"`
+	ReplaceAlert  string `sql:"replace_alert"`
 	FindAlert     string `sql:"find_alert"`
 	RemoveAlert   string `sql:"remove_alert"`
 	Alerts        string `sql:"alerts"`
@@ -49,6 +51,32 @@ func (s *alertStore) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule,
 	})
 	if err == nil && (*stored)[0].Scope != rule.Scope {
 		err = fmt.Errorf("set alert: alert %q exists and has another scope; remove it first, or choose another name: %w", rule.Name, fairlead.ErrConflict)
+	}
+	if err != nil {
+		return alert.Rule{}, err
+	}
+	return (*stored)[0].Rule, nil
+}
+
+// SetAlertSeen is SetAlert unless the rule was changed since it was seen.
+func (s *alertStore) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
+	body, err := encodeRule(&rule)
+	if err != nil {
+		return alert.Rule{}, fmt.Errorf("set alert: %w", err)
+	}
+	var hit *int64
+	var stored *[]alert.Watched
+	err = s.db.InTx(ctx, "set alert", func(_ context.Context, db DB) error {
+		if seen.UpdatedAt.IsZero() {
+			hit = db.Queue(s.sql.AddAlert, rule.Name, string(rule.Scope), JSON(body))
+		} else {
+			hit = db.Queue(s.sql.ReplaceAlert, JSON(body), rule.Name, string(rule.Scope), Micros(seen.UpdatedAt))
+		}
+		stored = queueList(db, scanRule, s.sql.FindAlert, rule.Name)
+		return nil
+	})
+	if err == nil && *hit == 0 {
+		err = fmt.Errorf("set alert: alert %q was changed by another caller, or has another scope: %w", rule.Name, fairlead.ErrConflict)
 	}
 	if err != nil {
 		return alert.Rule{}, err

@@ -50,6 +50,15 @@ func (s *auditStore) Audit(ctx context.Context, entries []access.Entry) error {
 	return err
 }
 
+// RecordEnsured implements fairlead.EnsureLog.
+func (s *auditStore) RecordEnsured(ctx context.Context, action, subject, tenant string, differences []fairlead.Difference) error {
+	entry, err := access.EnsureEntry(action, subject, tenant, differences)
+	if err != nil {
+		return err
+	}
+	return s.Audit(ctx, []access.Entry{entry})
+}
+
 // entryRows are entries as the statement that adds them takes them.
 func entryRows(entries []access.Entry) *Rows {
 	var rows Rows

@@ -75,7 +75,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		auditStore:        auditStore{db: database, sql: &statements.AuditStatements, query: query},
 		secretStore:       secretStore{db: database, sql: &statements.SecretStatements},
 		confidentialStore: confidentialStore{db: database, sql: &statements.ConfidentialStatements},
-		pauseStore:        pauseStore{db: database, rules: database, sql: pauses},
+		pauseStore:        pauseStore{db: database, rules: database, sql: pauses, tenants: &statements.TenantStatements},
 		calendarStore:     calendarStore{db: database, sql: &statements.CalendarStatements},
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
 		bulkStore:         bulkStore{db: database, acting: database, sql: &statements.BulkStatements, audit: &statements.AuditStatements, once: &statements.OnceStatements},

@@ -24,11 +24,13 @@ type MigrationTarget interface {
 // this program.
 func Status(applied map[int]int, migrations []Migration) (driver.Schema, error) {
 	status := driver.Schema{Latest: len(migrations)}
+	newest := 0
 	for version := range applied {
-		if version > len(migrations) {
-			return status, fmt.Errorf("the database has schema version %d, this program knows only up to %d: "+
-				"use a newer fairlead, or another database", version, len(migrations))
-		}
+		newest = max(newest, version)
+	}
+	if newest > len(migrations) {
+		return status, fmt.Errorf("the database has schema version %d, this program knows only up to %d: "+
+			"use a newer version of fairlead, or another database", newest, len(migrations))
 	}
 	for _, m := range migrations {
 		if applied[m.Version] < len(m.Steps) {

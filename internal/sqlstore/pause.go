@@ -9,9 +9,10 @@ import (
 
 // pauseStore keeps what is paused.
 type pauseStore struct {
-	db    Database
-	rules RuleChanges
-	sql   *PauseStatements
+	db      Database
+	rules   RuleChanges
+	sql     *PauseStatements
+	tenants *TenantStatements
 }
 
 // PauseStatements are those of a pauseStore.
@@ -41,6 +42,9 @@ func (s *pauseStore) Resume(ctx context.Context, pause fairlead.Pause) error {
 func (s *pauseStore) change(ctx context.Context, verb string, pause fairlead.Pause, paused bool) error {
 	return s.rules.ChangeRules(MayWait(ctx), verb, func(_ context.Context, change RuleChange) error {
 		s.sql.setPause(change, pause, paused)
+		if pause.Scope == fairlead.PauseTenant { // a caller that has read the tenant must not undo the pause
+			change.Queue(s.tenants.TouchTenant, change.Version(), pause.Name)
+		}
 		return nil
 	})
 }

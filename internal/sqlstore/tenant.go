@@ -102,6 +102,21 @@ func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 	}}}
 }
 
+// CheckSeenLimit returns the ErrConflict of a limit that is not as its caller has seen it,
+// given those that are set.
+func CheckSeenLimit(seen fairlead.Limit, quotas []*Quota) error {
+	now := fairlead.Limit{Scope: seen.Scope, Name: seen.Name}
+	for _, q := range quotas {
+		if q.Rule.Scope == seen.Scope && q.Rule.Name == seen.Name {
+			now = q.Rule
+		}
+	}
+	if now != seen {
+		return fmt.Errorf("the limit was changed by another caller: %w", fairlead.ErrConflict)
+	}
+	return nil
+}
+
 // checkVersion returns the ErrConflict or ErrNotFound of a tenant that is not
 // what its caller believes it to be.
 func checkVersion(t fairlead.Tenant, version int64, declared bool) error {

@@ -25,6 +25,7 @@ type TenantStatements struct {
 	NamedTenants  string `sql:"named_tenants"`
 	TenantVersion string `sql:"tenant_version"`
 	PutTenant     string `sql:"put_tenant"`
+	TouchTenant   string `sql:"touch_tenant"`
 	DeleteTenant  string `sql:"delete_tenant"`
 	Parents       string `sql:"parents"`
 	Weights       string `sql:"weights"`

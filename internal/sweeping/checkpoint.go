@@ -62,7 +62,7 @@ const (
 	Running  End = ""         // it has not
 	Finished End = "finished" // nothing is left to do
 	Stopped  End = "stopped"  // by an order, a handler, the error budget, or the source
-	Released End = "released" // its context ended: another run may go on
+	Released End = "released" // its context ended, or Err says why: another run may go on
 	Lost     End = "lost"     // its lease: another run may have gone on already
 )
 
@@ -70,6 +70,7 @@ const (
 type Ending struct {
 	End    End
 	Reason string // of Stopped, unless an order said so
+	Err    error  `json:"-"` // of Released, if this process has no file descriptors left
 }
 
 // Orders are what a checkpoint brings back. What is nil stays.

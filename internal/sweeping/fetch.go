@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/descriptors"
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
@@ -74,6 +75,10 @@ func (r *Runner) take(w *worker) taking {
 				return unneeded
 			}
 			continue
+		}
+		if descriptors.Exhausted(err) {
+			r.halt(Ending{End: Released, Err: err})
+			return unneeded
 		}
 		if failures++; failures == sourceTries || errors.Is(err, source.ErrChanged) {
 			r.halt(Ending{End: Stopped, Reason: err.Error()})

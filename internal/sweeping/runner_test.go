@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,6 +100,46 @@ func TestReleasedItemsHaveNotFailed(t *testing.T) {
 		w.takes = takes(0)
 		w.mustBeComplete(w.run(t.Context(), w.shard()))
 	})
+}
+
+func TestAProcessWithoutDescriptorsFailsNoItem(t *testing.T) {
+	in(t, 100, func(t *testing.T, w *world) {
+		full := true
+		w.outcome = func(item sweeping.Item) sweeping.Outcome {
+			if full && item.Index >= 50 {
+				return sweeping.Failed(fmt.Errorf("no connection: %w", syscall.EMFILE))
+			}
+			return sweeping.Outcome{}
+		}
+		shard := w.shard()
+		shard.Attempts, shard.Budget = 1, 0
+		if ending := w.run(t.Context(), shard); ending.End != sweeping.Released || !errors.Is(ending.Err, syscall.EMFILE) {
+			t.Errorf("it ended as %+v", ending)
+		}
+		if counts := w.kept.Counts; counts.Failed+counts.Abandoned+counts.Retried != 0 || counts.Done > 50 {
+			t.Errorf("it counted %+v", counts)
+		}
+		full = false
+		if ending := w.run(t.Context(), w.shard()); ending.End != sweeping.Finished || w.kept.Counts.Done != 100 {
+			t.Errorf("the next run ended as %+v with %+v", ending, w.kept.Counts)
+		}
+	})
+}
+
+func TestASourceWithoutDescriptorsDoesNotStopTheSweep(t *testing.T) {
+	in(t, 10, func(t *testing.T, w *world) {
+		w.source = exhausted{w.source}
+		if ending := w.run(t.Context(), w.shard()); ending.End != sweeping.Released || !errors.Is(ending.Err, syscall.ENFILE) {
+			t.Errorf("it ended as %+v", ending)
+		}
+	})
+}
+
+// exhausted is a source in a process that cannot open it.
+type exhausted struct{ source.Source }
+
+func (exhausted) Read(context.Context, int64, int64, []source.Item) (int, int64, error) {
+	return 0, 0, fmt.Errorf("open: %w", syscall.ENFILE)
 }
 
 func TestCheckpointsThatFailArePassedOver(t *testing.T) {

@@ -3,6 +3,8 @@ package sweeping
 import (
 	"fmt"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
 // collect settles what w has done and not yet reported. It is the only thing
@@ -62,6 +64,12 @@ func (r *Runner) settleOne(item Item, outcome Outcome) {
 	case Done:
 		record.then = thenDone
 	case Retry:
+		if descriptors.Exhausted(outcome.Err) { // another node may have some
+			r.leaveToDo(item)
+			r.haltLocked(Ending{End: Released, Err: outcome.Err})
+			record.then = thenNothing
+			break
+		}
 		r.load.Errors++
 		if r.handling.Err() != nil {
 			record.then = thenNothing // it was interrupted, which is no fault of the item

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
 // Why a run was ended before its handler returned.
@@ -57,7 +58,8 @@ func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output js
 // Success counts whatever happened to the context. An outcome that the handler
 // chose counts unless the job was cancelled. Any other error is a failed
 // attempt, except that ending handlers to shut down is no fault of theirs, and
-// neither is a store that was unavailable to them: the job runs again later.
+// neither is a store that was unavailable to them, or a process that has no file
+// descriptors left: the job runs again later.
 func Decide(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) fairlead.Settlement {
 	s := choose(job, entry, err, cause, output)
 	s.ID, s.Fence, s.FreeKey = job.ID, job.Fence, job.Key != "" || job.ConcurrencyKey != ""
@@ -78,7 +80,7 @@ func choose(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output j
 	if errors.Is(cause, ErrDraining) {
 		return fairlead.Settlement{Move: fairlead.MoveRelease}
 	}
-	if errors.Is(err, fairlead.ErrUnavailable) {
+	if errors.Is(err, fairlead.ErrUnavailable) || descriptors.Exhausted(err) {
 		return fairlead.Settlement{Move: fairlead.Snooze, After: max(pause(job, entry, err, job.Attempt), leastAway)}
 	}
 	failed := fairlead.Settlement{Move: fairlead.Again, Reason: fairlead.ReasonError, Error: err.Error()}
@@ -149,7 +151,8 @@ func maxAttempts(job *fairlead.Job, entry *fairlead.Entry) int {
 	}
 }
 
-// leastAway is how long a job waits at least that the store was unavailable to.
+// leastAway is how long a job waits at least to which the store was unavailable, or for which
+// its process had no file descriptors left.
 const leastAway = time.Second
 
 // pause is how long a job waits after so many attempts.

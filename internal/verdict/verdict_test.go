@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 
 func TestDecide(t *testing.T) {
 	boom, away := errors.New("boom"), fmt.Errorf("save: %w", fairlead.ErrUnavailable)
+	full := fmt.Errorf("call: %w", os.NewSyscallError("socket", syscall.EMFILE))
 	at := time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
 	fixed := fairlead.HandlerOptions{Retry: fairlead.Fixed(7 * time.Second), MaxAttempts: 3}
 	for _, c := range []struct {
@@ -50,6 +53,10 @@ func TestDecide(t *testing.T) {
 		{
 			name: "Fatal fails at once", options: fixed, err: fmt.Errorf("while sending: %w", fairlead.Fatal(boom)),
 			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "while sending: boom"},
+		},
+		{
+			name: "a process without descriptors is no failure", failures: 2, options: fixed, err: full,
+			want: fairlead.Settlement{Move: fairlead.Snooze, After: 7 * time.Second},
 		},
 		{
 			name: "a timeout is told apart", options: fixed, err: boom, cause: ErrTimeout,

@@ -2,14 +2,28 @@
 
 -- name: set_alert
 -- Stores a rule, or replaces what is declared of the one of its name, unless that has another
--- scope.
+-- scope. Its time of change grows, however fast changes follow each other.
 -- Inputs: name, scope, body.
 -- Output: none.
 -- Locks: the row; waits for others who set the same.
 insert into {{alert}} (name, scope, created_at, updated_at, body, standing) values (?, ?, {{now}}, {{now}}, ?, null)
 on duplicate key update
-  updated_at = case when scope = values(scope) then values(updated_at) else updated_at end,
+  updated_at = case when scope = values(scope) then greatest(values(updated_at), updated_at + 1) else updated_at end,
   body = case when scope = values(scope) then values(body) else body end;
+
+-- name: add_alert
+-- Stores a rule, unless there is one of its name.
+-- Inputs: name, scope, body.
+-- Output: none; no row is hit if there is one.
+-- Locks: the row; waits for others who set the same.
+insert {{unless_taken}} into {{alert}} (name, scope, created_at, updated_at, body, standing) values (?, ?, {{now}}, {{now}}, ?, null);
+
+-- name: replace_alert
+-- Replaces what is declared of a rule, unless it was changed since it was seen.
+-- Inputs: body, name, scope, updated_at as it was seen.
+-- Output: none; no row is hit if it was changed.
+-- Locks: the row; waits for others who set the same.
+update {{alert}} set updated_at = greatest({{now}}, updated_at + 1), body = ? where name = ? and scope = ? and updated_at = ?;
 
 -- name: find_alert
 -- Finds a rule by its name.

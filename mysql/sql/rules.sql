@@ -82,6 +82,13 @@ select version, parent, created_at from {{tenant}} where name = ?;
 replace into {{tenant}} (name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: touch_tenant
+-- Gives a tenant another version, because it was paused or resumed.
+-- Inputs: version, name.
+-- Output: none.
+-- Locks: the row of tenant.
+update {{tenant}} set version = ?, updated_at = {{now}} where name = ?;
+
 -- name: delete_tenant
 -- Deletes the declaration of a tenant.
 -- Inputs: name.

@@ -2,12 +2,29 @@
 
 -- name: set_alert
 -- Stores a rule, or replaces what is declared of the one of its name, unless that has another
--- scope.
+-- scope. Its time of change grows, however fast changes follow each other.
 -- Inputs: $1 name, $2 scope, $3 body.
 -- Locks: the row; waits for others who set the same.
 insert into {{alert}} as a (name, scope, created_at, updated_at, body)
 select $1::text, $2::text, clock.now, clock.now, $3::json from (select {{now}} as now) clock
-on conflict (name) do update set updated_at = excluded.updated_at, body = excluded.body where a.scope = excluded.scope;
+on conflict (name) do update set updated_at = greatest(excluded.updated_at, a.updated_at + 1), body = excluded.body where a.scope = excluded.scope;
+
+-- name: add_alert
+-- Stores a rule, unless there is one of its name.
+-- Inputs: $1 name, $2 scope, $3 body.
+-- Output: none; no row is hit if there is one.
+-- Locks: the row; waits for others who set the same.
+insert into {{alert}} (name, scope, created_at, updated_at, body)
+select $1::text, $2::text, clock.now, clock.now, $3::json from (select {{now}} as now) clock
+on conflict (name) do nothing;
+
+-- name: replace_alert
+-- Replaces what is declared of a rule, unless it was changed since it was seen.
+-- Inputs: $1 body, $2 name, $3 scope, $4 updated_at as it was seen.
+-- Output: none; no row is hit if it was changed.
+-- Locks: the row; waits for others who set the same.
+update {{alert}} set updated_at = greatest({{now}}, updated_at + 1), body = $1::json
+where name = $2::text and scope = $3::text and updated_at = $4::bigint;
 
 -- name: find_alert
 -- Finds a rule by its name.

@@ -64,6 +64,12 @@ on conflict (name) do update set
     start_url = excluded.start_url, fail_url = excluded.fail_url, timeout_url = excluded.timeout_url,
     version = excluded.version, updated_at = excluded.updated_at;
 
+-- name: touch_tenant
+-- Gives a tenant another version, because it was paused or resumed.
+-- Inputs: $1 version, $2 name.
+-- Locks: the row.
+update {{tenant}} set version = $1::bigint, updated_at = {{now}} where name = $2::text;
+
 -- name: delete_tenant
 -- Forgets what was declared of a tenant.
 -- Inputs: $1 name.

@@ -2,10 +2,22 @@
 
 -- name: set_alert
 -- Stores a rule, or replaces what is declared of the one of its name, unless that has another
--- scope.
+-- scope. Its time of change grows, however fast changes follow each other.
 -- Inputs: name, scope, body.  Output: none.  Locks: the writer's.
 insert into {{alert}} (name, scope, created_at, updated_at, body, standing) values (?1, ?2, {{now}}, {{now}}, ?3, null)
-on conflict (name) do update set updated_at = excluded.updated_at, body = excluded.body where scope = excluded.scope;
+on conflict (name) do update set updated_at = max(excluded.updated_at, updated_at + 1), body = excluded.body where scope = excluded.scope;
+
+-- name: add_alert
+-- Stores a rule, unless there is one of its name.
+-- Inputs: name, scope, body.  Output: none; no row is hit if there is one.  Locks: the writer's.
+insert into {{alert}} (name, scope, created_at, updated_at, body, standing) values (?1, ?2, {{now}}, {{now}}, ?3, null)
+on conflict (name) do nothing;
+
+-- name: replace_alert
+-- Replaces what is declared of a rule, unless it was changed since it was seen.
+-- Inputs: body, name, scope, updated_at as it was seen.  Output: none; no row is hit if it was changed.
+-- Locks: the writer's.
+update {{alert}} set updated_at = max({{now}}, updated_at + 1), body = ?1 where name = ?2 and scope = ?3 and updated_at = ?4;
 
 -- name: find_alert
 -- Finds a rule by its name.

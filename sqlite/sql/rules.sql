@@ -43,6 +43,11 @@ on conflict (name) do update set
   start_url = excluded.start_url, fail_url = excluded.fail_url, timeout_url = excluded.timeout_url,
   version = excluded.version, updated_at = excluded.updated_at;
 
+-- name: touch_tenant
+-- Gives a tenant another version, because it was paused or resumed.
+-- Inputs: version, name.  Output: none.  Locks: the writer's.
+update {{tenant}} set version = ?1, updated_at = {{now}} where name = ?2;
+
 -- name: delete_tenant
 -- Deletes the declaration of a tenant.
 -- Inputs: name.  Output: none.  Locks: the writer's.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
@@ -47,6 +48,29 @@ func TestAStoreThatIsAwayWhileLinesAreCountedStopsNoSweep(t *testing.T) {
 		w.until(s.ID, sweep.Finished)
 		if left.Load() >= 0 {
 			t.Error("the store was not away while lines were counted")
+		}
+	})
+}
+
+// A process that has no file descriptors left is no fault of an item: the shard runs again
+// later, and the item has all its attempts.
+func TestAProcessWithoutDescriptorsFailsNoItem(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var left atomic.Int64
+		left.Store(5)
+		defer w.node(func(_ context.Context, item items.Item[data]) error {
+			if item.Index >= 10 && left.Add(-1) >= 0 {
+				return fmt.Errorf("no connection: %w", syscall.EMFILE)
+			}
+			return nil
+		})()
+		s := w.start(sweep.Sweep{To: 20, Attempts: 1})
+		ended := w.until(s.ID, sweep.Finished)
+		if left.Load() >= 0 {
+			t.Error("the process had descriptors all the time")
+		}
+		if failed := w.failed(s.ID); len(failed) > 0 || ended.Progress.Done != 20 {
+			t.Errorf("items %v have failed, %+v", failed, ended.Progress)
 		}
 	})
 }

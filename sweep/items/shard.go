@@ -155,6 +155,8 @@ func (r *Run) sweep(ctx context.Context, items source.Source, orders sweep.Order
 		return nil
 	case ending.End == sweeping.Lost:
 		return fairlead.ErrLeaseLost
+	case ending.Err != nil:
+		return ending.Err
 	case ending.End == sweeping.Stopped && ending.Reason != "":
 		return &refusal{errors.New(ending.Reason)}
 	case r.ordered.Load():

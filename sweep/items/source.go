@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/descriptors"
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
@@ -66,7 +67,7 @@ func (r *Run) count(ctx context.Context, items source.Source) error {
 	}
 	from, to, err := items.Bounds(ctx)
 	switch {
-	case errors.Is(err, errOrdered), errors.Is(err, fairlead.ErrLeaseLost), errors.Is(err, fairlead.ErrUnavailable), err != nil && ctx.Err() != nil:
+	case errors.Is(err, errOrdered), errors.Is(err, fairlead.ErrLeaseLost), errors.Is(err, fairlead.ErrUnavailable), descriptors.Exhausted(err), err != nil && ctx.Err() != nil:
 		return err // the source is not to blame
 	case err != nil:
 		return &refusal{fmt.Errorf("the source: %w", err)}

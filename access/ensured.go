@@ -1,0 +1,46 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// EnsureActor is the actor of entries about what a program has ensured.
+const EnsureActor = "ensure"
+
+// EnsureEntry returns the entry about something that a program has ensured: created if there
+// are no differences, else brought to the declared state.
+func EnsureEntry(action, subject, tenant string, differences []fairlead.Difference) (Entry, error) {
+	entry := Entry{Actor: EnsureActor, Role: RoleOperator, Action: action, Subject: subject, Tenant: tenant}
+	if len(differences) == 0 {
+		return entry, nil
+	}
+	was, is := map[string]string{}, map[string]string{}
+	for _, d := range differences {
+		was[d.Field], is[d.Field] = d.Was, d.Is
+	}
+	var err error
+	if entry.Before, err = json.Marshal(was); err == nil {
+		entry.After, err = json.Marshal(is)
+	}
+	return entry, err
+}
+
+// RecordEnsured adds an EnsureEntry to the audit log of a store or a transaction. It does
+// nothing if that keeps none.
+func RecordEnsured(ctx context.Context, store any, action, subject, tenant string, differences []fairlead.Difference) error {
+	if log, kept := store.(fairlead.EnsureLog); kept {
+		return log.RecordEnsured(ctx, action, subject, tenant, differences)
+	}
+	log, kept := store.(Auditor)
+	if !kept {
+		return nil
+	}
+	entry, err := EnsureEntry(action, subject, tenant, differences)
+	if err != nil {
+		return err
+	}
+	return log.Audit(ctx, []Entry{entry})
+}

@@ -1,0 +1,91 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/ensure"
+)
+
+// Ensured is what Ensure found, and what it did.
+type Ensured struct {
+	Rule                          // as it is stored now
+	Created bool                  // there was none of this name
+	Changed []fairlead.Difference // fields that were not as declared, and are now
+}
+
+// Ensure creates a rule, or brings the one of its name to the declared state. Programs call
+// it when they start; any number of them may do so at once.
+//
+// It owns the fields that are set, and On together with Backlog: a field that is zero stays
+// as it is stored. A field that it owns and that has another value is set back and reported
+// in Changed, values of headers as "***". Both a creation and a change are recorded in the
+// audit log, with the actor "ensure". Nothing is ever removed: a rule that the program no
+// longer declares stays until it is removed.
+//
+// It fails with ErrInvalid, and with ErrConflict if the rule of that name has another scope.
+func (c *Client) Ensure(ctx context.Context, declared Rule) (Ensured, error) {
+	return ensure.Retry(func() (Ensured, error) { return c.ensure(ctx, declared) }, fairlead.ErrConflict)
+}
+
+func (c *Client) ensure(ctx context.Context, declared Rule) (Ensured, error) {
+	checked := declared
+	if err := Normalize(&checked); err != nil {
+		return Ensured{}, err
+	}
+	stored, err := c.Get(ctx, declared.Name)
+	created := errors.Is(err, fairlead.ErrNotFound)
+	if err != nil && !created {
+		return Ensured{}, err
+	}
+	owned := ensure.Owned(declared, "CreatedAt", "UpdatedAt", "Backlog")
+	merged := stored
+	ensure.Copy(&merged, &declared, owned)
+	if len(declared.On) > 0 {
+		merged.Backlog = declared.Backlog
+		owned = append(owned, "Backlog")
+	}
+	if err := Normalize(&merged); err != nil {
+		return Ensured{}, err
+	}
+	changed := differences(&stored, &merged, owned)
+	if len(changed) == 0 {
+		return Ensured{Rule: stored}, nil
+	}
+	now, err := c.store.SetAlertSeen(ctx, merged, stored)
+	if err != nil {
+		return Ensured{}, fmt.Errorf("ensure alert: %w", err)
+	}
+	if created {
+		changed = nil
+	}
+	err = access.RecordEnsured(ctx, c.store, "EnsureAlert", "alert:"+declared.Name, now.Scope.Tenant(), changed)
+	return Ensured{Rule: now, Created: created, Changed: changed}, err
+}
+
+// differences returns the fields in which two rules differ. The values of headers may be
+// secrets, so they are shown as masked.
+func differences(was, is *Rule, paths []string) []fairlead.Difference {
+	changed := ensure.Differences[fairlead.Difference](was, is, paths)
+	for i := range changed {
+		if changed[i].Field == "headers" {
+			changed[i].Was, changed[i].Is = headerNames(was.Headers), headerNames(is.Headers)
+		}
+	}
+	return changed
+}
+
+// headerNames returns headers as a text without their values.
+func headerNames(headers map[string]string) string {
+	names := slices.Sorted(maps.Keys(headers))
+	for i := range names {
+		names[i] += ": ***"
+	}
+	return strings.Join(names, ", ")
+}

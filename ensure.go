@@ -1,0 +1,144 @@
+package fairlead
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fairlead-io/fairlead/internal/ensure"
+)
+
+// EnsuredTenant is what EnsureTenant found, and what it did.
+type EnsuredTenant struct {
+	Tenant               // as it is stored now
+	Created bool         // it was not declared
+	Changed []Difference // fields that were not as declared, and are now
+}
+
+// EnsuredLimit is what EnsureLimit found, and what it did.
+type EnsuredLimit struct {
+	Limit                // as it is set now
+	Created bool         // the scope had no limit
+	Changed []Difference // fields that were not as declared, and are now
+}
+
+// EnsureLog is implemented by stores that keep an audit log.
+type EnsureLog interface {
+	// RecordEnsured adds an entry to the audit log, with the actor "ensure": a program has
+	// created something, or brought it to the declared state if there are differences.
+	RecordEnsured(ctx context.Context, action, subject, tenant string, differences []Difference) error
+}
+
+// EnsureTenant creates a tenant, or brings the one of its name to the declared state.
+// Programs call it when they start; any number of them may do so at once.
+//
+// It owns the fields that are set: a field that is zero stays as it is stored. In
+// particular a tenant that an operator has paused stays paused. A field that it owns and
+// that has another value is set back and reported in Changed. A burst that was computed
+// from the rate follows the rate. Both a creation and a change are recorded in the audit
+// log, with the actor "ensure". Nothing is ever removed: a tenant that the program no
+// longer declares stays until it is deleted.
+//
+// It fails with ErrInvalid as PutTenant does.
+func (c *Client) EnsureTenant(ctx context.Context, declared Tenant) (EnsuredTenant, error) {
+	return ensure.Retry(func() (EnsuredTenant, error) { return c.ensureTenant(ctx, declared) }, ErrConflict, ErrNotFound)
+}
+
+func (c *Client) ensureTenant(ctx context.Context, declared Tenant) (EnsuredTenant, error) {
+	checked := declared
+	if err := NormalizeTenant(&checked); err != nil {
+		return EnsuredTenant{}, err
+	}
+	stored, err := c.Tenant(ctx, declared.Name)
+	created := errors.Is(err, ErrNotFound)
+	if err != nil && !created {
+		return EnsuredTenant{}, err
+	}
+	owned := ensure.Owned(declared, "Version", "CreatedAt", "UpdatedAt")
+	merged := stored
+	ensure.Copy(&merged, &declared, owned)
+	if followsRate(declared.Burst, stored.Rate, stored.Burst) {
+		merged.Burst = 0
+	}
+	if err := NormalizeTenant(&merged); err != nil {
+		return EnsuredTenant{}, err
+	}
+	changed := ensure.Differences[Difference](&stored, &merged, owned)
+	if len(changed) == 0 {
+		return EnsuredTenant{Tenant: stored}, nil
+	}
+	now, err := c.store.PutTenant(ctx, merged)
+	if err != nil {
+		return EnsuredTenant{}, err
+	}
+	if created {
+		changed = nil
+	}
+	err = c.recordEnsured(ctx, "EnsureTenant", "tenant:"+declared.Name, declared.Name, changed)
+	return EnsuredTenant{Tenant: now, Created: created, Changed: changed}, err
+}
+
+// EnsureLimit sets a limit, or brings the one of its scope to the declared state, as
+// EnsureTenant does with tenants: it owns the fields that are set, and removes nothing.
+// It fails with ErrInvalid as SetLimit does.
+func (c *Client) EnsureLimit(ctx context.Context, declared Limit) (EnsuredLimit, error) {
+	return ensure.Retry(func() (EnsuredLimit, error) { return c.ensureLimit(ctx, declared) }, ErrConflict)
+}
+
+func (c *Client) ensureLimit(ctx context.Context, declared Limit) (EnsuredLimit, error) {
+	checked := declared
+	if err := NormalizeLimit(&checked); err != nil {
+		return EnsuredLimit{}, err
+	}
+	stored, exists, err := c.limit(ctx, declared.Scope, declared.Name)
+	if err != nil {
+		return EnsuredLimit{}, err
+	}
+	owned := ensure.Owned(declared)
+	merged := stored
+	ensure.Copy(&merged, &declared, owned)
+	if followsRate(declared.Burst, stored.Rate, stored.Burst) {
+		merged.Burst = 0
+	}
+	if err := NormalizeLimit(&merged); err != nil {
+		return EnsuredLimit{}, err
+	}
+	changed := ensure.Differences[Difference](&stored, &merged, owned)
+	if len(changed) == 0 {
+		return EnsuredLimit{Limit: stored}, nil
+	}
+	if err := c.store.SetLimitSeen(ctx, merged, stored); err != nil {
+		return EnsuredLimit{}, err
+	}
+	if !exists {
+		changed = nil
+	}
+	err = c.recordEnsured(ctx, "EnsureLimit", "limit:"+declared.subject(), "", changed)
+	return EnsuredLimit{Limit: merged, Created: !exists, Changed: changed}, err
+}
+
+// limit returns the limit of a scope, and whether there is one.
+func (c *Client) limit(ctx context.Context, scope LimitScope, name string) (Limit, bool, error) {
+	limits, err := c.store.Limits(ctx)
+	for i := range limits {
+		if limits[i].Scope == scope && limits[i].Name == name {
+			return limits[i].Limit, true, err
+		}
+	}
+	return Limit{Scope: scope, Name: name}, false, err
+}
+
+// followsRate reports whether a stored burst is the one that a rate has by default, and
+// the declaration does not set another.
+func followsRate(declared int, rate float64, burst int) bool {
+	byRate := Limit{Scope: LimitGlobal, Rate: rate}
+	return declared == 0 && burst != 0 && NormalizeLimit(&byRate) == nil && byRate.Burst == burst
+}
+
+// recordEnsured writes to the audit log, if the store keeps one.
+func (c *Client) recordEnsured(ctx context.Context, action, subject, tenant string, differences []Difference) error {
+	log, kept := c.store.(EnsureLog)
+	if !kept {
+		return nil
+	}
+	return log.RecordEnsured(ctx, action, subject, tenant, differences)
+}
