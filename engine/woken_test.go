@@ -23,7 +23,7 @@ func everyCaller(t *testing.T, test func(c *caller)) {
 	})
 }
 
-// commit runs f in a transaction and commits it, without a word to anybody.
+// commit runs f in a transaction and commits it. It does not call Wake.
 func (c *caller) commit(ctx context.Context, f func(client *fairlead.TxClient) error) error {
 	tx, err := c.db.BeginTx(ctx, nil)
 	if err != nil {
