@@ -63,6 +63,14 @@ type HandlerOptions struct {
 	// OnFailed is called once a job of this kind has failed for good and the
 	// store has it so. It runs on the node that ran the last attempt, and may
 	// be missed if that node dies at this instant.
+	//
+	// A job can also fail while no handler runs: Client.Resolve reports a failure, the
+	// deadline of an Await passes, or the job was in too many crashes. The node that ran
+	// the last attempt then finds it within a poll, and err is the job's Error. If that node had
+	// ended by then, one other node that handles the kind calls OnFailed: the first of
+	// them that joined. If there is none, the next one to join does so, unless
+	// the failure is more than 30 minutes old. If a node loses its lease at this instant,
+	// OnFailed may be called twice. Remote workers hear only of failures of their own handlers.
 	OnFailed func(ctx context.Context, job *Job, err error)
 }
 

@@ -154,13 +154,11 @@ func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.De
 
 // Cancel lets no more tasks begin. Those that run end as they end, and are
 // counted so. It fails with ErrConflict if none is left to begin or to run, or if it
-// is rolled back.
+// is cancelled already or rolled back.
 func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		switch state := b.State(); {
-		case b.Cancelled && !b.Undoing:
-			return nil
-		case b.Undoing || state != Pending && state != Running:
+		case b.dropped() || state != Pending && state != Running:
 			return illegal("cancel", b)
 		}
 		b.drop(&b.Cancelled)
@@ -283,10 +281,13 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 }
 
 // Pause lets no more tasks begin until it is resumed. Those that run go on. It
-// fails with ErrConflict if it has completed.
+// fails with ErrConflict if it is paused already, is cancelled or has completed.
 func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
-		if !b.EndedAt.IsZero() {
+		if b.Paused {
+			return fmt.Errorf("cannot pause batch %d: it is paused already: %w", b.ID, fairlead.ErrConflict)
+		}
+		if !b.EndedAt.IsZero() || b.State() == Cancel && len(b.Wanted) == 0 { // a rollback can be paused
 			return illegal("pause", b)
 		}
 		b.Paused, b.Reason = true, reason
@@ -295,26 +296,29 @@ func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, err
 }
 
 // Resume lets tasks begin again. Failures so far do not count any more for
-// StopAfter. Resuming what is not paused is fine.
+// StopAfter. It fails with ErrConflict unless the batch is paused.
 func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
-		if b.Paused {
-			b.Paused, b.Reason, b.Forgiven = false, "", b.Tally.Fail
+		if !b.Paused {
+			return fmt.Errorf("cannot resume batch %d: it is not paused: %w", b.ID, fairlead.ErrConflict)
 		}
+		b.Paused, b.Reason, b.Forgiven = false, "", b.Tally.Fail
 		return nil
 	})
 }
 
 // Approve lets the other tasks follow the canary, whether it has ended or not.
-// It fails with ErrConflict if the batch has none, or has completed.
+// It fails with ErrConflict if the batch has none, was approved before, is cancelled
+// or has completed.
 func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if b.Canary.Tasks == 0 || !b.EndedAt.IsZero() || b.dropped() {
 			return illegal("approve", b)
 		}
-		if !b.Approved {
-			b.Approved, b.Paused, b.Reason = true, false, ""
+		if b.Approved {
+			return fmt.Errorf("cannot approve batch %d: its canary is approved already: %w", b.ID, fairlead.ErrConflict)
 		}
+		b.Approved, b.Paused, b.Reason = true, false, ""
 		return nil
 	})
 }

@@ -46,7 +46,7 @@ func loadBackfill(v *visit) (any, error) {
 // backfillRequest is what the form asks for.
 func (v *visit) backfillRequest(id string) (*fairleadv1.BackfillScheduleRequest, error) {
 	f := v.fields()
-	request := &fairleadv1.BackfillScheduleRequest{Id: id, From: f.time("from"), To: f.time("to"), Serial: f.ticked("serial"), NewestFirst: f.ticked("newest_first")}
+	request := &fairleadv1.BackfillScheduleRequest{Id: id, From: f.time("from"), To: f.time("to"), Serial: f.ticked("serial"), NewestFirst: f.ticked("newest_first"), Again: f.ticked("again")}
 	return request, f.err()
 }
 
@@ -57,7 +57,7 @@ func backfillSchedule(v *visit) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	counted, err := v.schedules.PreviewBackfill(v.ctx, &fairleadv1.BackfillScheduleRequest{Id: request.GetId(), From: request.GetFrom(), To: request.GetTo()})
+	counted, err := v.schedules.PreviewBackfill(v.ctx, &fairleadv1.BackfillScheduleRequest{Id: request.GetId(), From: request.GetFrom(), To: request.GetTo(), Again: request.GetAgain()})
 	if err != nil {
 		return done{}, err
 	}

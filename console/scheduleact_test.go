@@ -95,6 +95,9 @@ func TestABackfillIsMadeOnceItWasCounted(t *testing.T) {
 	r.shows(first(r.sends(409, path+"/backfill", span)), "Look at how many runs this makes", "3 runs will be made.", `value="2026-01-01T00:30"`)
 	span.Set("counted", "3")
 	r.sends(303, path+"/backfill", span)
+	r.shows(first(r.sends(200, path+"/backfill/count", span)), "0 runs will be made.", "3 instants have a run already.", `value="0"`)
+	span.Set("again", "true")
+	r.shows(first(r.sends(200, path+"/backfill/count", span)), "3 runs will be made.", `value="3"`)
 	if rows := r.rows(path); len(rows) != 3 {
 		t.Errorf("the runs are %v", rows)
 	}

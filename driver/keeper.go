@@ -17,8 +17,8 @@ type Keeper interface {
 	// Reap declares nodes dead whose lease has ended, and takes back at most Limit jobs
 	// leased to dead or unknown nodes. Each gets a crash recorded and becomes ready, or
 	// ends: as cancelled if that was asked for, or if its OnCrash demands it (then with
-	// ReasonCrash); as failed with ReasonPoison once it has crashed more than
-	// MaxCrashes times. A wish to cancel comes before the others. A crash does not
+	// ReasonCrash); as failed with ReasonPoison at the crash that reaches MaxCrashes
+	// without progress since the first of them. A wish to cancel comes before the others. A crash does not
 	// count against MaxAttempts. At the end of a lease either Beat or Reap wins, never
 	// both. A claim may commit after its node was marked dead, by Reap or by Leave. Its
 	// jobs did not start: each is recorded with ReasonLeaseLost and without a crash, and
@@ -82,7 +82,7 @@ type Promotion struct {
 // Reap configures taking jobs back.
 type Reap struct {
 	By         fairlead.NodeID
-	MaxCrashes int
+	MaxCrashes int // the crash that makes a job poison; zero and one: the first
 	Limit      int
 	// Patience is how long after the end of a node's lease its process may still call
 	// Lived, before jobs of the node end as poison.

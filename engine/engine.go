@@ -22,6 +22,7 @@
 //	witness.go  records what keeps jobs waiting
 //	keep.go     promote, reap, expire, prune
 //	deaths.go   names nodes that died, and knows when the next one may be dead
+//	unattended.go calls OnFailed for jobs that failed while no handler ran
 //	unreaped.go finds out that jobs of dead nodes are not taken back
 //
 // A node has lives. It starts over with a new id when it lost its lease, or

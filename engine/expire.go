@@ -25,6 +25,7 @@ func (l *life) keepExpiring(ctx context.Context) {
 			n, err := l.keeper.Expire(ctx, overdue)
 			if n > 0 {
 				l.log.Warn("no answer came before the deadline of jobs", "jobs", n)
+				l.unattended.poke()
 			}
 			if err != nil || n < keepChunk {
 				return 0, err

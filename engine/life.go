@@ -54,6 +54,8 @@ type life struct {
 	telling  *loop
 	reporter *loop
 
+	unattended *unattended // nil: no hook wants to know of failures, or others look for them
+
 	// claiming is held shared by claims and alone by the audit, which must not
 	// see a lease whose claim is still on its way back.
 	claiming sync.RWMutex
@@ -92,6 +94,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	l.settler, l.held, l.replacer = newSettler(l), newHeldWriter(l), newReplacer(l)
 	l.failures = newFailures(l.log)
 	l.tellers = newTellers(l, o.Listeners)
+	l.unattended = newUnattended(l)
 	l.beats = newLoop("beat", o.Beat, l.log)
 	l.promoter = newLoop("promote", o.Poll, l.log)
 	l.firer = newLoop("fire", o.Poll, l.log)
@@ -162,6 +165,9 @@ func (l *life) run(ctx context.Context) error {
 	if l.steerer != nil {
 		loops = append(loops, l.steerer.run)
 	}
+	if l.unattended != nil {
+		loops = append(loops, l.unattended.run)
+	}
 	for _, keep := range loops {
 		work.Go(func() { keep(working) })
 	}
@@ -191,6 +197,7 @@ func (l *life) run(ctx context.Context) error {
 	patience := time.AfterFunc(l.options.Lease, endSaving)
 	settling.Wait()
 	patience.Stop()
+	l.unattended.finish(base)
 	l.leave(base)
 	l.awaitHooks()
 	endBase()

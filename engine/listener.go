@@ -16,9 +16,13 @@ type Listener struct {
 	Kind   string // empty: of every kind
 	Tenant string // empty: of every tenant
 
-	OnStart   func(ctx context.Context, job *fairlead.Job)            // an attempt starts
-	OnTimeout func(ctx context.Context, job *fairlead.Job)            // an attempt took longer than its timeout
-	OnFailed  func(ctx context.Context, job *fairlead.Job, err error) // the job failed for good, and the store has it so
+	OnStart   func(ctx context.Context, job *fairlead.Job) // an attempt starts
+	OnTimeout func(ctx context.Context, job *fairlead.Job) // an attempt took longer than its timeout
+
+	// OnFailed is called when a job has failed for good and the store has it so, also if it
+	// failed while it was waiting or by crashes. The same node calls it as calls
+	// fairlead.HandlerOptions.OnFailed, which says more.
+	OnFailed func(ctx context.Context, job *fairlead.Job, err error)
 
 	// OnDeadline is called with waiting jobs whose answer did not come in time, whichever
 	// node ran them, before the store ends their waits: it is called again, on this node
@@ -131,6 +135,32 @@ func (l *life) tellFailed(job *fairlead.Job, err error) {
 			t.tell(&own, func(ctx context.Context) { t.OnFailed(ctx, &own, err) })
 		}
 	}
+}
+
+// failure is a job that has failed for good.
+type failure struct {
+	job     *fairlead.Job
+	options *fairlead.HandlerOptions // of its kind
+	err     error
+}
+
+// announce calls the OnFailed of listeners and of kinds.
+func (l *life) announce(failures []failure) {
+	var hooked []failure
+	for _, f := range failures {
+		l.tellFailed(f.job, f.err)
+		if f.options.OnFailed != nil {
+			hooked = append(hooked, f)
+		}
+	}
+	if len(hooked) == 0 {
+		return
+	}
+	l.hooks.Go(func() {
+		for _, f := range hooked {
+			l.callHook("OnFailed", f.job, func(ctx context.Context) { f.options.OnFailed(ctx, f.job, f.err) })
+		}
+	})
 }
 
 // callHook calls what belongs to others: for a bounded time, and whatever it

@@ -42,7 +42,7 @@ type Options struct {
 
 	DrainTimeout time.Duration // how long handlers may go on after Run's context ended; default 30s
 	Timeout      time.Duration // of an attempt whose job and handler set none; default 1h
-	MaxCrashes   int           // node deaths that a job may be in; default 20
+	MaxCrashes   int           // node deaths without progress at which a job fails as poison; default 20
 
 	// Retention of finished jobs; the zero value keeps succeeded and cancelled
 	// ones for a day and failed ones for a week.

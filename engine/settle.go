@@ -211,6 +211,7 @@ func (l *life) settleOnce(ctx context.Context, batch []ending) ([]fairlead.Settl
 	for i, e := range batch {
 		settlements[i] = e.settlement
 	}
+	l.unattended.attend(settlements)
 	begin := time.Now()
 	settled, err := l.store.Settle(ctx, settlements)
 	l.options.Observer.Flushed(len(batch), time.Since(begin), err)
@@ -311,7 +312,7 @@ func endedJobs(batch []ending) []*fairlead.Job {
 // acknowledge passes on what the store made of ended runs.
 func (l *life) acknowledge(batch []ending, settled []fairlead.Settled) {
 	l.ended(endedJobs(batch))
-	var failures []ending
+	var failures []failure
 	for i, e := range batch {
 		l.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
 		switch {
@@ -321,17 +322,8 @@ func (l *life) acknowledge(batch []ending, settled []fairlead.Settled) {
 			l.logFailure(e)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:
 			l.logFailure(e)
-			l.tellFailed(e.run.job, e.err)
-			if e.run.entry.Options.OnFailed != nil {
-				failures = append(failures, e)
-			}
+			failures = append(failures, failure{job: e.run.job, options: &e.run.entry.Options, err: e.err})
 		}
 	}
-	if len(failures) > 0 {
-		l.hooks.Go(func() {
-			for _, e := range failures {
-				l.callHook("OnFailed", e.run.job, func(ctx context.Context) { e.run.entry.Options.OnFailed(ctx, e.run.job, e.err) })
-			}
-		})
-	}
+	l.announce(failures)
 }

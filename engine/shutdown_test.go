@@ -315,7 +315,7 @@ func TestAJobThatKillsItsNodesIsFoundOut(t *testing.T) {
 		job := &fairlead.Job{Kind: "k"}
 		w.enqueue(job)
 		reap := driver.Reap{MaxCrashes: 5, Limit: 10}
-		for range 6 {
+		for range reap.MaxCrashes {
 			id, err := w.store.Join(w.t.Context(), fairlead.Node{}, time.Second)
 			if err != nil {
 				t.Fatal(err)

@@ -142,7 +142,7 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 		return driver.Reaped{}, err
 	}
 	mayEnd := func(p *placed) bool {
-		return p.wish.Valid || p.flags&sqlstore.FlagCancelOnCrash != 0 || p.crashes >= int64(maxCrashes)
+		return p.wish.Valid || p.flags&sqlstore.FlagCancelOnCrash != 0 || p.crashes+1 >= int64(maxCrashes)
 	}
 	if err := t.passOverHeldKeys(ctx, locked, mayEnd); err != nil {
 		return driver.Reaped{}, err

@@ -174,8 +174,9 @@ func (t *scheduleTx) Taken(ctx context.Context, instants []schedule.Instant) (ta
 	}
 	err = t.eachRows(ctx, func(row *sql.Rows) error {
 		var id, due int64
-		err := row.Scan(&id, &due)
-		taken = append(taken, schedule.Instant{Schedule: id, Due: sqlstore.Time(due)})
+		var shared bool
+		err := row.Scan(&id, &due, &shared)
+		taken = append(taken, schedule.Instant{Schedule: id, Due: sqlstore.Time(due), Shared: shared})
 		return err
 	}, t.sql.TakenInstants, &asked)
 	return taken, err

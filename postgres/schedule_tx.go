@@ -167,8 +167,9 @@ func (t *scheduleTx) Taken(ctx context.Context, instants []schedule.Instant) (ta
 	}
 	err = t.run(ctx, call{sql: t.sql.TakenInstants, args: []any{schedules, due}, each: func(row sqlstore.Scanner) error {
 		var id, due int64
-		err := row.Scan(&id, &due)
-		taken = append(taken, schedule.Instant{Schedule: id, Due: sqlstore.Time(due)})
+		var shared bool
+		err := row.Scan(&id, &due, &shared)
+		taken = append(taken, schedule.Instant{Schedule: id, Due: sqlstore.Time(due), Shared: shared})
 		return err
 	}})
 	return taken, err

@@ -7,8 +7,39 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// backfill plans a run of each instant in a span of time that has passed.
-func (s *Schedule) backfill(v View, b Backfill) (Plan, error) {
+// backfill plans a run of each instant in a span of time that has passed. It passes over
+// those that have runs, and counts them, unless they are to run again.
+func (s *Schedule) backfill(v View, b Backfill) (plan Plan, passedOver int, err error) {
+	instants, err := s.instantsOf(v, b)
+	if err != nil {
+		return Plan{}, 0, err
+	}
+	if !b.Again && v.Recorded == nil {
+		return Plan{Ask: instants}, 0, nil
+	}
+	d := newDecision(s, v)
+	d.admit()
+	serial := ""
+	if b.Serial {
+		serial = fmt.Sprintf("backfill of schedule %d at %d", s.ID, v.Now.UnixMicro())
+	}
+	for _, due := range instants {
+		if !b.Again && v.Recorded[stored(due)] {
+			passedOver++
+			continue
+		}
+		next := PlannedFire{Due: due, Trigger: TriggerBackfill, Number: 1, Serial: serial, Order: due}
+		if b.Newest {
+			next.Order = v.Now.Add(-due.Sub(b.From))
+		}
+		d.add(next, b.Serial) // those that wait for each other are not too many
+	}
+	return d.plan, passedOver, nil
+}
+
+// instantsOf lists the instants in the span of a backfill. It fails with ErrInvalid if there
+// are none, or more than MaxBackfill.
+func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 	var c complaints
 	switch {
 	case b.From.IsZero() || b.To.IsZero() || !b.From.Before(b.To):
@@ -19,36 +50,24 @@ func (s *Schedule) backfill(v View, b Backfill) (Plan, error) {
 		c.Refuse("id", "is a schedule without instants that have passed; trigger it instead")
 	}
 	if err := fairlead.Invalid(c.Found...); err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	if err := s.readable(); err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	timing, err := NewTiming(s, v.Calendar)
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
-	d := newDecision(s, v)
-	d.admit()
-	serial := ""
-	if b.Serial {
-		serial = fmt.Sprintf("backfill of schedule %d at %d", s.ID, v.Now.UnixMicro())
-	}
-	made := 0
+	var instants []time.Time
 	for due := timing.Next(b.From.Add(-time.Microsecond)); !due.IsZero() && due.Before(b.To); due = timing.Next(due) {
-		if made++; made > MaxBackfill {
+		if instants = append(instants, due); len(instants) > MaxBackfill {
 			c.Refuse("to", "makes more than %d runs; choose a shorter span", MaxBackfill)
-			return Plan{}, fairlead.Invalid(c.Found...)
+			return nil, fairlead.Invalid(c.Found...)
 		}
-		next := PlannedFire{Due: due, Trigger: TriggerBackfill, Number: 1, Serial: serial, Order: due}
-		if b.Newest {
-			next.Order = v.Now.Add(-due.Sub(b.From))
-		}
-		d.add(next, b.Serial) // those that wait for each other are not too many
 	}
-	if made == 0 {
+	if len(instants) == 0 {
 		c.Refuse("from", "and to have no instant of the schedule between them")
-		return Plan{}, fairlead.Invalid(c.Found...)
 	}
-	return d.plan, nil
+	return instants, fairlead.Invalid(c.Found...)
 }

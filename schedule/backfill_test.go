@@ -35,18 +35,18 @@ func TestABackfillNamesWhatIsWrong(t *testing.T) {
 		"more runs than one may do": {func(*Schedule) {}, Backfill{From: hours(-MaxBackfill - 1), To: hours(0)}, "to"},
 	} {
 		s := hourly(c.do)
-		_, err := s.backfill(View{Now: hours(0)}, c.span)
+		_, _, err := s.backfill(View{Now: hours(0)}, c.span)
 		var invalid *fairlead.InvalidError
 		if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Field != c.field {
 			t.Errorf("%s: got %v, want %s to be named", name, err, c.field)
 		}
 	}
 	s := hourly(func(*Schedule) {})
-	if plan, err := s.backfill(View{Now: hours(0)}, Backfill{From: hours(-MaxBackfill), To: hours(0)}); err != nil || len(plan.Fires) != MaxBackfill {
+	if plan, _, err := s.backfill(View{Now: hours(0)}, Backfill{From: hours(-MaxBackfill), To: hours(0), Again: true}); err != nil || len(plan.Fires) != MaxBackfill {
 		t.Errorf("the most that may be makes %d runs: %v", len(plan.Fires), err)
 	}
 	s.Broken = "cannot be read"
-	if _, err := s.backfill(View{Now: hours(0)}, Backfill{From: hours(-1), To: hours(0)}); !errors.Is(err, fairlead.ErrConflict) {
+	if _, _, err := s.backfill(View{Now: hours(0)}, Backfill{From: hours(-1), To: hours(0)}); !errors.Is(err, fairlead.ErrConflict) {
 		t.Errorf("a schedule that cannot be read: got %v", err)
 	}
 }
@@ -64,9 +64,12 @@ func TestABackfillRunsEachInstantOfItsSpanInTheOrderThatIsAskedFor(t *testing.T)
 		"one after the other":                    {Backfill{From: hours(-4), To: hours(0), Serial: true}, "rrrr", true},
 		"one after the other, the newest before": {Backfill{From: hours(-4), To: hours(0), Serial: true, Newest: true}, "rrrr", true},
 	} {
-		plan, err := s.backfill(View{Now: hours(0)}, c.span)
+		plan, passedOver, err := s.backfill(View{Now: hours(0), Recorded: map[time.Time]bool{hours(-9): true}}, c.span)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if passedOver != 0 {
+			t.Errorf("%s: it passes over %d instants", name, passedOver)
 		}
 		runs := ""
 		for i, f := range plan.Fires {
@@ -91,5 +94,21 @@ func TestABackfillRunsEachInstantOfItsSpanInTheOrderThatIsAskedFor(t *testing.T)
 		if runs != c.runs {
 			t.Errorf("%s: got %s, want %s", name, runs, c.runs)
 		}
+	}
+}
+
+// A recorded instant takes no place of those that are still to run.
+func TestABackfillPassesOverInstantsThatHaveARun(t *testing.T) {
+	hours := func(n int) time.Time { return november.Add(time.Duration(n) * time.Hour) }
+	s := hourly(func(s *Schedule) { s.MaxConcurrency, s.Concurrency = 1, ConcurrencySkip })
+	span := Backfill{From: hours(-3), To: hours(0)}
+	asks, _, err := s.backfill(View{Now: hours(0)}, span)
+	if err != nil || len(asks.Ask) != 3 || len(asks.Fires) != 0 {
+		t.Fatalf("at first it plans %+v: %v", asks, err)
+	}
+	recorded := map[time.Time]bool{hours(-3): true, hours(-2): true}
+	plan, passedOver, err := s.backfill(View{Now: hours(0), Recorded: recorded}, span)
+	if err != nil || passedOver != 2 || len(plan.Fires) != 1 || plan.Fires[0].Skip != "" || !plan.Fires[0].Due.Equal(hours(-1)) {
+		t.Errorf("it passes over %d and plans %+v: %v", passedOver, plan, err)
 	}
 }

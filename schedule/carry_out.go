@@ -41,7 +41,7 @@ func CarryOut(ctx context.Context, tx Tx, decide Decision) (Outcome, error) {
 	c := &carrying{tx: tx}
 	for _, step := range []func(context.Context) error{
 		c.look,
-		func(context.Context) error { return c.decide(decide) },
+		func(ctx context.Context) error { return c.decide(ctx, decide) },
 		c.cancel,
 		c.admit,
 		c.makeRuns,
@@ -145,19 +145,29 @@ func (c *carrying) findLast(ctx context.Context) error {
 }
 
 // decide asks for a plan for each schedule. What it hands out belongs to the decision.
-func (c *carrying) decide(decide Decision) (err error) {
+func (c *carrying) decide(ctx context.Context, decide Decision) error {
 	room := RunsAtOnce
 	for i, s := range c.subjects {
 		if s.Deleted {
 			continue
 		}
-		view := View{
-			Now: c.sight.Now, Calendar: clone(s.calendar), Active: slices.Clone(s.active), Last: clone(s.last), Skipped: s.Skipped,
-			Ended: inOrderOfEnd(s.ended), Standing: s.Standing, Room: max(1, room/(len(c.subjects)-i)),
+		view := func() View {
+			return View{
+				Now: c.sight.Now, Calendar: clone(s.calendar), Active: slices.Clone(s.active), Last: clone(s.last), Skipped: s.Skipped,
+				Ended: inOrderOfEnd(s.ended), Standing: s.Standing, Room: max(1, room/(len(c.subjects)-i)),
+			}
 		}
-		if s.plan, err = decide(s.Schedule, view); err != nil {
+		plan, err := decide(s.Schedule, view())
+		if err == nil && len(plan.Ask) > 0 {
+			informed := view()
+			if informed.Recorded, err = c.recorded(ctx, s.ID, plan.Ask); err == nil {
+				plan, err = decide(s.Schedule, informed)
+			}
+		}
+		if err != nil {
 			return err
 		}
+		s.plan = plan
 		if s.plan.Untouched {
 			continue
 		}
@@ -166,6 +176,23 @@ func (c *carrying) decide(decide Decision) (err error) {
 	}
 	c.subjects = slices.DeleteFunc(c.subjects, func(s *subject) bool { return s.plan.Untouched })
 	return nil
+}
+
+// recorded returns which instants of a schedule have runs.
+func (c *carrying) recorded(ctx context.Context, schedule int64, instants []time.Time) (map[time.Time]bool, error) {
+	asked := make([]Instant, len(instants))
+	for i, due := range instants {
+		asked[i] = Instant{Schedule: schedule, Due: stored(due)}
+	}
+	found, err := c.tx.Taken(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	recorded := make(map[time.Time]bool, len(found))
+	for _, instant := range found {
+		recorded[stored(instant.Due)] = true
+	}
+	return recorded, nil
 }
 
 // waiting returns the schedules whose plans touch what other transactions may hold.

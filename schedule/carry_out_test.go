@@ -167,7 +167,7 @@ func TestOnlyInstantsThatAreNotNewerThanAllRunsAreAskedFor(t *testing.T) {
 	tx := seeing()
 	old, other := noon.Add(-2*time.Hour), noon.Add(-time.Hour)
 	tx.sight.Newest = map[int64]time.Time{1: other}
-	tx.taken = []schedule.Instant{{Schedule: 1, Due: old}}
+	tx.taken = []schedule.Instant{{Schedule: 1, Due: old, Shared: true}}
 	manual := schedule.PlannedFire{Due: old, Trigger: schedule.TriggerManual, Number: 1}
 	tx.carryOut(t, schedule.Plan{Fires: []schedule.PlannedFire{byClock(old), byClock(other), byClock(noon), byClock(noon), manual}})
 	if want := []schedule.Instant{{Schedule: 1, Due: old}, {Schedule: 1, Due: other}}; !slices.Equal(tx.asked, want) {

@@ -102,39 +102,80 @@ type Backfill struct {
 	To     time.Time // the first that does not any more
 	Serial bool      // one after the other; else all at once, as far as MaxConcurrency of the schedule allows
 	Newest bool      // the newest first
+	Again  bool      // also for instants that have a run
 }
 
-// MaxBackfill is how many runs one Backfill makes.
+// MaxBackfill is how many instants one Backfill takes.
 const MaxBackfill = 10_000
 
-// Backfill makes a run of each instant in a span of time that has passed, whether
-// there was one or not. It fails with ErrNotFound, and with ErrInvalid if these are
-// none or more than MaxBackfill.
-func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) ([]Fire, error) {
-	return c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) { return s.backfill(v, b) })
+// Backfilled is what a Backfill did.
+type Backfilled struct {
+	Runs       []Fire // that were made, oldest instant first
+	PassedOver int    // instants that have a run already
 }
 
-// PreviewBackfill lists the instants that Backfill would make runs of, oldest first, and
-// makes none. Like Backfill it waits for those who act upon the schedule, and fails as
-// Backfill would.
-func (c *Client) PreviewBackfill(ctx context.Context, id int64, b Backfill) (instants []time.Time, err error) {
-	var seen Schedule
-	var view View
+// Backfill makes a run of each instant in a span of time that has passed. It passes over
+// instants that have a run already, whatever made it and even if it was skipped, unless
+// Again is set: a backfill that is sent twice makes its runs once. It fails with
+// ErrNotFound, and with ErrInvalid if there is no instant in the span, or more than MaxBackfill.
+func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) (Backfilled, error) {
+	var done Backfilled
+	fires, err := c.store.Act(ctx, id, func(s Schedule, v View) (plan Plan, err error) {
+		plan, done.PassedOver, err = s.backfill(v, b)
+		return plan, err
+	})
+	if err != nil {
+		return Backfilled{}, err
+	}
+	done.Runs = fires
+	return done, nil
+}
+
+// BackfillPreview is what a Backfill would do.
+type BackfillPreview struct {
+	Instants   []time.Time // that would get runs, oldest first
+	PassedOver int         // instants that have a run already
+}
+
+// PreviewBackfill says of which instants Backfill would make runs, and makes none. Like
+// Backfill it waits for those who act upon the schedule, and fails as Backfill would.
+func (c *Client) PreviewBackfill(ctx context.Context, id int64, b Backfill) (BackfillPreview, error) {
+	seen, view, err := c.look(ctx, id, nil)
+	if err != nil {
+		return BackfillPreview{}, err
+	}
+	plan, passedOver, err := seen.backfill(view, b) // it may take long, so that no lock is held meanwhile
+	if err == nil && len(plan.Ask) > 0 {
+		var informed View
+		if _, informed, err = c.look(ctx, id, plan.Ask); err == nil {
+			view.Recorded = informed.Recorded
+			plan, passedOver, err = seen.backfill(view, b)
+		}
+	}
+	if err != nil {
+		return BackfillPreview{}, err
+	}
+	preview := BackfillPreview{PassedOver: passedOver}
+	for _, fire := range plan.Fires {
+		preview.Instants = append(preview.Instants, fire.Due)
+	}
+	return preview, nil
+}
+
+// look returns what a decision about a schedule gets to see, with the instants that it asks
+// for, and decides nothing.
+func (c *Client) look(ctx context.Context, id int64, ask []time.Time) (seen Schedule, view View, err error) {
 	_, err = c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) {
+		if len(ask) > 0 && v.Recorded == nil {
+			return Plan{Ask: ask}, nil
+		}
 		seen, view = s, v
 		return Plan{}, errOnlyAsked
 	})
-	if !errors.Is(err, errOnlyAsked) {
-		return nil, err
+	if errors.Is(err, errOnlyAsked) {
+		err = nil
 	}
-	plan, err := seen.backfill(view, b) // it may take long, so that no lock is held meanwhile
-	if err != nil {
-		return nil, err
-	}
-	for _, fire := range plan.Fires {
-		instants = append(instants, fire.Due)
-	}
-	return instants, nil
+	return seen, view, err
 }
 
 // Fires lists runs of schedules, newest first.

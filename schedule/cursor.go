@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/cron"
 )
 
 // Start is the first instant of a schedule whose cursor begins at some moment;
@@ -105,11 +106,10 @@ func (t *Timing) recount(before Cursor, decided time.Time) Cursor {
 	case s.Delay > 0 && before.Due.IsZero() && before.FireAt.IsZero():
 		return t.Cursor(time.Time{}) // it waits for the end of a run
 	case s.Delay > 0:
-		from := latest(decided, s.StartsAt)
-		if undecided {
-			from = before.Due
+		if undecided || !t.putOff(before) {
+			return t.afterRun(before.Due)
 		}
-		return t.afterRun(from)
+		return t.afterRun(latest(decided, s.StartsAt))
 	case !s.At.IsZero():
 		if before.Due.IsZero() && !s.At.After(decided) {
 			return t.Cursor(time.Time{})
@@ -119,6 +119,13 @@ func (t *Timing) recount(before Cursor, decided time.Time) Cursor {
 		return t.after(before.Due.Add(-time.Microsecond))
 	}
 	return t.after(decided)
+}
+
+// putOff reports whether a calendar may be why a schedule with a delay is not due earlier:
+// such a schedule is due at the beginning of a day, or never.
+func (t *Timing) putOff(c Cursor) bool {
+	due := c.Due.In(t.zone)
+	return c.Due.IsZero() || cron.DayBegan(due).Equal(due)
 }
 
 // versionOf is the version of a calendar, zero if there is none.

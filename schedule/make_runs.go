@@ -19,9 +19,11 @@ type newRun struct {
 	refusal error // why its job cannot be stored
 }
 
-// instant is what the run shares with others by the clock or to catch up. Stores keep
-// microseconds.
-func (r *newRun) instant() Instant { return Instant{r.of.ID, r.Due.UTC().Truncate(time.Microsecond)} }
+// instant is what the run shares with others by the clock or to catch up.
+func (r *newRun) instant() Instant { return Instant{Schedule: r.of.ID, Due: stored(r.Due)} }
+
+// stored is an instant as stores keep it.
+func stored(due time.Time) time.Time { return due.UTC().Truncate(time.Microsecond) }
 
 // makeRuns makes the planned runs and their jobs.
 func (c *carrying) makeRuns(ctx context.Context) error {
@@ -96,7 +98,9 @@ func (c *carrying) newRuns(ctx context.Context) ([]*newRun, error) {
 	}
 	taken := make(map[Instant]bool, len(found))
 	for _, instant := range found {
-		taken[Instant{instant.Schedule, instant.Due.UTC()}] = true
+		if instant.Shared {
+			taken[Instant{Schedule: instant.Schedule, Due: stored(instant.Due)}] = true
+		}
 	}
 	return slices.DeleteFunc(runs, func(run *newRun) bool {
 		if !run.Trigger.Shared() {

@@ -32,9 +32,9 @@ func TestABackfillIsPreviewedOutsideOfTheTransactionThatReadsItsSchedule(t *test
 	store := &repeating{Store: p.store}
 	client := schedule.NewClient(store)
 	p.now = p.now.Add(24 * time.Hour)
-	instants, err := client.PreviewBackfill(t.Context(), stored.ID, schedule.Backfill{From: p.now.Add(-3 * time.Hour), To: p.now})
-	if err != nil || len(instants) != 3 {
-		t.Errorf("the instants are %v (%v)", instants, err)
+	preview, err := client.PreviewBackfill(t.Context(), stored.ID, schedule.Backfill{From: p.now.Add(-3 * time.Hour), To: p.now})
+	if err != nil || len(preview.Instants) != 3 {
+		t.Errorf("the instants are %v (%v)", preview, err)
 	}
 	_, err = client.PreviewBackfill(t.Context(), stored.ID, schedule.Backfill{From: p.now})
 	if !errors.Is(err, fairlead.ErrInvalid) || errors.Is(store.decided, fairlead.ErrInvalid) {

@@ -25,6 +25,9 @@ func (s *Schedule) upToDate(v View) *Schedule {
 	if s.Delay > 0 && v.Last != nil {
 		decided = latest(decided, v.Last.EndedAt.Add(s.Delay))
 	}
+	if s.Delay > 0 && v.Skipped {
+		decided = latest(decided, s.Due) // its delay began with the skip, of which no run tells
+	}
 	current := *s
 	current.Cursor = timing.recount(s.Cursor, decided)
 	return &current

@@ -60,6 +60,11 @@ func TestADecisionGoesByTheCalendarAsItIs(t *testing.T) {
 		"a delay that was put off, no run":   {delayed(12), View{Calendar: changed(1)}, hours(1)},
 		"a delay that ends on an excluded":   {delayed(1), View{Calendar: mondays, Last: last(TriggerCron, -1)}, midnight},
 		"a delay on no day":                  {delayed(1), View{Calendar: allDays, Last: last(TriggerCron, -1)}, time.Time{}},
+		"a delay that is still to end":       {delayed(5), View{Calendar: changed(0)}, hours(5)},
+		"a delay that is to end after a run": {delayed(5), View{Calendar: changed(0), Last: last(TriggerManual, -20)}, hours(5)},
+		"a delay after a skip":               {delayed(5), View{Calendar: changed(0), Last: last(TriggerCron, -20), Skipped: true}, hours(5)},
+		"a delay after a skip, to midnight":  {delayed(12), View{Calendar: changed(0), Last: last(TriggerCron, -20), Skipped: true}, hours(12)},
+		"a delay after a skip, excluded now": {delayed(5), View{Calendar: mondays, Last: last(TriggerCron, -20), Skipped: true}, midnight},
 		"a run by hand does not count":       {func(s *Schedule) { s.Due = midnight }, View{Calendar: changed(0), Last: last(TriggerManual, 5)}, hours(1)},
 		"a run by a backfill does not count": {func(s *Schedule) { s.Due = midnight }, View{Calendar: changed(0), Last: last(TriggerBackfill, 5)}, hours(1)},
 	} {

@@ -156,6 +156,9 @@ type View struct {
 	// Room is how many new runs, skips included, and how many admitted ones the plan has room
 	// for. Instants that exceed it stay due. Zero is unlimited.
 	Room int
+	// Recorded is which of the instants that the Plan before asked for have a run, skips
+	// included, however it came about; in UTC. It is nil in the first View of a decision.
+	Recorded map[time.Time]bool
 }
 
 // Plan is what is to be done with a schedule.
@@ -171,6 +174,10 @@ type Plan struct {
 
 	Alerts   []*fairlead.Job // that tell of what has gone wrong; they are no runs, and no bound of pending jobs keeps them out
 	Standing Standing        // to be remembered
+
+	// Ask is instants of which the decision has to know whether they have runs. It is then made
+	// anew with a View that says so, in the same transaction; nothing else of this plan counts.
+	Ask []time.Time
 }
 
 // PlannedFire is a run to be made.

@@ -21,7 +21,8 @@ type Tx interface {
 	// LastEnded returns runs of schedules that ended, were not skipped, and are not open:
 	// of each schedule at least the one with the newest instant, as far as it is kept.
 	LastEnded(ctx context.Context, schedules []int64) ([]Fire, error)
-	// Taken returns those instants that have a run by the clock or to catch up.
+	// Taken returns those instants that have runs, skips included. An instant with several
+	// runs may be returned several times; one by the clock or to catch up is Shared.
 	Taken(ctx context.Context, instants []Instant) ([]Instant, error)
 
 	// Cancel ends jobs at once, wherever they are, with ReasonReplaced. A node that runs
@@ -79,6 +80,7 @@ type Sight struct {
 type Instant struct {
 	Schedule int64
 	Due      time.Time
+	Shared   bool // of Taken: it has a run by the clock or to catch up
 }
 
 // EndedJob is a job that ends before it begins.

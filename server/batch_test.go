@@ -111,7 +111,9 @@ func TestABatchIsPausedApprovedPacedAndCancelled(t *testing.T) {
 	a.send(200, "POST", path+"/approve", `{}`)
 	cancelled, _ := a.send(200, "POST", path+"/cancel", `{"reason":"enough"}`)
 	wantFields(t, cancelled, map[string]any{"state": "cancel", "reason": "enough"})
-	a.send(409, "POST", path+"/approve", `{}`)
+	for _, action := range []string{"approve", "cancel", "pause", "resume"} {
+		a.send(409, "POST", path+"/"+action, `{}`)
+	}
 	a.eventually("it has completed", func() bool {
 		batch, _ := a.send(200, "GET", path, "")
 		return batch["ended_at"] != nil

@@ -41,11 +41,11 @@ func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.Backfil
 	if err != nil {
 		return nil, err
 	}
-	fires, err := s.client.Backfill(ctx, sc.ID, backfillOf(in))
+	done, err := s.client.Backfill(ctx, sc.ID, backfillOf(in))
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.BackfillScheduleResponse{Items: items(fires, runTo)}, nil
+	return &fairleadv1.BackfillScheduleResponse{Items: items(done.Runs, runTo), PassedOver: int32(done.PassedOver)}, nil
 }
 
 // PreviewBackfill counts the runs that a backfill would make.
@@ -54,17 +54,19 @@ func (s *Schedules) PreviewBackfill(ctx context.Context, in *fairleadv1.Backfill
 	if err != nil {
 		return nil, err
 	}
-	instants, err := s.client.PreviewBackfill(ctx, sc.ID, backfillOf(in))
+	preview, err := s.client.PreviewBackfill(ctx, sc.ID, backfillOf(in))
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.PreviewBackfillResponse{
-		Runs: int32(len(instants)), First: message.Time(instants[0]), Last: message.Time(instants[len(instants)-1]), // there is one, or it is refused
-	}, nil
+	answer := &fairleadv1.PreviewBackfillResponse{Runs: int32(len(preview.Instants)), PassedOver: int32(preview.PassedOver)}
+	if n := len(preview.Instants); n > 0 {
+		answer.First, answer.Last = message.Time(preview.Instants[0]), message.Time(preview.Instants[n-1])
+	}
+	return answer, nil
 }
 
 func backfillOf(in *fairleadv1.BackfillScheduleRequest) schedule.Backfill {
-	return schedule.Backfill{From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst()}
+	return schedule.Backfill{From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(), Again: in.GetAgain()}
 }
 
 // ListRuns lists the runs of a schedule, newest first.

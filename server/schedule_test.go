@@ -172,6 +172,13 @@ func TestAScheduleIsSwitchedTriggeredAndFilledIn(t *testing.T) {
 	if all := items(t, filled); len(all) != 3 || all[0]["due"] != "2026-01-01T00:00:00.000000Z" || all[0]["trigger"] != "backfill" {
 		t.Errorf("filled in were %v", all)
 	}
+	const span = `"from":"2026-01-01T00:00:00Z","to":"2026-01-01T03:00:00Z"`
+	refilled, _ := a.send(200, "POST", schedules+"/s/backfill", "{"+span+"}")
+	if all := items(t, refilled); len(all) != 0 || refilled["passed_over"] != 3.0 {
+		t.Errorf("filled in again were %v", refilled)
+	}
+	counted, _ := a.send(200, "GET", schedules+"/s/backfill/preview?from=2026-01-01T00:00:00Z&to=2026-01-01T03:00:00Z&again=true", "")
+	wantFields(t, counted, map[string]any{"runs": 3.0, "passed_over": nil})
 	a.send(400, "POST", schedules+"/s/backfill", `{"from":"2026-01-01T00:00:00Z","to":"2100-01-01T03:00:00Z"}`)
 	a.send(400, "POST", schedules+"/s/backfill", `{"from":"2026-01-01T00:00:00Z"}`)
 

@@ -16,7 +16,7 @@ type Record struct {
 	Beat     time.Duration     // how often they confirm it
 	Pause    time.Duration     // between a failed run of a job and the next
 	Patience time.Duration     // how much later than two leases a recovery may be
-	Crashes  int               // node deaths that a job may be in before it is poison
+	Crashes  int               // node deaths at which a job is poison
 	Expected map[int64]Ending  // every job that was enqueued, and how its plan ends
 	Due      map[int64]Instant // the database's clock: before this a job must not be claimed; jobs that are due at once are left out
 	Caps     Caps

@@ -122,7 +122,7 @@ var endDamages = []damage{
 		if f == nil {
 			return false
 		}
-		v.job, f.Attempt = f.Job, v.Crashes
+		v.job, f.Attempt = f.Job, v.Crashes-1
 		return true
 	}},
 	{name: "acknowledged progress is gone", fault: sim.ProgressReverted, do: func(v *victim) bool {

@@ -67,8 +67,8 @@ func (c *check) endReached(final Final) {
 		s = &story{}
 	}
 	poison := final.Reason == fairlead.ReasonPoison
-	if poison && final.Attempt <= c.Crashes {
-		c.violated(PoisonTooSoon, final.Job, "it is poison after %d runs, and may be in %d crashes", final.Attempt, c.Crashes)
+	if poison && final.Attempt < c.Crashes {
+		c.violated(PoisonTooSoon, final.Job, "it is poison after %d runs, before it was in %d crashes", final.Attempt, c.Crashes)
 	}
 	want := map[fairlead.State]string{fairlead.Succeeded: OK, fairlead.Failed: Broken}[final.State]
 	ended := slices.ContainsFunc(s.ends, func(e Event) bool { return e.Fence == final.Fence && e.Result == want })

@@ -54,7 +54,7 @@ type Node struct {
 	MaxCrashes int // zero means the engine's default
 }
 
-// maxCrashes is how many node deaths a job may be in.
+// maxCrashes returns the number of node deaths at which a job is poison.
 func (n Node) maxCrashes() int {
 	const byDefault = 20
 	return cmp.Or(n.MaxCrashes, byDefault)

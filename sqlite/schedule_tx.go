@@ -74,8 +74,9 @@ func (s *scheduleTx) Taken(_ context.Context, instants []schedule.Instant) (take
 	}
 	err = s.txn.each(s.txn.sql.TakenInstants, []any{jsonOf(asked)}, func(row sqlstore.Scanner) error {
 		var id, due int64
-		err := row.Scan(&id, &due)
-		taken = append(taken, schedule.Instant{Schedule: id, Due: sqlstore.Time(due)})
+		var shared bool
+		err := row.Scan(&id, &due, &shared)
+		taken = append(taken, schedule.Instant{Schedule: id, Due: sqlstore.Time(due), Shared: shared})
 		return err
 	})
 	return taken, err

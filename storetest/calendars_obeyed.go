@@ -198,6 +198,29 @@ func testObeyedCalendars(c *chapter) {
 		f.await(second)
 		f.equal("the runs", len(f.fires(s.ID)), 2)
 	})
+	c.test("a change of the calendar shortens no delay", func(f *fixture) {
+		const delay = 24 * time.Hour
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
+		s := f.midnightly(func(s *schedule.Schedule) {
+			s.Daily, s.Delay, s.AfterFailure = "", delay, schedule.FailureSkip
+		})
+		wantRuns := func(want int) {
+			f.Helper()
+			f.decided()
+			f.equal("the runs", len(f.fires(s.ID)), want)
+		}
+		wantRuns(1)
+		f.ended(f.fires(s.ID)[0], fairlead.Fail)
+		wantRuns(1)
+		f.Advance(delay)
+		wantRuns(2) // it is skipped, so that the delay begins anew
+		f.Advance(time.Hour)
+		calendar.Dates = []string{"2001-01-01"}
+		f.calendar(calendar)
+		wantRuns(2)
+		f.Advance(delay - time.Hour)
+		wantRuns(3)
+	})
 }
 
 // listed is a schedule as the client lists it.

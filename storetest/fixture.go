@@ -355,7 +355,7 @@ func (f *fixture) promote() driver.Promotion {
 	return promotion
 }
 
-// patience is how many crashes a job survives where that is not the point.
+// patience is a MaxCrashes that no job reaches, where poison is not the point.
 const patience = 100
 
 func (f *fixture) reap() driver.Reaped {

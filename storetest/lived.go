@@ -151,7 +151,7 @@ func testLived(c *chapter) {
 
 // testPatience is about jobs that the next crash ends.
 func testPatience(c *chapter) {
-	strict := driver.Reap{MaxCrashes: 0, Limit: 1, Patience: time.Minute}
+	strict := driver.Reap{MaxCrashes: 1, Limit: 1, Patience: time.Minute}
 	reap := func(f *fixture) driver.Reaped {
 		f.Helper()
 		reaped, err := f.store.Reap(f.ctx(), strict)

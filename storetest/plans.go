@@ -214,6 +214,7 @@ func testPlans(c *chapter) {
 		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), byHand(f.now()), backfill, backfill, byClock(f.now())}})
 		f.equal("the number of runs", len(fires), 5)
 	})
+	testBackfill(c)
 	c.test("a job whose key is taken becomes a run that has failed, with the reason", func(f *fixture) {
 		holder := f.enqueue(with(keyed("k"), inQueue("elsewhere")))
 		for _, do := range []fairlead.OnDuplicate{fairlead.RefuseDuplicate, fairlead.KeepDuplicate} {

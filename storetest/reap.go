@@ -111,23 +111,36 @@ func testReap(c *chapter) {
 
 // testReapEnds is about jobs that a crash ends.
 func testReapEnds(c *chapter) {
-	c.test("a job that crashed more than MaxCrashes times fails as poison", func(f *fixture) {
+	c.test("a job fails as poison at the crash that reaches MaxCrashes", func(f *fixture) {
 		job := f.enqueue(with(keyed("k")))
 		var answers []driver.Reaped
-		for range 3 {
+		const most = 2
+		for range most {
 			claimed := f.claimThe(job, f.join())
 			f.ok(f.store.Leave(f.ctx(), claimed.Node))
-			reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 2, Limit: 10})
+			reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: most, Limit: 10})
 			f.ok(err)
 			answers = append(answers, reaped)
 		}
-		f.equal("the answers", answers, []driver.Reaped{{Jobs: 1}, {Jobs: 1}, {Poisoned: 1}})
+		f.equal("the answers", answers, []driver.Reaped{{Jobs: 1}, {Poisoned: 1}})
 		found := f.wantState(job, fairlead.Failed)
 		f.equal("Reason", found.Reason, fairlead.ReasonPoison)
-		f.equal("Crashes", found.Crashes, 3)
+		f.equal("Crashes", found.Crashes, most)
 		f.equal("FinishedAt", found.FinishedAt, f.now())
-		f.equal("the number of recorded crashes", len(f.attempts(job)), 3)
+		f.equal("the number of recorded crashes", len(f.attempts(job)), most)
+		f.equal("Error", found.Error, "it was running in 2 crashes without progress")
 		f.wantFree("k")
+	})
+	c.test("progress makes crashes count anew", func(f *fixture) {
+		job := f.enqueue(with())
+		for range 3 {
+			claimed := f.claimThe(job, f.join())
+			f.ok(f.store.Save(f.ctx(), fairlead.Save{ID: job.ID, Fence: claimed.Fence, Progress: []byte(`1`)}))
+			f.ok(f.store.Leave(f.ctx(), claimed.Node))
+			reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 2, Limit: 10})
+			f.ok(err)
+			f.equal("what is reaped", reaped, driver.Reaped{Jobs: 1})
+		}
 	})
 	c.test("a job that asked for it ends as cancelled", func(f *fixture) {
 		job := f.running(cancelOnCrash, keyed("k"))

@@ -51,13 +51,14 @@ func (s *session) scheduleBackfillCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "%s made", runCount(len(answer.GetItems())))
+		return c.say(answer, "%s made%s", runCount(len(answer.GetItems())), passedOver(answer.GetPassedOver()))
 	})
 	f := cmd.Flags()
 	f.Var(&from, "from", "the first instant that counts: a time, or a span such as 2h for two hours ago")
 	f.Var(&to, "to", "the first that does not any more")
 	f.BoolVar(&request.Serial, "serial", false, "one run after the other")
 	f.BoolVar(&request.NewestFirst, "newest-first", false, "the newest instant goes first")
+	f.BoolVar(&request.Again, "again", false, "also create runs for instants that already have one")
 	f.BoolVar(&dry, "dry-run", false, "only say how many runs it would make, and of which instants")
 	return cmd
 }
@@ -66,7 +67,21 @@ func (c *call) sayBackfill(counted *fairleadv1.PreviewBackfillResponse, err erro
 	if err != nil {
 		return err
 	}
-	return c.say(counted, "%s, of %s to %s", runCount(int(counted.GetRuns())), c.moment(counted.GetFirst().AsTime()), c.moment(counted.GetLast().AsTime()))
+	if counted.GetRuns() == 0 {
+		return c.say(counted, "%s%s", runCount(0), passedOver(counted.GetPassedOver()))
+	}
+	return c.say(counted, "%s, of %s to %s%s", runCount(int(counted.GetRuns())), c.moment(counted.GetFirst().AsTime()), c.moment(counted.GetLast().AsTime()), passedOver(counted.GetPassedOver()))
+}
+
+// passedOver says how many instants of a backfill have a run already.
+func passedOver(n int32) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 instant has a run already"
+	}
+	return fmt.Sprintf("; %d instants have a run already", n)
 }
 
 func runCount(n int) string {

@@ -68,7 +68,7 @@ func (c *clearing) cancelBatches(ctx context.Context) (live int, err error) {
 		id := found[i].ID
 		_, err := c.batches.Cancel(ctx, id, "the demo is removed")
 		if errors.Is(err, fairlead.ErrConflict) {
-			err = c.hurry(ctx, id)
+			err = c.hurry(ctx, &found[i])
 		}
 		if err = errors.Join(gone(err), c.conduct(ctx, id)); err != nil {
 			return 0, err
@@ -77,12 +77,14 @@ func (c *clearing) cancelBatches(ctx context.Context) (live int, err error) {
 	return len(found), err
 }
 
-func (c *clearing) hurry(ctx context.Context, id int64) error {
-	if _, err := c.batches.Resume(ctx, id); err != nil {
-		return err
+func (c *clearing) hurry(ctx context.Context, b *batch.Batch) error {
+	if b.Paused {
+		if _, err := c.batches.Resume(ctx, b.ID); err != nil {
+			return err
+		}
 	}
 	unbound, noRate := 0, 0.0
-	_, err := c.batches.SetPace(ctx, id, batch.Pace{MaxRunning: &unbound, Rate: &noRate})
+	_, err := c.batches.SetPace(ctx, b.ID, batch.Pace{MaxRunning: &unbound, Rate: &noRate})
 	return err
 }
 

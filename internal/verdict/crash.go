@@ -29,7 +29,7 @@ type Loss struct {
 }
 
 // TakeBack decides what becomes of an orphan. A wish ends it, and so does its own choice
-// to be cancelled by a crash. A job with more crashes than it survives fails: it may be
+// to be cancelled by a crash. A job whose crashes reach maxCrashes fails: it may be
 // what kills the nodes. A node that lives has not crashed. A job that did not start has
 // had no part in any crash, so not even CancelOnCrash ends it.
 func TakeBack(o Orphan, maxCrashes int) Loss {
@@ -50,7 +50,7 @@ func TakeBack(o Orphan, maxCrashes int) Loss {
 	case o.CancelOnCrash && !o.Late:
 		loss.Next = Cancel(loss.RunError)
 		loss.Reason = fairlead.ReasonCrash
-	case loss.Crashes > maxCrashes && crashed:
+	case loss.Crashes >= maxCrashes && crashed:
 		loss.Next = Next{
 			State: fairlead.Failed, Reason: fairlead.ReasonPoison, FreeKey: true,
 			Error: fmt.Sprintf("it was running in %d crashes without progress", loss.Crashes),

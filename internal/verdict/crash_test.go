@@ -26,11 +26,11 @@ func TestTakeBack(t *testing.T) {
 		next   Next
 		counts driver.Reaped
 	}{
-		{"it runs again", Orphan{}, 3, crashed, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
-		{"one crash too many poisons it", Orphan{}, 2, crashed, Next{State: fairlead.Failed, Reason: fairlead.ReasonPoison, Error: "it was running in 3 crashes without progress", FreeKey: true}, driver.Reaped{Poisoned: 1}},
+		{"it runs again", Orphan{}, 4, crashed, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
+		{"the crash that reaches the most poisons it", Orphan{}, 3, crashed, Next{State: fairlead.Failed, Reason: fairlead.ReasonPoison, Error: "it was running in 3 crashes without progress", FreeKey: true}, driver.Reaped{Poisoned: 1}},
 		{"a wish ends it whatever its crashes", Orphan{Wish: &wish, CancelOnCrash: true}, 2, crashed, Cancel(wish), driver.Reaped{Cancelled: 1}},
 		{"its own choice ends it whatever its crashes", Orphan{CancelOnCrash: true}, 2, crashed, Next{State: fairlead.Cancelled, Reason: fairlead.ReasonCrash, Error: "node 7 died", FreeKey: true}, driver.Reaped{Cancelled: 1}},
-		{"its crash says when the node was last heard of", Orphan{Heard: heard}, 3, dated, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
+		{"its crash says when the node was last heard of", Orphan{Heard: heard}, 4, dated, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
 		{"a node that lived has not crashed", Orphan{Lived: true}, 1, lost, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
 		{"a wish ends it though its node lived", Orphan{Lived: true, Wish: &wish}, 2, lost, Cancel(wish), driver.Reaped{Cancelled: 1}},
 		{"a late claim is no crash", Orphan{Late: true, Heard: heard}, 1, late, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},

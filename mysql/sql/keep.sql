@@ -49,7 +49,7 @@ update {{node}} set dead = 1, held_fences = ? where id = ? and dead = 0 and leas
 -- Lists running jobs whose node is dead or unknown, without those that this would end
 -- as poison while the node's process may still say that it lives. Jobs of late claims,
 -- which committed after their node was marked dead, never end as poison.
--- Inputs: id after which to look, crashes that a job survives, microseconds after the
+-- Inputs: id after which to look, the crash that makes a job poison, microseconds after the
 --   end of its lease in which a process may say so, limit.
 -- Output: id, node.
 -- Locks: none.
@@ -57,7 +57,7 @@ select r.id, r.node
 from {{running}} r force index (primary)
 left join {{node}} n on n.id = r.node
 where r.id > ? and (n.id is null or n.dead = 1)
-  and (r.crashes < ? or r.wish is not null or n.id is null or n.lived = 1 or n.lease_until <= {{now}} - ?
+  and (r.crashes + 1 < ? or r.wish is not null or n.id is null or n.lived = 1 or n.lease_until <= {{now}} - ?
        or find_in_set(r.fence, n.held_fences) = 0)
 order by r.id
 limit ?;

@@ -201,14 +201,14 @@ from {{schedule}} s force index (primary)
 where s.id in ({{ids}}) and s.version >= 0;
 
 -- name: taken_instants
--- Lists the instants that have a run by the clock or to catch up. Their schedules are
--- locked, so no other transaction adds such a run.
+-- Lists the instants that have runs. Their schedules are locked, so no other transaction
+-- adds such a run.
 -- Inputs: {{rows}} of schedule, due as JSON.
--- Output: schedule, due.
+-- Output: schedule, due, whether the run is by the clock or to catch up.
 -- Locks: none.
-select f.schedule, f.due
+select f.schedule, f.due, f.source = 0
 from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (schedule bigint path '$[0]', due bigint path '$[1]')) v
-straight_join {{fire}} f force index (instant) on f.schedule = v.schedule and f.due = v.due and f.source = 0;
+straight_join {{fire}} f force index (instant) on f.schedule = v.schedule and f.due = v.due;
 
 -- name: add_fires
 -- Stores runs.

@@ -224,14 +224,14 @@ from unnest($1::bigint[]) as a (schedule)
 cross join lateral (select due from {{fire}} where schedule = a.schedule order by due desc limit 1) f;
 
 -- name: taken_instants
--- Which instants have a run by the clock or to catch up. Their schedules are locked, so
--- that no other transaction makes one.
+-- Which instants have runs. Their schedules are locked, so that no other transaction
+-- makes one.
 -- Inputs, in step: $1 schedules, $2 due.
--- Output: schedule, due.
+-- Output: schedule, due, whether the run is by the clock or to catch up.
 -- Locks: none.
-select a.schedule, a.due
+select a.schedule, a.due, f.shared
 from unnest($1::bigint[], $2::bigint[]) as a (schedule, due)
-cross join lateral (select from {{fire}} where schedule = a.schedule and due = a.due and source = 0 offset 0) f;
+cross join lateral (select source = 0 as shared from {{fire}} where schedule = a.schedule and due = a.due offset 0) f;
 
 -- name: add_fires
 -- Stores runs. Those that were not skipped are open.

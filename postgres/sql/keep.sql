@@ -59,7 +59,7 @@ select count(*) from marked;
 -- while the node's process may still say that it lives. The nodes are locked, so
 -- that lived either is seen here or sees what was counted here. A job of a late claim,
 -- which committed after its node was marked dead, did not start: it gets no crash.
--- Inputs: $1 at most so many, $2 crashes that a job survives, $3 microseconds after
+-- Inputs: $1 at most so many, $2 the crash that makes a job poison, $3 microseconds after
 --   the end of its lease in which a process may say so.
 -- Output: lane, fate ('ready', 'poisoned' or 'cancelled'), count, how many of
 --   them gave back slots.
@@ -70,7 +70,7 @@ with moved as materialized (
     where ctid = any (array(
         select r.ctid from {{running}} r
         where not exists (select from {{node}} n where n.id = r.node and not n.dead)
-          and not (r.crashes >= $2::int and r.wish is null and $3::bigint > 0
+          and not (r.crashes + 1 >= $2::int and r.wish is null and $3::bigint > 0
                    and exists (select from {{node}} n where n.id = r.node and not n.lived and n.lease_until > (select {{now}}) - $3::bigint
                                  and coalesce(r.fence = any (n.held_fences), true)))
         limit $1::int
@@ -91,7 +91,7 @@ counted as materialized (
 ),
 judged as materialized (
     select m.*, j.turn, j.start_by, j.job_key, j.flags,
-           case when m.wish is not null or j.flags & 2 <> 0 and not m.late then 'cancelled' when m.crashes > $2::int and m.crashed then 'poisoned' else 'ready' end as fate,
+           case when m.wish is not null or j.flags & 2 <> 0 and not m.late then 'cancelled' when m.crashes >= $2::int and m.crashed then 'poisoned' else 'ready' end as fate,
            'node ' || m.node || case
                when m.late then ' was marked dead before its claim committed; the job did not start'
                when not m.crashed then ' lost its lease and lived'

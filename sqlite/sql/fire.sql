@@ -74,11 +74,12 @@ from json_each(?) v
 cross join {{fire}} f on f.job = (select job from {{fire}} where schedule = v.value order by due desc limit 1);
 
 -- name: taken_instants
--- Finds instants that have a run by the clock or to catch up.
--- Inputs: pairs of schedule and due as a JSON array.  Output: schedule, due.  Locks: none.
-select f.schedule, f.due
+-- Finds instants that have runs.
+-- Inputs: pairs of schedule and due as a JSON array.
+-- Output: schedule, due, whether the run is by the clock or to catch up.  Locks: none.
+select f.schedule, f.due, f.source = 0
 from json_each(?) v
-cross join {{fire}} f on f.schedule = v.value ->> 0 and f.due = v.value ->> 1 and f.source = 0;
+cross join {{fire}} f on f.schedule = v.value ->> 0 and f.due = v.value ->> 1;
 
 -- name: add_fires
 -- Stores runs.

@@ -47,11 +47,11 @@ update {{node}} set dead = 1 where dead = 0 and lease_until <= ?;
 -- name: orphans
 -- Lists running jobs whose node is dead or unknown, without those that this would end
 -- as poison while the node's process may still say that it lives.
--- Inputs: crashes that a job survives, end of leases after which they may, limit.
+-- Inputs: the crash that makes a job poison, end of leases after which they may, limit.
 -- Output: id.  Locks: none.
 select id from {{running}}
 where node not in (select id from {{node}} where dead = 0)
-  and not (crashes >= ? and wish is null and node in (select id from {{node}} where lived = 0 and lease_until > ?))
+  and not (crashes + 1 >= ? and wish is null and node in (select id from {{node}} where lived = 0 and lease_until > ?))
 order by id limit 0 + ?;
 
 -- name: overdue

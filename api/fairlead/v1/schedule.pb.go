@@ -789,8 +789,11 @@ type BackfillScheduleRequest struct {
 	// The first that does not any more; it must have passed.
 	To *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
 	// One run after the other; else as many at once as max_concurrency allows.
-	Serial        bool `protobuf:"varint,4,opt,name=serial,proto3" json:"serial,omitempty"`
-	NewestFirst   bool `protobuf:"varint,5,opt,name=newest_first,json=newestFirst,proto3" json:"newest_first,omitempty"`
+	Serial      bool `protobuf:"varint,4,opt,name=serial,proto3" json:"serial,omitempty"`
+	NewestFirst bool `protobuf:"varint,5,opt,name=newest_first,json=newestFirst,proto3" json:"newest_first,omitempty"`
+	// Also for instants that have a run. Otherwise these are passed over, so that a request that is
+	// sent twice makes its runs once.
+	Again         bool `protobuf:"varint,6,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -860,10 +863,19 @@ func (x *BackfillScheduleRequest) GetNewestFirst() bool {
 	return false
 }
 
+func (x *BackfillScheduleRequest) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
 type BackfillScheduleResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Oldest instant first.
-	Items         []*Run `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items []*Run `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Instants of the span that have a run already, and got none.
+	PassedOver    int32 `protobuf:"varint,2,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -905,6 +917,13 @@ func (x *BackfillScheduleResponse) GetItems() []*Run {
 	return nil
 }
 
+func (x *BackfillScheduleResponse) GetPassedOver() int32 {
+	if x != nil {
+		return x.PassedOver
+	}
+	return 0
+}
+
 type PreviewBackfillResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Runs that would be made.
@@ -912,7 +931,9 @@ type PreviewBackfillResponse struct {
 	// The oldest instant.
 	First *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=first,proto3" json:"first,omitempty"`
 	// The newest.
-	Last          *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last,proto3" json:"last,omitempty"`
+	Last *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last,proto3" json:"last,omitempty"`
+	// Instants of the span that have a run already, and would get none.
+	PassedOver    int32 `protobuf:"varint,4,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -966,6 +987,13 @@ func (x *PreviewBackfillResponse) GetLast() *timestamppb.Timestamp {
 		return x.Last
 	}
 	return nil
+}
+
+func (x *PreviewBackfillResponse) GetPassedOver() int32 {
+	if x != nil {
+		return x.PassedOver
+	}
+	return 0
 }
 
 type TestScheduleRequest struct {
@@ -2151,19 +2179,24 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"M\n" +
 	"\x16TriggerScheduleRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x18\n" +
-	"\x04args\x18\x02 \x01(\fB\x04\x88\xb5\x18\x01R\x04args\"\xdb\x01\n" +
+	"\x04args\x18\x02 \x01(\fB\x04\x88\xb5\x18\x01R\x04args\"\xf1\x01\n" +
 	"\x17BackfillScheduleRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x126\n" +
 	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\x92\xb5\x18\x02\b\x01R\x04from\x122\n" +
 	"\x02to\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\x92\xb5\x18\x02\b\x01R\x02to\x12\x16\n" +
 	"\x06serial\x18\x04 \x01(\bR\x06serial\x12!\n" +
-	"\fnewest_first\x18\x05 \x01(\bR\vnewestFirst\"B\n" +
+	"\fnewest_first\x18\x05 \x01(\bR\vnewestFirst\x12\x14\n" +
+	"\x05again\x18\x06 \x01(\bR\x05again\"c\n" +
 	"\x18BackfillScheduleResponse\x12&\n" +
-	"\x05items\x18\x01 \x03(\v2\x10.fairlead.v1.RunR\x05items\"\x8f\x01\n" +
+	"\x05items\x18\x01 \x03(\v2\x10.fairlead.v1.RunR\x05items\x12\x1f\n" +
+	"\vpassed_over\x18\x02 \x01(\x05R\n" +
+	"passedOver\"\xb0\x01\n" +
 	"\x17PreviewBackfillResponse\x12\x12\n" +
 	"\x04runs\x18\x01 \x01(\x05R\x04runs\x120\n" +
 	"\x05first\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05first\x12.\n" +
-	"\x04last\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04last\"J\n" +
+	"\x04last\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04last\x12\x1f\n" +
+	"\vpassed_over\x18\x04 \x01(\x05R\n" +
+	"passedOver\"J\n" +
 	"\x13TestScheduleRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x18\n" +
 	"\x04args\x18\x02 \x01(\fB\x04\x88\xb5\x18\x01R\x04args\"J\n" +

@@ -45,18 +45,22 @@ type BatchServiceClient interface {
 	ListBatchTasks(context.Context, *v1.ListBatchTasksRequest) (*v1.ListBatchTasksResponse, error)
 	// Sends the batch whenever it has changed, until it has completed.
 	WatchBatch(context.Context, *v1.GetBatchRequest) (*rpc.Stream[*v1.Batch], error)
-	// Lets no more tasks begin. Those that run end as they end, and are counted so.
+	// Lets no more tasks begin. Those that run end as they end, and are counted so. A batch
+	// that is cancelled already, is rolled back or has completed is a conflict.
 	CancelBatch(context.Context, *v1.CancelBatchRequest) (*v1.Batch, error)
 	// Does failed tasks again.
 	RetryBatch(context.Context, *v1.RetryBatchRequest) (*v1.Batch, error)
 	// Puts back what was there before, in the reverse order in which tasks ended. A
 	// rollback of which tasks have failed is resumed by another.
 	RollBackBatch(context.Context, *v1.RollBackBatchRequest) (*v1.Batch, error)
-	// Lets the other tasks follow the canary, whether it has ended or not.
+	// Lets the other tasks follow the canary, whether it has ended or not. A batch without
+	// one, or whose canary is approved already, is a conflict.
 	ApproveBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
-	// Lets no more tasks begin until it is resumed. Those that run go on.
+	// Lets no more tasks begin until it is resumed. Those that run go on. A batch that is
+	// paused already, is cancelled or has completed is a conflict.
 	PauseBatch(context.Context, *v1.PauseBatchRequest) (*v1.Batch, error)
-	// Lets tasks begin again. Failures so far do not count any more for stop_after.
+	// Lets tasks begin again. Failures so far do not count any more for stop_after. A batch
+	// that is not paused is a conflict.
 	ResumeBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
 }
 
