@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -61,15 +62,17 @@ func TestAnOperationIsCalledAsItsTaskAsks(t *testing.T) {
 		err   error
 		fatal bool
 	}{
-		"forward":                          {batch.Operation{}, forward, []string{"process 1 to 2"}, nil, false},
-		"back, by its own way":             {batch.Operation{Undo: returns(nil)}, back, []string{"undo 1 to 2"}, nil, false},
-		"back, by the way forward":         {batch.Operation{}, back, []string{"process 2 to 1"}, nil, false},
-		"the target is as it should be":    {batch.Operation{AlreadyDone: is(true, nil)}, forward, nil, nil, false},
-		"the target is not":                {batch.Operation{AlreadyDone: is(false, nil)}, forward, []string{"process 1 to 2"}, nil, false},
-		"how the target is is not known":   {batch.Operation{AlreadyDone: is(false, stuck)}, forward, nil, stuck, true},
-		"an error is final":                {batch.Operation{Process: returns(stuck)}, forward, []string{"process 1 to 2"}, stuck, true},
-		"a store that is away is no fault": {batch.Operation{Process: returns(fairlead.ErrUnavailable)}, forward, []string{"process 1 to 2"}, fairlead.ErrUnavailable, false},
-		"a lease that is lost is no fault": {batch.Operation{Process: returns(fairlead.ErrLeaseLost)}, forward, []string{"process 1 to 2"}, fairlead.ErrLeaseLost, false},
+		"forward":                              {batch.Operation{}, forward, []string{"process 1 to 2"}, nil, false},
+		"back, by its own way":                 {batch.Operation{Undo: returns(nil)}, back, []string{"undo 1 to 2"}, nil, false},
+		"back, by the way forward":             {batch.Operation{}, back, []string{"process 2 to 1"}, nil, false},
+		"the target is as it should be":        {batch.Operation{AlreadyDone: is(true, nil)}, forward, nil, nil, false},
+		"the target is not":                    {batch.Operation{AlreadyDone: is(false, nil)}, forward, []string{"process 1 to 2"}, nil, false},
+		"how the target is is not known":       {batch.Operation{AlreadyDone: is(false, stuck)}, forward, nil, stuck, true},
+		"an error is final":                    {batch.Operation{Process: returns(stuck)}, forward, []string{"process 1 to 2"}, stuck, true},
+		"a store that is away is no fault":     {batch.Operation{Process: returns(fairlead.ErrUnavailable)}, forward, []string{"process 1 to 2"}, fairlead.ErrUnavailable, false},
+		"a call that timed out is tried again": {batch.Operation{Process: returns(fmt.Errorf("call: %w", context.DeadlineExceeded))}, forward, []string{"process 1 to 2"}, context.DeadlineExceeded, false},
+		"a look that timed out is repeated":    {batch.Operation{AlreadyDone: is(false, os.ErrDeadlineExceeded)}, forward, nil, os.ErrDeadlineExceeded, false},
+		"a lease that is lost is no fault":     {batch.Operation{Process: returns(fairlead.ErrLeaseLost)}, forward, []string{"process 1 to 2"}, fairlead.ErrLeaseLost, false},
 	} {
 		calls, err := handled(t, c.op, c.task)
 		if !slices.Equal(calls, c.calls) || !errors.Is(err, c.err) {
