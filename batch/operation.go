@@ -104,9 +104,10 @@ const DefaultTaskTimeout = 20 * time.Second
 // batch was paused or cancelled meanwhile: it has begun.
 var taskRetry = fairlead.Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
-// Handle registers an operation. A task that times out is tried twice more;
-// an error is final until the task is retried. An error that wraps ErrUnavailable, or says
-// that this process has no file descriptors left, is no failure: the task runs again.
+// Handle registers an operation. A task that times out is tried twice more, and so is a task
+// whose error is a timeout of a call that it made. Any other error is final until the task is
+// retried. An error that wraps ErrUnavailable, or says that this process has no file descriptors
+// left, is no failure: the task runs again.
 func Handle(mux *fairlead.Mux, op Operation) {
 	if op.Process == nil {
 		panic(fmt.Sprintf("fairlead: the operation %s needs Process", TaskKind(op.TargetType, op.BatchType)))
@@ -199,12 +200,19 @@ func (op *Operation) complete(ctx context.Context, job *fairlead.Job, task *Task
 }
 
 // final makes an ordinary error final. What the operation chose itself, and what is
-// no fault of the task, stays as it is.
+// no fault of the task, stays as it is. So does a call of the operation that timed out: it
+// counts as a timeout of the task.
 func (op *Operation) final(ctx context.Context, err error) error {
 	var chosen *fairlead.Outcome
 	blameless := errors.Is(err, fairlead.ErrLeaseLost) || errors.Is(err, fairlead.ErrUnavailable) || descriptors.Exhausted(err)
-	if err == nil || ctx.Err() != nil || errors.As(err, &chosen) || blameless {
+	if err == nil || ctx.Err() != nil || errors.As(err, &chosen) || blameless || timedOut(err) {
 		return err
 	}
 	return fairlead.Fatal(err)
+}
+
+// timedOut reports whether an error is a timeout, as those of contexts and of package net are.
+func timedOut(err error) bool {
+	var late interface{ Timeout() bool }
+	return errors.As(err, &late) && late.Timeout()
 }

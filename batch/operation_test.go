@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"syscall"
 	"testing"
@@ -72,6 +73,8 @@ func TestAnOperationIsCalledAsItsTaskAsks(t *testing.T) {
 		"a store that is away is no fault":                   {batch.Operation{Process: returns(fairlead.ErrUnavailable)}, forward, []string{"process 1 to 2"}, fairlead.ErrUnavailable, false},
 		"a process that has no descriptors left is no fault": {batch.Operation{Process: returns(syscall.EMFILE)}, forward, []string{"process 1 to 2"}, syscall.EMFILE, false},
 		"a lease that is lost is no fault":                   {batch.Operation{Process: returns(fairlead.ErrLeaseLost)}, forward, []string{"process 1 to 2"}, fairlead.ErrLeaseLost, false},
+		"a call that timed out is tried again":               {batch.Operation{Process: returns(fmt.Errorf("call: %w", context.DeadlineExceeded))}, forward, []string{"process 1 to 2"}, context.DeadlineExceeded, false},
+		"a look that timed out is repeated":                  {batch.Operation{AlreadyDone: is(false, os.ErrDeadlineExceeded)}, forward, nil, os.ErrDeadlineExceeded, false},
 	} {
 		calls, err := handled(t, c.op, c.task)
 		if !slices.Equal(calls, c.calls) || !errors.Is(err, c.err) {

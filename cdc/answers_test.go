@@ -2,7 +2,9 @@ package cdc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -168,4 +170,24 @@ func TestABatchWithFailures(t *testing.T) {
 		r.must(r.back)
 	}
 	w.expect("after the rollback", initial)
+}
+
+// hanging is a connection to clusters that do not answer writes in time.
+type hanging struct{ http.RoundTripper }
+
+func (h hanging) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		return nil, context.DeadlineExceeded // as at the end of RequestTimeout
+	}
+	return h.RoundTripper.RoundTrip(request)
+}
+
+// Batches try a task again whose error is a timeout.
+func TestAWriteThatHangsIsATimeout(t *testing.T) {
+	w := newWorld(t, connecttest.Options{}, func(c *cdc.Config) { c.Transport = hanging{http.DefaultTransport} })
+	w.fleet.Add("a-k8s", "orders", orders(connecttest.Running))
+	r := w.run(cdc.BatchStop, `{}`)
+	if err := r.forward(r.context()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -65,7 +65,9 @@ func newWorldOn(t *testing.T, store server.Store) *world {
 }
 
 // newLosingWorld makes a world whose node soon notices that a worker has lost its lease.
-func newLosingWorld(t *testing.T) *world { return newWorldWith(t, sqlitetest.Open(t), lease, 50*time.Millisecond) }
+func newLosingWorld(t *testing.T) *world {
+	return newWorldWith(t, sqlitetest.Open(t), lease, 50*time.Millisecond)
+}
 
 func newWorldWith(t *testing.T, store server.Store, nodeLease, poll time.Duration) *world {
 	w := &world{T: t, store: store, client: fairlead.NewClient(store), sweeps: sweep.NewClient(store)}
