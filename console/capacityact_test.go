@@ -144,6 +144,9 @@ func TestSavingATenantDoesNotLetAPausedOneGoOn(t *testing.T) {
 	form := r.opened("/tenants/acme/edit")
 	r.send(http.StatusSeeOther, "/tenants/acme/pause", url.Values{}) // meanwhile, by another
 	form.Set("labels", "tier=gold")
+	r.send(http.StatusConflict, "/tenants/acme/edit", form)
+	form = r.opened("/tenants/acme/edit")
+	form.Set("labels", "tier=gold")
 	r.send(http.StatusSeeOther, "/tenants/acme/edit", form)
 	r.enqueue(&fairlead.Job{Kind: "noop", Tenant: "globex"})
 	r.send(http.StatusSeeOther, "/tenants/globex/pause", url.Values{})

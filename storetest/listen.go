@@ -183,11 +183,20 @@ func wakings() []waking {
 		{"Cancel of a running job wakes for cancels", driver.WakeCancel, doing(fairlead.Running, func(f *fixture, job *fairlead.Job) error {
 			return f.store.Cancel(f.ctx(), job.ID, "")
 		})},
+		{"a transaction wakes after its commit", driver.WakeWork, func(f *fixture) func() {
+			return func() {
+				tx := f.begin()
+				f.enqueueIn(tx, plain())
+				f.ok(tx.Commit())
+			}
+		}},
 		{"a transaction wakes when it is told to after the commit", driver.WakeWork, func(f *fixture) func() {
-			tx := f.begin()
-			f.enqueueIn(tx, plain())
-			f.ok(tx.Commit())
-			return tx.Tx.Wake
+			return func() {
+				tx := f.begin()
+				f.enqueueIn(tx, plain())
+				f.ok(tx.Commit())
+				tx.Tx.Wake()
+			}
 		}},
 	}
 }
