@@ -7,14 +7,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/ensure"
 )
 
-// EnsuredTenant is what EnsureTenant found, and what it did.
+// EnsuredTenant is the result of EnsureTenant.
 type EnsuredTenant struct {
 	Tenant               // as it is stored now
 	Created bool         // it was not declared
 	Changed []Difference // fields that were not as declared, and are now
 }
 
-// EnsuredLimit is what EnsureLimit found, and what it did.
+// EnsuredLimit is the result of EnsureLimit.
 type EnsuredLimit struct {
 	Limit                // as it is set now
 	Created bool         // the scope had no limit

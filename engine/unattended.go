@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// unattendedOverlap is how far a look for failures reaches behind the one before: a
-	// failure may become visible so long after the moment it is dated.
+	// unattendedOverlap is the overlap of two searches for failures. A failure may become
+	// visible up to a minute after its timestamp.
 	unattendedOverlap = time.Minute
-	// unattendedBack is how far the first look of a node reaches back. It is shorter than
-	// stores list dead nodes, because their ends tell which node is responsible.
+	// unattendedBack is the age of the oldest failure that a node's first search finds. Stores
+	// list dead nodes for longer, and their ends determine which node is responsible.
 	unattendedBack = 30 * time.Minute
-	// unattendedPage is how many failed jobs are read at a time.
+	// unattendedPage is the number of failed jobs per page.
 	unattendedPage = 500
 	// unattendedShare bounds the load: the pause after a look is so many times as long as
 	// the look took, even if that is longer than a poll.
@@ -34,7 +34,7 @@ type unattended struct {
 	loop  *loop
 
 	mu    sync.Mutex
-	told  map[driver.Held]time.Time // failures of which this node calls, or has called, OnFailed
+	told  map[driver.Held]time.Time // failures for which this node has called OnFailed, or is about to
 	since time.Time                 // the store's time of the last look; zero before the first
 }
 

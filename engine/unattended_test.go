@@ -47,8 +47,7 @@ func both(node, args, text string) []string {
 	}
 }
 
-// awaiting is a handler whose jobs wait for a minute, and of which each also does what its
-// args say.
+// awaiting handles a job: it does what the args say, and then waits for a minute.
 func (w *world) awaiting(ctx context.Context, job *fairlead.Job) error {
 	switch string(job.Args) {
 	case `"answered early"`:

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/ensure"
 )
 
-// Ensured is what Ensure found, and what it did.
+// Ensured is the result of Ensure.
 type Ensured struct {
 	Sweep                         // as it is stored now
 	Created bool                  // there was none of this name
