@@ -58,7 +58,7 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 		size = looks{done: int(max(leastWindow, atMost)), live: int(max(leastLive, atMost)), mass: int(max(leastLive, atMost))}
 	}
 	rows := int64(size.live)
-	if len(places[len(places)-1].asked(filter)) > 0 {
+	if len(placeOfEnded.asked(filter)) > 0 {
 		rows = int64(size.done)
 	}
 	for read := int64(0); ; {
@@ -81,7 +81,7 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 // passesOver reports whether a count passes over ended jobs that do not match. If it
 // does not, an index alone can count.
 func (q *Query) passesOver(filter fairlead.Filter, lanes []int32) bool {
-	ended := len(places[len(places)-1].asked(filter)) > 0
+	ended := len(placeOfEnded.asked(filter)) > 0
 	return ended && (lanes != nil || !filter.From.IsZero() || !filter.To.IsZero())
 }
 

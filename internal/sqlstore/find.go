@@ -56,6 +56,8 @@ var places = []place{
 	{"done", []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}, "p.id, case p.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, p.finished_at, 0 as due, 0 as wished, coalesce(p.reason, '') as reason, coalesce(p.error, '') as error, p.output"},
 }
 
+var placeOfScheduled, placeOfEnded = places[0], places[len(places)-1]
+
 const jobColumns = "j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, '') as job_key, j.flags, j.policy, coalesce(j.trace, '') as trace, j.args"
 
 // Find returns the statement for the newest jobs of a filter within a window; ScanJob
@@ -180,7 +182,12 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 		return from
 	}
 	from += " where " + strings.Join(where, " and ")
-	if !b.filter.FinishedFrom.IsZero() && !b.within.ByID {
+	switch {
+	case p.table == "later" && b.within.LaterByLane:
+		// Few of very many scheduled jobs are in these lanes: they must not be searched
+		// among all in the order of their ids.
+		from = " from (select p.*" + from + " limit " + strconv.Itoa(math.MaxInt64) + ") p"
+	case !b.filter.FinishedFrom.IsZero() && !b.within.ByID:
 		// Few of very many jobs ended recently: they are read in the order of their
 		// ends, and must not be searched among all in the order of their ids.
 		from = " from (select p.*" + from + " order by p.finished_at limit " + strconv.Itoa(math.MaxInt64) + ") p"
@@ -205,6 +212,7 @@ func (b *queryBuilder) table(p place) (from, id string) {
 		return jobs + " " + b.join() + " {{parked}} p on " + b.probe("p.gate", "k.gate") + " and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
 	case b.within.ByOutcome && p.table == "done":
 		return " from {{done}} p" + b.ByOutcome, "p.id"
+	case p.table == "later" && b.within.LaterByLane:
 	case b.within.ByID && p.table != "ready" && p.table != "parked":
 		return " from {{" + p.table + "}} p" + b.ByID, "p.id"
 	}

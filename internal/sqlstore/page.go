@@ -13,7 +13,7 @@ type Found struct {
 	Unnamed map[*fairlead.Job]int32 // jobs whose lane is not cached: the store names them
 }
 
-// pageBudget is how many ended jobs a page reads at most to find one that matches.
+// pageBudget is how many jobs of one place a page reads at most to find one that matches.
 const pageBudget = 50_000
 
 // Page implements FindPage. It reads a bounded part of the jobs: its window of ids is
@@ -47,7 +47,7 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 			next = within.From
 		}
 		found, err := q.look(ctx, ask, filter, within, next)
-		if read += size.done; err != nil || len(found.Jobs) > 0 || found.Next == 0 || read >= pageBudget {
+		if read += size.read(filter); err != nil || len(found.Jobs) > 0 || found.Next == 0 || read >= pageBudget {
 			return found, err
 		}
 		filter.Below = found.Next

@@ -19,6 +19,9 @@ type Window struct {
 	// ByOutcome reads ended jobs by how they ended, although other places are read by id: few
 	// ended that way.
 	ByOutcome bool
+	// LaterByLane reads scheduled jobs by their lanes, although other places are read by id: the
+	// lanes have few of them.
+	LaterByLane bool
 	// Across are the places that are not ordered by id and too large to be read as a
 	// whole: the jobs of the window are looked up there.
 	Across map[string]bool
@@ -48,6 +51,14 @@ type looks struct {
 // readWhole is how many rows of some lanes, or of an outcome, are read to list the newest of
 // them, if no index has them in the order of their ids.
 const readWhole = 20_000
+
+// read returns how many rows a look reads of the largest place that a filter chooses.
+func (l looks) read(filter fairlead.Filter) int {
+	if len(placeOfEnded.asked(filter)) > 0 {
+		return l.done
+	}
+	return l.live
+}
 
 func (l looks) doubled() looks { return looks{done: 2 * l.done, live: 2 * l.live, mass: l.mass} }
 
@@ -90,13 +101,18 @@ func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, boun
 	if within.ByOutcome, err = q.fewOfOutcome(ctx, ask, filter, size.mass); err != nil {
 		return within, false, err
 	}
+	if !counts && !within.ManyLanes {
+		if within.LaterByLane, err = q.fewLater(ctx, ask, filter, lanes, size.mass); err != nil {
+			return within, false, err
+		}
+	}
 	b := queryBuilder{Query: q, filter: filter, within: within}
 	var edges []string
 	for _, p := range places {
 		states := p.asked(filter)
 		ordered := slices.Contains(orderedByID, p.table)
 		switch {
-		case len(states) == 0, ordered && !counts && !choosy(filter, lanes), p.table == "done" && within.ByOutcome:
+		case len(states) == 0, ordered && !counts && !choosy(filter, lanes), p.table == "done" && within.ByOutcome, p.table == "later" && within.LaterByLane:
 		case ordered:
 			edges = append(edges, b.edge(p.table, size.of(p.table), b.Unlucky && p.table == "done" && !slices.Contains(states, fairlead.Succeeded)))
 		default:
@@ -149,7 +165,7 @@ func (b *queryBuilder) edge(table string, rows int, unlucky bool) string {
 // rows to be read as a whole.
 func (b *queryBuilder) mass(table string, rows int, lanes []int32) string {
 	where := ""
-	if lanes != nil && table == "ready" && !b.within.ManyLanes {
+	if lanes != nil && !b.within.ManyLanes {
 		where = " where lane in (" + numbers(lanes) + ")"
 	}
 	return fmt.Sprintf("select '%s' as place, (select count(*) from (select 1 as one from {{%s}}%s limit %d) m) as edge", table, table, where, rows)
@@ -175,19 +191,33 @@ func (b *queryBuilder) findEdge(ctx context.Context, ask Ask, edges []string, si
 	return edge, err
 }
 
-// fewOfOutcome reports whether so few jobs ended as a filter says that all of them can be read. It
-// is not asked if an index has them in the order of their ids.
+// few reports whether so few rows of a place meet the conditions that all of them can be read.
+func (b *queryBuilder) few(ctx context.Context, ask Ask, table string, where []string, few int) (bool, error) {
+	count := 0
+	text := fmt.Sprintf("select count(*) from (select 1 as one from {{%s}} p where %s limit %d) m", table, strings.Join(where, " and "), few)
+	err := ask(ctx, b.expand(text), b.args, func(row Scanner) error { return row.Scan(&count) })
+	return count < few, err
+}
+
+// fewLater reports whether the lanes of a filter have few scheduled jobs. It is not asked if
+// ended jobs are listed too, of which there usually are more.
+func (q *Query) fewLater(ctx context.Context, ask Ask, filter fairlead.Filter, lanes []int32, few int) (bool, error) {
+	if lanes == nil || len(placeOfScheduled.asked(filter)) == 0 || len(placeOfEnded.asked(filter)) > 0 {
+		return false, nil
+	}
+	b := queryBuilder{Query: q, filter: filter}
+	return b.few(ctx, ask, "later", []string{"p.lane in (" + numbers(lanes) + ")"}, few)
+}
+
+// fewOfOutcome reports whether few jobs ended as a filter says. It is not asked if an index has
+// them in the order of their ids.
 func (q *Query) fewOfOutcome(ctx context.Context, ask Ask, filter fairlead.Filter, few int) (bool, error) {
-	states := places[len(places)-1].asked(filter)
+	states := placeOfEnded.asked(filter)
 	if q.Unlucky || len(states) == 0 || slices.Contains(states, fairlead.Succeeded) || !filter.FinishedFrom.IsZero() {
 		return false, nil
 	}
 	b := queryBuilder{Query: q, filter: filter}
-	count := 0
-	err := ask(ctx, q.expand(fmt.Sprintf("select count(*) from (select 1 as one from {{done}} p where %s limit %d) m", strings.Join(b.outcomes(states), " and "), few)), b.args, func(row Scanner) error {
-		return row.Scan(&count)
-	})
-	return count < few, err
+	return b.few(ctx, ask, "done", b.outcomes(states), few)
 }
 
 // fewEnds reports whether so few jobs ended since FinishedFrom that they are best found
@@ -196,7 +226,7 @@ func (q *Query) fewEnds(ctx context.Context, ask Ask, filter fairlead.Filter, fe
 	if filter.FinishedFrom.IsZero() {
 		return false, nil
 	}
-	states := places[len(places)-1].asked(filter)
+	states := placeOfEnded.asked(filter)
 	if len(states) == 0 {
 		return true, nil
 	}
@@ -204,10 +234,5 @@ func (q *Query) fewEnds(ctx context.Context, ask Ask, filter fairlead.Filter, fe
 		return false, nil
 	}
 	b := queryBuilder{Query: q, filter: filter}
-	where := append(b.outcomes(states), "p.finished_at >= "+b.arg(Micros(filter.FinishedFrom)))
-	count := 0
-	err := ask(ctx, q.expand(fmt.Sprintf("select count(*) from (select 1 as one from {{done}} p where %s limit %d) m", strings.Join(where, " and "), few)), b.args, func(row Scanner) error {
-		return row.Scan(&count)
-	})
-	return count < few, err
+	return b.few(ctx, ask, "done", append(b.outcomes(states), "p.finished_at >= "+b.arg(Micros(filter.FinishedFrom))), few)
 }

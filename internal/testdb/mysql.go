@@ -71,7 +71,7 @@ func mariadbSpec(ctx context.Context, options Options) (spec, error) {
 				"--bind-address=" + loopback,
 				"--port=" + strconv.Itoa(port),
 				"--skip-name-resolve",
-				"--max-connections=300",
+				"--max-connections=600",
 				"--performance-schema=off",
 				"--character-set-server=utf8mb4",
 			}, mysqlDurability(options.Durable)...), nil

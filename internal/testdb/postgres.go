@@ -76,7 +76,7 @@ func startPostgres(ctx context.Context, options Options, fill func(bin string, r
 				"-p", strconv.Itoa(port),
 				"-c", "listen_addresses=" + loopback,
 				"-c", "unix_socket_directories=" + dir,
-				"-c", "max_connections=200",
+				"-c", "max_connections=500",
 			}, postgresDurability(options.Durable)...), nil
 		},
 		ready: probePostgres,

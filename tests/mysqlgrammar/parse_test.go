@@ -27,7 +27,7 @@ var extensions = []struct {
 	form *regexp.Regexp
 	why  string
 }{
-	{regexp.MustCompile(`\b(?:column|index|key|constraint|view|add|drop) if (?:not )?exists\b`), "MySQL has IF EXISTS for whole tables only"},
+	{regexp.MustCompile(`\b(?:column|index|key|constraint|add|drop) if (?:not )?exists\b|\bcreate view if not exists\b`), "MySQL has IF EXISTS for whole tables, and for views that are dropped"},
 	{regexp.MustCompile(`\bfor (?:update|share) wait \d`), "MySQL has NOWAIT and SKIP LOCKED, but no time to wait"},
 	{regexp.MustCompile(`\block in share mode (?:skip|nowait)\b`), "MySQL has these options for FOR SHARE only, which MariaDB does not know"},
 	{regexp.MustCompile(`\b(?:create|drop|alter) sequence\b|\bnext value for\b|\b(?:nextval|lastval|setval)\(`), "MySQL has no sequences"},
