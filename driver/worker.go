@@ -56,8 +56,9 @@ type Worker interface {
 	Held(ctx context.Context, node fairlead.NodeID) ([]Held, error)
 
 	// Listen calls wake whenever there may be something new for the scope, until ctx
-	// ends; then it returns nil. A wake is a hint: it may be lost or unnecessary.
-	// Polling finds what a lost wake missed.
+	// ends; then it returns nil. The first is WakeListening: what was new before was not
+	// heard. A wake is a hint: it may be lost or unnecessary. Polling finds what a lost wake
+	// missed.
 	Listen(ctx context.Context, scope *Scope, wake func(Wake)) error
 }
 
@@ -93,8 +94,9 @@ type Wake int
 
 // The kinds of wakes.
 const (
-	WakeWork   Wake = iota // jobs became ready
-	WakeLater              // jobs were scheduled: the next one may be due sooner than known
-	WakeCancel             // a running job was asked to stop, or a node to start no more jobs
-	WakeRoom               // jobs gave back slots of limits that others may wait for
+	WakeWork      Wake = iota // jobs became ready
+	WakeLater                 // jobs were scheduled: the next one may be due sooner than known
+	WakeCancel                // a running job was asked to stop, or a node to start no more jobs
+	WakeRoom                  // jobs gave back slots of limits that others may wait for
+	WakeListening             // from now on wakes are heard; any of them may have been missed
 )

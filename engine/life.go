@@ -320,6 +320,11 @@ func (l *life) listen(ctx context.Context, g *group) {
 			case driver.WakeCancel:
 				l.beats.poke()
 				l.yields.poke()
+			case driver.WakeListening:
+				g.wake()
+				l.promoter.poke()
+				l.firer.poke()
+				l.beats.poke()
 			}
 		})
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
@@ -67,7 +68,8 @@ func (c *caller) untilEnded(jobs []*fairlead.Job) {
 	begun := time.Now()
 	for i, job := range jobs {
 		if _, err := fairlead.NewClient(c.store).Wait(ctx, job.ID); err != nil {
-			c.Fatalf("%d of %d jobs ended; no poll was due: %v", i, len(jobs), err)
+			tally, _ := fairlead.NewClient(c.store).Tally(c.Context(), fairlead.Filter{})
+			c.Fatalf("%d of %d jobs ended; no poll was due: %v; the jobs are %v", i, len(jobs), err, tally)
 		}
 	}
 	c.Logf("%d jobs ended after %v", len(jobs), time.Since(begun).Round(time.Millisecond))
@@ -116,6 +118,36 @@ func TestJobsEnqueuedInATransactionStartWithoutAPoll(t *testing.T) {
 				}
 			}
 			c.untilEnded(all)
+		})
+	})
+}
+
+// deafStore listens only when it is allowed to.
+type deafStore struct {
+	driver.Store
+	allowed chan struct{}
+}
+
+func (s deafStore) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
+	<-s.allowed
+	return s.Store.Listen(ctx, scope, wake)
+}
+
+func TestAJobThatCameBeforeTheNodeListenedStartsWithoutAPoll(t *testing.T) {
+	everyCaller(t, func(c *caller) {
+		allowed := make(chan struct{})
+		c.store = deafStore{c.store, allowed}
+		before, meanwhile := newJobs(1, ""), newJobs(1, "")
+		if err := fairlead.NewClient(c.store).Enqueue(c.Context(), before...); err != nil {
+			c.Fatal(err)
+		}
+		c.runWithoutPolling(func() {
+			c.untilEnded(before)
+			if err := fairlead.NewClient(c.store).Enqueue(c.Context(), meanwhile...); err != nil {
+				c.Fatal(err)
+			}
+			close(allowed)
+			c.untilEnded(meanwhile)
 		})
 	})
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -15,9 +16,6 @@ const (
 	// leaseGap is how far apart the claims of one call are: each job that ends
 	// anywhere may make room.
 	leaseGap = 10 * time.Millisecond
-	// hearing is after what time a call that began to wait looks once more: by then
-	// it listens, and news that came before is not missed.
-	hearing = 50 * time.Millisecond
 )
 
 // waiting is a call that waits for jobs.
@@ -27,7 +25,6 @@ type waiting struct {
 	until   *time.Timer
 	freed   <-chan struct{} // slots of the worker became free here
 	news    chan driver.Wake
-	heard   bool // it has listened for a while
 	end     func()
 }
 
@@ -54,11 +51,7 @@ func (w *waiting) forJobs(ctx context.Context) bool {
 	if w.until == nil {
 		return false
 	}
-	pause := w.workers.options.Poll
-	if !w.heard {
-		pause, w.heard = min(pause, hearing), true
-	}
-	poll := time.NewTimer(pause)
+	poll := time.NewTimer(w.workers.options.Poll)
 	defer poll.Stop()
 	select {
 	case <-w.news:
@@ -82,15 +75,20 @@ func (w *waiting) forJobs(ctx context.Context) bool {
 }
 
 // listen passes on those news of a worker that are wanted until it is stopped. Of
-// news that were not taken yet one is kept. Listening is cheap: a store has one
-// ear for all who listen.
+// news that were not taken yet one is kept. It returns when it listens: what is new from
+// then on is heard. Listening is cheap: a store has one ear for all who listen.
 func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driver.Wake) (news chan driver.Wake, stop func()) {
 	news = make(chan driver.Wake, 1)
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
+	begun, ended := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
 	go func() {
 		defer close(ended)
+		defer begin() // it cannot listen: without news there is polling
 		s.hear(ctx, id, func(wake driver.Wake) {
+			if wake == driver.WakeListening {
+				begin()
+			}
 			for _, w := range wanted {
 				if w == wake {
 					select {
@@ -101,20 +99,17 @@ func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driv
 			}
 		})
 	}()
+	<-begun
 	return news, func() {
 		cancel()
 		<-ended
 	}
 }
 
-// hear listens for a worker until ctx ends. Without news there is polling.
+// hear listens for a worker until ctx ends, if it can.
 func (s *Workers) hear(ctx context.Context, id fairlead.NodeID, wake func(driver.Wake)) {
-	node, err := s.roster.find(ctx, id)
-	if err == nil {
-		err = s.store.Listen(ctx, driver.ScopeOf(&node), wake)
-	}
-	if err != nil {
-		<-ctx.Done()
+	if node, err := s.roster.find(ctx, id); err == nil {
+		_ = s.store.Listen(ctx, driver.ScopeOf(&node), wake)
 	}
 }
 

@@ -15,11 +15,9 @@ type listener struct {
 	done  chan error
 }
 
-// listen listens for a scope, until the test ends at the latest. Listen does
-// not tell when it has begun: a bell is rung until it is heard.
+// listen listens for a scope, until the test ends at the latest.
 func (f *fixture) listen(scope *driver.Scope) *listener {
 	f.Helper()
-	bell := f.running(inQueue("bell"))
 	ctx, stop := context.WithCancel(f.ctx())
 	l := &listener{wakes: make(chan driver.Wake, 100), stop: stop, done: make(chan error, 1)}
 	go func() {
@@ -30,11 +28,8 @@ func (f *fixture) listen(scope *driver.Scope) *listener {
 			}
 		})
 	}()
-	for moment := time.Millisecond; !l.heard(driver.WakeCancel, moment); moment *= 2 {
-		if moment > patient {
-			f.Fatal("Cancel of a running job does not wake the listeners of its own process")
-		}
-		f.ok(f.store.Cancel(f.ctx(), bell.ID, "ring"))
+	if !l.heard(driver.WakeListening, patient) {
+		f.Fatal("Listen does not tell when it has begun")
 	}
 	return l
 }
@@ -59,6 +54,9 @@ func (l *listener) heard(want driver.Wake, moment time.Duration) bool {
 }
 
 func testListen(c *chapter) {
+	c.test("it tells when it has begun, because what was new before was not heard", func(f *fixture) {
+		f.listen(everything())
+	})
 	c.test("it returns nil when its context ends", func(f *fixture) {
 		l := f.listen(everything())
 		l.stop()

@@ -221,9 +221,7 @@ func (s *service) Listen(ctx context.Context, _ *driver.Scope, wake func(driver.
 		return endOf(ctx, err)
 	}
 	defer stream.Close()
-	// What was new before it listened was not heard.
-	wake(driver.WakeWork)
-	wake(driver.WakeCancel)
+	wake(driver.WakeListening)
 	for stream.Receive() {
 		watchdog.Reset(silence)
 		switch stream.Msg().GetWhat() {

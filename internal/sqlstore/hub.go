@@ -35,12 +35,13 @@ func NewHub() *Hub {
 // Close drops wakes that are still pending.
 func (h *Hub) Close() { h.elsewhere.Stop() }
 
-// Listen calls wake for changes within the scope until ctx ends.
+// Listen calls wake as soon as it listens, and for changes within the scope until ctx ends.
 func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) {
 	l := &listener{scope: scope, wake: wake}
 	h.mu.Lock()
 	h.listeners[l] = struct{}{}
 	h.mu.Unlock()
+	wake(driver.WakeListening)
 	<-ctx.Done()
 	h.mu.Lock()
 	delete(h.listeners, l)
