@@ -13,19 +13,16 @@ import (
 )
 
 // asUser runs a client program of the server as the user of a URL, with its database as the
-// last argument. It skips the test if the program is not installed.
+// last argument.
 func asUser(t *testing.T, address, input, program string, args ...string) (string, error) {
 	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		t.Skip(err)
-	}
+	path := testdb.Program(t, program)
 	parsed, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	password, _ := parsed.User.Password()
-	arguments := []string{"--no-defaults", "-h", parsed.Hostname(), "-P", parsed.Port(), "-u", parsed.User.Username(), "-p" + password}
+	arguments := []string{"--no-defaults", "-h", parsed.Hostname(), "-P", parsed.Port(), "-u", parsed.User.Username(), "--password=" + password}
 	command := exec.CommandContext(t.Context(), path, append(append(arguments, args...), strings.TrimPrefix(parsed.Path, "/"))...)
 	command.Stdin = strings.NewReader(input)
 	var errs strings.Builder

@@ -55,10 +55,10 @@ func (s *Store) carryOut(
 	return outcome, nil
 }
 
-// waitBriefly bounds how long the transaction waits for what other transactions hold.
-func (t *scheduleTx) waitBriefly(ctx context.Context, statement string) error {
+// waitNever lets the transaction fail rather than wait for what other transactions hold.
+func (t *scheduleTx) waitNever(ctx context.Context) error {
 	t.brief = true
-	_, err := t.exec(ctx, statement)
+	_, err := t.exec(ctx, t.sql.WaitNever)
 	return err
 }
 

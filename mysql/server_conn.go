@@ -60,8 +60,7 @@ func (c *serverConn) IsValid() bool { return c.current() && !c.brief && c.driver
 // ExecContext implements driver.ExecerContext. A connection whose wait for locks was
 // shortened and not restored, because the call ended in between, is not used again.
 func (c *serverConn) ExecContext(ctx context.Context, statement string, args []driver.NamedValue) (driver.Result, error) {
-	shortens := statement == c.store.sql.WaitBriefly || statement == c.store.sql.WaitNever
-	c.brief = c.brief || shortens
+	c.brief = c.brief || statement == c.store.sql.WaitNever
 	result, err := c.driverConn.ExecContext(ctx, statement, args)
 	if err == nil && statement == c.store.sql.WaitAsUsual {
 		c.brief = false

@@ -14,6 +14,10 @@ import (
 // a caller's may stay open for long.
 var heldPauses = []time.Duration{2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond}
 
+// heldPatience is after which time a call that found a lock taken does not look again. MySQL
+// waits for a second before it says so.
+const heldPatience = 200 * time.Millisecond
+
 // errHeld is the error of a call that needs a job which another transaction holds.
 var errHeld = errors.New("an open transaction holds the job")
 

@@ -240,7 +240,6 @@ type statements struct {
 
 	Session           string `sql:"session"`
 	ClockAtLanes      string `sql:"clock_at_lanes"`
-	WaitBriefly       string `sql:"wait_briefly"`
 	WaitNever         string `sql:"wait_never"`
 	WaitAsUsual       string `sql:"wait_as_usual"`
 	Savepoint         string `sql:"savepoint"`

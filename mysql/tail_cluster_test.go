@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -107,33 +105,22 @@ func adminOf(t *testing.T, server *testdb.Server) *sql.DB {
 // dump is what mariadb-dump says of the database while it is in use.
 func dump(t *testing.T, server *testdb.Server) string {
 	t.Helper()
-	return run(t, server, "", "mariadb-dump", "--single-transaction", tailDatabase)
+	out, err := asUser(t, ownerOf(server), "", "mariadb-dump", "--single-transaction")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func load(t *testing.T, server *testdb.Server, dump string) {
 	t.Helper()
-	run(t, server, dump, "mariadb", tailDatabase)
-}
-
-func run(t *testing.T, server *testdb.Server, input, program string, args ...string) string {
-	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		t.Skip(err)
-	}
-	address, err := url.Parse(server.URL())
-	if err != nil {
+	if _, err := asUser(t, ownerOf(server), dump, "mariadb"); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), path, append([]string{"--no-defaults", "-h", address.Hostname(), "-P", address.Port(), "-u", "root"}, args...)...)
-	command.Stdin = strings.NewReader(input)
-	var errs strings.Builder
-	command.Stderr = &errs
-	out, err := command.Output()
-	if err != nil {
-		t.Fatalf("%s: %v: %s", program, err, errs.String())
-	}
-	return string(out)
+}
+
+func ownerOf(server *testdb.Server) string {
+	return "mysql://root@" + server.Addr() + "/" + tailDatabase
 }
 
 // tailCluster is clients and nodes that live on while the database loses commits.

@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -27,32 +28,46 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 func (s *Store) tickAlone(ctx context.Context, id int64, decide schedule.Decision) (schedule.Ticked, error) {
 	outcome, err := s.carryOut(ctx, "tick",
 		func(ctx context.Context, t *scheduleTx) error {
-			if err := t.waitBriefly(ctx, t.sql.WaitNever); err != nil {
+			locked, err := t.lockSchedules(ctx, &t.bodies, []int64{id}, skipLocked)
+			if err != nil {
 				return err
 			}
-			locked, err := t.lockSchedules(ctx, &t.bodies, []int64{id}, skipLocked)
-			if err == nil && len(locked) == 0 {
-				err = &sqlstore.LockedError{Cause: "another process acts upon the schedule"}
+			if len(locked) == 0 {
+				return &sqlstore.LockedError{Cause: "another process acts upon the schedule"}
 			}
 			t.take(locked, true)
-			return err
+			return t.waitNever(ctx)
 		},
 		decide,
 		func(context.Context, *scheduleTx) error { return nil })
 	return schedule.Ticked{Schedules: outcome.Schedules, Runs: len(outcome.Fires)}, err
 }
 
-// tick acts upon schedules that are not held up.
+// tick acts upon schedules that are not held up. It holds many of them, so it does not wait for
+// what another transaction holds, not even in the server, where a wait outlives a killed process:
+// it lets go of all of them and looks again a few times.
 func (s *Store) tick(ctx context.Context, limit int, heldUp []int64, decide schedule.Decision) (schedule.Ticked, error) {
+	begun := time.Now()
+	ticked, err := s.tickOnce(ctx, limit, heldUp, decide)
+	for _, pause := range heldPauses {
+		var locked *sqlstore.LockedError
+		if !errors.As(err, &locked) || time.Since(begun) >= heldPatience || !paused(ctx, pause) {
+			break
+		}
+		ticked, err = s.tickOnce(ctx, limit, heldUp, decide)
+	}
+	return ticked, err
+}
+
+func (s *Store) tickOnce(ctx context.Context, limit int, heldUp []int64, decide schedule.Decision) (schedule.Ticked, error) {
 	left, next := false, time.Duration(0)
 	outcome, err := s.carryOut(ctx, "tick",
 		func(ctx context.Context, t *scheduleTx) (err error) {
 			t.heldUp = heldUp
-			if err := t.waitBriefly(ctx, t.sql.WaitBriefly); err != nil {
+			if left, err = t.takeDue(ctx, limit); err != nil {
 				return err
 			}
-			left, err = t.takeDue(ctx, limit)
-			return err
+			return t.waitNever(ctx)
 		},
 		decide,
 		func(ctx context.Context, t *scheduleTx) (err error) {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/internal/transcript"
 	"github.com/fairlead-io/fairlead/worker"
 )
@@ -181,13 +181,7 @@ func TestTheExamplesOfSweepsAreTrue(t *testing.T) {
 // need skips a test if a program is missing, unless everything has to be there.
 func need(t *testing.T, program string) {
 	t.Helper()
-	if _, err := exec.LookPath(program); err == nil {
-		return
-	}
-	if os.Getenv("REQUIRE_DBS") != "" {
-		t.Fatalf("%s is missing: make test installs it", program)
-	}
-	t.Skipf("%s is missing", program)
+	testdb.Program(t, program)
 }
 
 // runExamples runs all examples of a document against a service, and expects no

@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"sync"
 	"testing"
 )
@@ -97,6 +98,17 @@ func Redis(t testing.TB) string {
 
 // Required reports whether a missing server is a failure rather than a skip.
 func Required() bool { return os.Getenv(RequireEnv) == "1" }
+
+// Program returns the path of an installed program. If it is missing, the test is skipped, or
+// fails if everything has to be there.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		requireServer(t, errors.Join(ErrUnavailable, err))
+	}
+	return path
+}
 
 // A sharedServer is started by the first test that needs it.
 type sharedServer struct {

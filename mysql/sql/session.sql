@@ -18,17 +18,10 @@ set session
   /*M!100600 , tx_isolation = 'READ-COMMITTED', idle_transaction_timeout = {{idle}} */
   /*!80000 , transaction_isolation = 'READ-COMMITTED', wait_timeout = {{idle}} */;
 
--- name: wait_briefly
--- Bounds how long the statements of a transaction wait for rows that a caller's
--- transaction may hold. wait_as_usual reverts it.
--- Inputs: none.
--- Output: none.
--- Locks: none.
-set session innodb_lock_wait_timeout = 1;
-
 -- name: wait_never
--- Does the same for a transaction that fails rather than waits. MySQL waits for a second
--- at least.
+-- Lets the statements of a transaction fail rather than wait for rows that another one
+-- holds. MySQL waits for a second at least. wait_as_usual reverts it. No statement may follow
+-- that skips locked rows: MariaDB would fail to commit (error 1180).
 -- Inputs: none.
 -- Output: none.
 -- Locks: none.
