@@ -78,20 +78,22 @@ func (h *Handler) resize(ctx context.Context, task Task, was Param, change *Chan
 	if err != nil {
 		return err
 	}
-	aim := was.Connector.aim()
+	state := ""
 	if was.Connector == nil {
 		now, err := c.status(ctx, task.connector())
 		if err != nil {
 			return err
 		}
-		aim = now.purpose()
+		state = now.purpose()
+	} else {
+		state = was.Connector.State
 	}
 	if config := h.config.Sizes.write(found.Config, change); !maps.Equal(found.Config, config) {
 		if err := c.putConfig(ctx, task.connector(), config); err != nil {
 			return err
 		}
 	}
-	if aim == statePaused || aim == stateStopped {
+	if state == statePaused || state == stateStopped {
 		return nil
 	}
 	return c.awaitRunning(ctx, task.connector())

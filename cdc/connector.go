@@ -13,10 +13,14 @@ import (
 // A connector that is being made or taken away has this property, which no
 // connector heeds. While it is arriving, its offsets may not be right yet; while it
 // is leaving, they are. It does not run in either case.
+//
+// Another one keeps the state to which it is to return, while nothing else does: the
+// caller gave no snapshot.
 const (
-	markProperty = "fairlead.unfinished"
-	arriving     = "arriving"
-	leaving      = "leaving"
+	markProperty  = "fairlead.unfinished"
+	arriving      = "arriving"
+	leaving       = "leaving"
+	stateProperty = "fairlead.state"
 )
 
 // connector is what a cluster knows of a connector.
@@ -29,6 +33,55 @@ type connector struct {
 
 func (c *connector) unfinished() bool { return c.Config[markProperty] != "" }
 
+// keeps reports whether a connector keeps the state to which it is to return.
+func (c *connector) keeps() bool { return c.Config[stateProperty] != "" }
+
+// kept is the state that it keeps.
+func (c *connector) kept() string { return c.Config[stateProperty] }
+
+// keeping is a config with the state to which its connector is to return.
+func keeping(config map[string]string, state string) map[string]string {
+	with := maps.Clone(config)
+	with[stateProperty] = state
+	return with
+}
+
+// keepState returns the state to which a connector is to return after it was stopped: that of
+// the snapshot, or else the one that it is in, which it then keeps.
+func (c *client) keepState(ctx context.Context, name string, found *connector, s *Snapshot) (string, error) {
+	if found.keeps() && s == nil {
+		return found.kept(), nil
+	}
+	state, err := c.stateNow(ctx, name, s)
+	if err != nil || s != nil {
+		return state, err
+	}
+	return state, c.putConfig(ctx, name, keeping(found.Config, state))
+}
+
+// stateNow is the state that a connector is to be in after an operation that does not change
+// it: that of the snapshot, or else the one that it is in. One that has failed is to run.
+func (c *client) stateNow(ctx context.Context, name string, s *Snapshot) (state string, err error) {
+	if s != nil {
+		state = s.State
+	} else if state, err = c.settled(ctx, name); err != nil {
+		return "", err
+	}
+	if state == stateFailed || state == stateAbsent {
+		return stateRunning, nil
+	}
+	return state, nil
+}
+
+// forgetState removes the state that a connector keeps: it has returned to it.
+func (c *client) forgetState(ctx context.Context, name string) error {
+	found, err := c.find(ctx, name)
+	if err != nil || found == nil || !found.keeps() {
+		return err
+	}
+	return c.putConfig(ctx, name, unmarked(found.Config))
+}
+
 // marked is a config with the mark of what is not finished.
 func marked(config map[string]string, mark string) map[string]string {
 	with := maps.Clone(config)
@@ -36,10 +89,11 @@ func marked(config map[string]string, mark string) map[string]string {
 	return with
 }
 
-// unmarked is a config without it.
+// unmarked is a config without it, and without a state that it keeps.
 func unmarked(config map[string]string) map[string]string {
 	without := maps.Clone(config)
 	delete(without, markProperty)
+	delete(without, stateProperty)
 	return without
 }
 

@@ -19,8 +19,9 @@ import (
 //   - when the connector is gone from where it was: everything was done before.
 //
 // A copy without the mark whose config is another was not made here: it is left
-// alone, and nothing is deleted.
-func move(ctx context.Context, name string, from, to *client, aim string) error {
+// alone, and nothing is deleted. Without a snapshot the connector keeps its own state until it
+// is deleted, when the copy is in that state.
+func move(ctx context.Context, name string, from, to *client, s *Snapshot) error {
 	origin, err := from.find(ctx, name)
 	if err != nil {
 		return err
@@ -35,17 +36,31 @@ func move(ctx context.Context, name string, from, to *client, aim string) error 
 	case origin == nil && copied.unfinished():
 		return fmt.Errorf("connector %q was deleted on cluster %q by another program before its copy on %q was finished; roll back to make it anew", name, from.Name, to.Name)
 	case origin == nil:
-		return to.reach(ctx, name, aim)
-	case copied == nil || copied.unfinished():
+		state, err := to.stateNow(ctx, name, s)
+		if err != nil {
+			return err
+		}
+		return to.reach(ctx, name, state)
+	}
+	half := copied == nil || copied.unfinished()
+	if half {
+		_, err = from.needOffsets(ctx, name)
+	} else {
+		err = to.checkCopy(ctx, name, from, origin, copied)
+	}
+	if err != nil {
+		return err
+	}
+	state, err := from.keepState(ctx, name, origin, s)
+	if err != nil {
+		return err
+	}
+	if half {
 		if err := copyTo(ctx, name, from, to, origin, copied); err != nil {
 			return err
 		}
-	default:
-		if err := to.checkCopy(ctx, name, from, origin, copied); err != nil {
-			return err
-		}
 	}
-	if err := to.reach(ctx, name, aim); err != nil {
+	if err := to.reach(ctx, name, state); err != nil {
 		return fmt.Errorf("%w; it is still on cluster %q, stopped: retry, or roll back so that it runs there", err, from.Name)
 	}
 	return from.remove(ctx, name)
@@ -53,9 +68,6 @@ func move(ctx context.Context, name string, from, to *client, aim string) error 
 
 // copyTo makes the copy, stopped and finished.
 func copyTo(ctx context.Context, name string, from, to *client, origin, copied *connector) error {
-	if _, err := from.needOffsets(ctx, name); err != nil {
-		return err
-	}
 	if err := from.stop(ctx, name); err != nil {
 		return err
 	}

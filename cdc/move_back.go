@@ -27,8 +27,12 @@ func (h *Handler) moveBack(ctx context.Context, name string, home, away *client,
 	if origin == nil && moved == nil && s == nil {
 		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; another program deleted it", name, home.Name, away.Name)
 	}
+	state, err := stateAtHome(ctx, name, home, away, origin, moved, s)
+	if err != nil {
+		return err
+	}
 	if moved != nil {
-		if err := away.retire(ctx, name, moved); err != nil {
+		if err := away.retire(ctx, name, moved, state, s); err != nil {
 			return err
 		}
 	}
@@ -40,17 +44,39 @@ func (h *Handler) moveBack(ctx context.Context, name string, home, away *client,
 	if err != nil {
 		return err
 	}
+	if origin != nil && origin.keeps() {
+		config = keeping(config, origin.kept())
+	}
 	if err := home.place(ctx, name, origin, config, offsets); err != nil {
 		return err
 	}
-	aim := stateRunning
-	if s != nil {
-		aim = s.State
-	}
-	if err := home.reach(ctx, name, aim); err != nil || moved == nil {
+	if err := home.reach(ctx, name, state); err != nil {
 		return err
 	}
-	return away.remove(ctx, name)
+	if moved != nil {
+		if err := away.remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return home.forgetState(ctx, name)
+}
+
+// stateAtHome is the state to which a connector returns: that of the snapshot, that which it
+// keeps, or else the one that it is in.
+func stateAtHome(ctx context.Context, name string, home, away *client, origin, moved *connector, s *Snapshot) (string, error) {
+	switch {
+	case s != nil:
+		return s.State, nil
+	case origin != nil && origin.keeps():
+		return origin.kept(), nil
+	case moved != nil && moved.keeps():
+		return moved.kept(), nil
+	case moved != nil && !moved.unfinished():
+		return away.stateNow(ctx, name, nil)
+	case origin != nil && !origin.unfinished():
+		return home.stateNow(ctx, name, nil)
+	}
+	return stateRunning, nil // half of a move, and what it was is gone
 }
 
 // isCopy reports whether a connector is the copy of another, or of the snapshot.
@@ -66,8 +92,15 @@ func (h *Handler) isCopy(away *client, moved, origin *connector, s *Snapshot) bo
 }
 
 // retire stops a connector that is to be deleted, and marks it, so that a repeat
-// knows it even if its config was changed since it was moved.
-func (c *client) retire(ctx context.Context, name string, moved *connector) error {
+// knows it even if its config was changed since it was moved. Without a snapshot it keeps its
+// state, which stopping it would lose.
+func (c *client) retire(ctx context.Context, name string, moved *connector, state string, s *Snapshot) error {
+	if s == nil && !moved.unfinished() {
+		if err := c.putConfig(ctx, name, keeping(marked(moved.Config, leaving), state)); err != nil {
+			return err
+		}
+		return c.stop(ctx, name)
+	}
 	if err := c.stop(ctx, name); err != nil || moved.unfinished() {
 		return err
 	}

@@ -102,6 +102,9 @@ func (h *Handler) gtidIsSet(ctx context.Context, task Task, raw json.RawMessage)
 	if err != nil || len(offsetChanges(offsets, wanted)) > 0 {
 		return false, err
 	}
+	if found.keeps() { // what it was is not removed yet
+		return false, nil
+	}
 	return c.runs(ctx, task.connector(), found)
 }
 
@@ -110,7 +113,7 @@ func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *Res
 		return refused(half+".reset_gtid.gtid", "is empty; give the set of transactions to read on from")
 	}
 	name := task.connector()
-	c, _, err := h.target(ctx, task, was)
+	c, found, err := h.target(ctx, task, was)
 	if err != nil {
 		return err
 	}
@@ -121,6 +124,10 @@ func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *Res
 	}
 	if _, err := h.config.GTID.withGTID(offsets, tidyGTID(want.GTID)); err != nil {
 		return fmt.Errorf("connector %q on cluster %q: %w", name, c.Name, err)
+	}
+	state, err := c.keepState(ctx, name, found, was.Connector)
+	if err != nil {
+		return err
 	}
 	if err := c.stop(ctx, name); err != nil {
 		return err
@@ -136,5 +143,8 @@ func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *Res
 	if err := c.setOffsets(ctx, name, wanted); err != nil {
 		return err
 	}
-	return c.reach(ctx, name, was.Connector.aim())
+	if err := c.reach(ctx, name, state); err != nil {
+		return err
+	}
+	return c.forgetState(ctx, name)
 }

@@ -21,31 +21,29 @@ type Snapshot struct {
 func (c *client) snapshot(ctx context.Context, name string, found *connector) (*Snapshot, error) {
 	s := &Snapshot{Cluster: c.Name, Name: name}
 	s.Config, s.Withheld = withhold(found.Config)
-	pause := c.pace.begin()
-	for {
-		now, err := c.status(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if s.State = now.purpose(); s.State != stateBetween {
-			break
-		}
-		if late := pause.wait(ctx); late != nil {
-			return nil, fmt.Errorf("connector %q on cluster %q has no settled state: %w", name, c.Name, late)
-		}
-	}
 	var err error
+	if s.State, err = c.settled(ctx, name); err != nil {
+		return nil, err
+	}
 	s.Offsets, err = c.offsets(ctx, name)
 	return s, err
 }
 
-// aim is the state that a connector is to be in after an operation that does
-// not change it. Without a snapshot it is to run.
-func (s *Snapshot) aim() string {
-	if s == nil || s.State == stateFailed || s.State == stateAbsent {
-		return stateRunning
+// settled waits until a connector has a state that it is meant to be in, and returns that.
+func (c *client) settled(ctx context.Context, name string) (string, error) {
+	pause := c.pace.begin()
+	for {
+		now, err := c.status(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if state := now.purpose(); state != stateBetween {
+			return state, nil
+		}
+		if late := pause.wait(ctx); late != nil {
+			return "", fmt.Errorf("connector %q on cluster %q has no settled state: %w", name, c.Name, late)
+		}
 	}
-	return s.State
 }
 
 // place makes a connector on this cluster what is wanted, or makes it: offsets

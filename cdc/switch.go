@@ -81,7 +81,7 @@ func (h *Handler) moveOperation(batchType string, by axis) Operation {
 			if err != nil || from == to {
 				return err
 			}
-			return move(ctx, task.connector(), from, to, was.Connector.aim())
+			return move(ctx, task.connector(), from, to, was.Connector)
 		},
 		Undo: func(ctx context.Context, task Task, before, after json.RawMessage) error {
 			was, want, err := readParams(before, after)

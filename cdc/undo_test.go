@@ -95,6 +95,11 @@ func TestUndoWithoutASnapshot(t *testing.T) {
 		}},
 		{"reset GTID", `{"reset_gtid":{"gtid":"` + uuid + `:1-77"}}`, examples[5]},
 		{"switch AZ", `{"switch_az":{"az":"a"}}`, example{batch: cdc.BatchSwitchAZ, state: connecttest.Running, after: toB, edit: moved("b-k8s")}},
+		{"reset GTID of a stopped one", `{"reset_gtid":{"gtid":"` + uuid + `:1-77"}}`, examples[5].with(connecttest.Stopped)},
+		{"reset GTID of a paused one", `{"reset_gtid":{"gtid":"` + uuid + `:1-77"}}`, examples[5].with(connecttest.Paused)},
+		{"switch AZ of a stopped one", `{"switch_az":{"az":"a"}}`, example{batch: cdc.BatchSwitchAZ, state: connecttest.Stopped, after: toB, edit: moved("b-k8s")}},
+		{"switch AZ of a paused one", `{"switch_az":{"az":"a"}}`, example{batch: cdc.BatchSwitchAZ, state: connecttest.Paused, after: toB, edit: moved("b-k8s")}},
+		{"switch run system of a stopped one", `{"switch_run_system":{"run_system":"k8s"}}`, examples[10].with(connecttest.Stopped)},
 		{"switch run system", `"{\"switch_run_system\":{\"run_system\":\"k8s\"}}"`, examples[10]},
 		{"migrate", `{}`, examples[11]},
 	} {
@@ -122,6 +127,12 @@ func TestUndoWithoutASnapshot(t *testing.T) {
 			}
 		})
 	}
+}
+
+// with is the example with a connector in another state.
+func (e example) with(state string) example {
+	e.state = state
+	return e
 }
 
 func TestUndoNeedsSomethingToGoBackTo(t *testing.T) {
