@@ -122,7 +122,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 		_ = here.Listen(ctx, &driver.Scope{Kinds: []string{"a"}}, func(w driver.Wake) { wakes <- w })
 	}()
 	for range 3 { // what was missed before
-		<-wakes
+		next(t, wakes)
 	}
 	if got := claimOf(t, here, node, 10); len(got) > 0 {
 		t.Fatalf("%v was claimed of nothing", got)

@@ -118,13 +118,17 @@ func openFor(t *testing.T, url string) *mysql.Store {
 	return store
 }
 
+// next waits for the next wake, but for the one that says that the store listens.
 func next(t *testing.T, wakes <-chan driver.Wake) driver.Wake {
 	t.Helper()
-	select {
-	case w := <-wakes:
-		return w
-	case <-time.After(patience.Limit):
-		t.Fatal("not woken")
-		return 0
+	for timeout := time.After(patience.Limit); ; {
+		select {
+		case w := <-wakes:
+			if w != driver.WakeListening {
+				return w
+			}
+		case <-timeout:
+			t.Fatal("not woken")
+		}
 	}
 }

@@ -61,7 +61,7 @@ func newGuardedAPIOver(t testing.TB, auth server.Auth, store server.Store) *guar
 	auth.Required = true
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	service, err := server.New(node(true), store, server.Options{
-		Version: "test", Log: slog.New(slog.DiscardHandler), Auth: auth, Guard: guard, Metrics: metrics, TryCall: httpcall.New(httpcall.Options{Guard: guard}).Try,
+		Version: "test", Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), Auth: auth, Guard: guard, Metrics: metrics, TryCall: httpcall.New(httpcall.Options{Guard: guard}).Try,
 	})
 	if err != nil {
 		t.Fatal(err)

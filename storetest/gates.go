@@ -332,8 +332,10 @@ func testGateRaces(c *chapter) {
 		tx = f.begin()
 		f.settleIn(tx, []fairlead.Settled{asAsked}, to(fairlead.Succeed, claimed))
 		f.ok(tx.Commit())
-		f.promote()
-		f.wantState(second, fairlead.Ready)
+		f.eventually("the second passes the gate", func() bool { // the store may be about to see the commit by itself
+			f.promote()
+			return f.get(second).State == fairlead.Ready
+		})
 	})
 	c.test("a job that was replaced in its own transaction leaves its place and its key to others", func(f *fixture) {
 		tx := f.begin()
