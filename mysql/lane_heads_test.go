@@ -121,8 +121,8 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 		defer close(wakes)
 		_ = here.Listen(ctx, &driver.Scope{Kinds: []string{"a"}}, func(w driver.Wake) { wakes <- w })
 	}()
-	for range 3 { // what was missed before
-		next(t, wakes)
+	for range 4 { // that it listens, and what was missed before
+		<-wakes
 	}
 	if got := claimOf(t, here, node, 10); len(got) > 0 {
 		t.Fatalf("%v was claimed of nothing", got)
