@@ -39,7 +39,7 @@ func testPages(c *chapter) {
 			}
 			full := 20_000
 			if state.Final() { // each is cancelled by itself
-				full = 6000
+				full = 3000
 			}
 			others := many(f.size(1500, full, "has more jobs of others"), forTenant("w2"), func(job *fairlead.Job) {
 				if state == fairlead.Scheduled {
