@@ -8,7 +8,8 @@ import (
 )
 
 // PutTenant creates the tenant if its Version is zero, else it replaces the one
-// of that Version. It fails with ErrInvalid, ErrConflict or ErrNotFound.
+// of that Version. A tenant that was paused before it was created stays paused. It fails with
+// ErrInvalid, ErrConflict or ErrNotFound.
 func (c *Client) PutTenant(ctx context.Context, tenant Tenant) (Tenant, error) {
 	if err := NormalizeTenant(&tenant); err != nil {
 		return Tenant{}, err

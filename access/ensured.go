@@ -10,6 +10,9 @@ import (
 // EnsureActor is the actor of entries about what a program has ensured.
 const EnsureActor = "ensure"
 
+// Fields of which the entries say that they were changed, but not how: they may be confidential.
+var hidden = map[string]bool{"job.args": true, "alert": true, "data": true}
+
 // EnsureEntry returns the entry about something that a program has ensured: created if there
 // are no differences, else brought to the declared state.
 func EnsureEntry(action, subject, tenant string, differences []fairlead.Difference) (Entry, error) {
@@ -19,6 +22,9 @@ func EnsureEntry(action, subject, tenant string, differences []fairlead.Differen
 	}
 	was, is := map[string]string{}, map[string]string{}
 	for _, d := range differences {
+		if hidden[d.Field] {
+			d.Was, d.Is = "***", "***"
+		}
 		was[d.Field], is[d.Field] = d.Was, d.Is
 	}
 	var err error

@@ -2,14 +2,14 @@ package batch
 
 import "context"
 
-// reaches reports whether a task in a state can be rolled back. One that was cancelled can
-// if it may have been applied.
+// reaches reports whether a task in a state can be rolled back. One that failed or was cancelled
+// can if it may have been applied.
 func (r RollBack) reaches(state TaskState, mark Mark) bool {
 	switch state {
 	case TaskSuccess, TaskRollbackFail:
 		return true
 	case TaskFail:
-		return r.Failed
+		return r.Failed || mark == MarkDoubt
 	case TaskCancel:
 		return mark == MarkHalted
 	}

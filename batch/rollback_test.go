@@ -164,6 +164,12 @@ func TestALateFinisherIsUndone(t *testing.T) {
 }
 
 func TestATaskThatFailedAfterATimeoutMayHaveBeenApplied(t *testing.T) {
+	for name, chosen := range map[string]bool{"all tasks": false, "it is chosen": true} {
+		t.Run(name, func(t *testing.T) { testTimedOut(t, chosen) })
+	}
+}
+
+func testTimedOut(t *testing.T, chosen bool) {
 	m := newMoving(t)
 	b := m.create(2)
 	jobs := m.start(2)
@@ -174,7 +180,11 @@ func TestATaskThatFailedAfterATimeoutMayHaveBeenApplied(t *testing.T) {
 	m.ok(err)
 	m.fail(m.start(1)...)
 	m.look(b.ID)
-	b = m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
+	var wanted batch.RollBack
+	if chosen {
+		wanted.Tasks = []int64{jobs[0].ID}
+	}
+	b = m.acted(m.batches.RollBack(t.Context(), b.ID, wanted))
 	m.equal("the tally", m.finish(b.ID).Tally, batch.Tally{RollbackSuccess: 1, Fail: 1})
 }
 

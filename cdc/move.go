@@ -21,7 +21,8 @@ import (
 // A copy without the mark whose config is another was not made here: it is left
 // alone, and nothing is deleted. Without a snapshot the connector keeps its own state until it
 // is deleted, when the copy is in that state.
-func move(ctx context.Context, name string, from, to *client, s *Snapshot) error {
+func move(ctx context.Context, task Task, from, to *client, s *Snapshot) error {
+	name := task.connector()
 	origin, err := from.find(ctx, name)
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func move(ctx context.Context, name string, from, to *client, s *Snapshot) error
 	if err != nil {
 		return err
 	}
-	state, err := from.keepState(ctx, name, origin, s)
+	state, err := from.keepState(ctx, task, origin, s)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cdc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,7 +13,8 @@ import (
 //
 // It may be repeated: at home it goes through the same mark as a copy, and
 // what is to be deleted is known by it too, or by its config.
-func (h *Handler) moveBack(ctx context.Context, name string, home, away *client, s *Snapshot) error {
+func (h *Handler) moveBack(ctx context.Context, task Task, home, away *client, s *Snapshot) error {
+	name := task.connector()
 	origin, err := home.find(ctx, name)
 	if err != nil {
 		return err
@@ -27,12 +29,12 @@ func (h *Handler) moveBack(ctx context.Context, name string, home, away *client,
 	if origin == nil && moved == nil && s == nil {
 		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; another program deleted it", name, home.Name, away.Name)
 	}
-	state, err := stateAtHome(ctx, name, home, away, origin, moved, s)
+	state, err := stateAtHome(ctx, task, home, away, origin, moved, s)
 	if err != nil {
 		return err
 	}
 	if moved != nil {
-		if err := away.retire(ctx, name, moved, state, s); err != nil {
+		if err := away.retire(ctx, task, moved, state, s); err != nil {
 			return err
 		}
 	}
@@ -44,8 +46,8 @@ func (h *Handler) moveBack(ctx context.Context, name string, home, away *client,
 	if err != nil {
 		return err
 	}
-	if origin != nil && origin.keeps() {
-		config = keeping(config, origin.kept())
+	if kept := origin.kept(task); kept != "" {
+		config = keeping(config, task, kept)
 	}
 	if err := home.place(ctx, name, origin, config, offsets); err != nil {
 		return err
@@ -63,18 +65,16 @@ func (h *Handler) moveBack(ctx context.Context, name string, home, away *client,
 
 // stateAtHome is the state to which a connector returns: that of the snapshot, that which it
 // keeps, or else the one that it is in.
-func stateAtHome(ctx context.Context, name string, home, away *client, origin, moved *connector, s *Snapshot) (string, error) {
-	switch {
+func stateAtHome(ctx context.Context, task Task, home, away *client, origin, moved *connector, s *Snapshot) (string, error) {
+	switch kept := cmp.Or(origin.kept(task), moved.kept(task)); {
 	case s != nil:
 		return s.State, nil
-	case origin != nil && origin.keeps():
-		return origin.kept(), nil
-	case moved != nil && moved.keeps():
-		return moved.kept(), nil
+	case kept != "":
+		return kept, nil
 	case moved != nil && !moved.unfinished():
-		return away.stateNow(ctx, name, nil)
+		return away.stateNow(ctx, task.connector(), nil)
 	case origin != nil && !origin.unfinished():
-		return home.stateNow(ctx, name, nil)
+		return home.stateNow(ctx, task.connector(), nil)
 	}
 	return stateRunning, nil // half of a move, and what it was is gone
 }
@@ -94,9 +94,10 @@ func (h *Handler) isCopy(away *client, moved, origin *connector, s *Snapshot) bo
 // retire stops a connector that is to be deleted, and marks it, so that a repeat
 // knows it even if its config was changed since it was moved. Without a snapshot it keeps its
 // state, which stopping it would lose.
-func (c *client) retire(ctx context.Context, name string, moved *connector, state string, s *Snapshot) error {
+func (c *client) retire(ctx context.Context, task Task, moved *connector, state string, s *Snapshot) error {
+	name := task.connector()
 	if s == nil && !moved.unfinished() {
-		if err := c.putConfig(ctx, name, keeping(marked(moved.Config, leaving), state)); err != nil {
+		if err := c.putConfig(ctx, name, keeping(marked(moved.Config, leaving), task, state)); err != nil {
 			return err
 		}
 		return c.stop(ctx, name)

@@ -102,7 +102,7 @@ func (h *Handler) gtidIsSet(ctx context.Context, task Task, raw json.RawMessage)
 	if err != nil || len(offsetChanges(offsets, wanted)) > 0 {
 		return false, err
 	}
-	if found.keeps() { // what it was is not removed yet
+	if found.kept(task) != "" { // what it was is not removed yet
 		return false, nil
 	}
 	return c.runs(ctx, task.connector(), found)
@@ -125,7 +125,7 @@ func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *Res
 	if _, err := h.config.GTID.withGTID(offsets, tidyGTID(want.GTID)); err != nil {
 		return fmt.Errorf("connector %q on cluster %q: %w", name, c.Name, err)
 	}
-	state, err := c.keepState(ctx, name, found, was.Connector)
+	state, err := c.keepState(ctx, task, found, was.Connector)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,10 @@ func (h *Handler) stateOperation(batchType, state string) Operation {
 			if err != nil {
 				return err
 			}
-			return c.reach(ctx, task.connector(), state)
+			if err := c.reach(ctx, task.connector(), state); err != nil {
+				return err
+			}
+			return c.forgetState(ctx, task.connector())
 		},
 		Undo: func(ctx context.Context, task Task, before, _ json.RawMessage) error {
 			was, err := readParam("before", before)

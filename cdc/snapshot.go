@@ -20,7 +20,7 @@ type Snapshot struct {
 // change without our doing, as in a rebalance.
 func (c *client) snapshot(ctx context.Context, name string, found *connector) (*Snapshot, error) {
 	s := &Snapshot{Cluster: c.Name, Name: name}
-	s.Config, s.Withheld = withhold(found.Config)
+	s.Config, s.Withheld = withhold(unmarked(found.Config))
 	var err error
 	if s.State, err = c.settled(ctx, name); err != nil {
 		return nil, err

@@ -41,14 +41,15 @@ func (c *client) status(ctx context.Context, name string) (status, error) {
 }
 
 // state sums up a connector and its tasks. One that runs has at least one task,
-// and all of them run; one that is stopped has none.
+// and all of them run; one that is stopped has none. Of one that is paused some may have failed
+// before.
 func (s status) state() string {
-	if reason, _ := s.failure(); reason {
+	want := s.Connector.State
+	if failed, _ := s.failure(); failed && want != statePaused {
 		return stateFailed
 	}
-	want := s.Connector.State
 	for _, task := range s.Tasks {
-		if want == stateStopped || task.State != want {
+		if want == stateStopped || task.State != want && task.State != stateFailed {
 			return stateBetween
 		}
 	}
@@ -77,12 +78,14 @@ func (s status) failure() (failed bool, trace string) {
 // purpose is the state that a connector was meant to be in, whatever becomes of
 // its tasks at the moment.
 func (s status) purpose() string {
+	if s.Connector.State == statePaused || s.Connector.State == stateStopped {
+		return s.Connector.State
+	}
 	if failed, _ := s.failure(); failed {
 		return stateFailed
 	}
-	switch s.Connector.State {
-	case stateRunning, statePaused, stateStopped:
-		return s.Connector.State
+	if s.Connector.State == stateRunning {
+		return stateRunning
 	}
 	return stateBetween
 }

@@ -81,7 +81,7 @@ func (h *Handler) moveOperation(batchType string, by axis) Operation {
 			if err != nil || from == to {
 				return err
 			}
-			return move(ctx, task.connector(), from, to, was.Connector)
+			return move(ctx, task, from, to, was.Connector)
 		},
 		Undo: func(ctx context.Context, task Task, before, after json.RawMessage) error {
 			was, want, err := readParams(before, after)
@@ -93,7 +93,7 @@ func (h *Handler) moveOperation(batchType string, by axis) Operation {
 			case err != nil:
 				return err
 			case home != away:
-				return h.moveBack(ctx, task.connector(), home, away, was.Connector)
+				return h.moveBack(ctx, task, home, away, was.Connector)
 			case was.Connector != nil:
 				return h.restore(ctx, home, was.Connector, h.undoOffsets(was.Connector))
 			}

@@ -129,6 +129,63 @@ func TestUndoWithoutASnapshot(t *testing.T) {
 	}
 }
 
+// A state that a batch has left behind does not count for another batch, nor after somebody has
+// started and stopped the connector.
+func TestAStateThatWasLeftBehindDoesNotCount(t *testing.T) {
+	for name, meanwhile := range map[string]func(w *world){
+		"it was started and stopped since": func(w *world) {
+			for _, batch := range []string{cdc.BatchStart, cdc.BatchStop} {
+				r := w.run(batch, ``)
+				r.must(r.forward)
+			}
+		},
+		"the batch is another one": func(*world) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, connecttest.Options{}, nil)
+			w.fleet.Add("a-k8s", "orders", orders(connecttest.Running))
+			given := w.run(cdc.BatchSwitchAZ, toB)
+			given.before = raw(`{"switch_az":{"az":"a"}}`)
+			w.fleet.Fail(connecttest.Failure{Cluster: "b-k8s", Method: "POST"})
+			if err := given.forward(w.context()); err == nil {
+				t.Fatal("it was moved")
+			}
+			w.fleet.Heal()
+			meanwhile(w)
+			again := w.run(cdc.BatchSwitchAZ, toB)
+			again.task.BatchID, again.before = 2, given.before
+			again.must(again.forward)
+			moved := w.fleet.Snapshot()["b-k8s"]["orders"]
+			if moved.State != connecttest.Stopped {
+				t.Errorf("it is %s, and was stopped before", moved.State)
+			}
+			if _, left := moved.Config["fairlead.state"]; left {
+				t.Error("its state is kept although it was moved")
+			}
+		})
+	}
+}
+
+func TestAPausedConnectorWithAFailedTaskStaysPaused(t *testing.T) {
+	for _, before := range []string{``, `{"switch_az":{"az":"a"}}`} {
+		w := newWorld(t, connecttest.Options{}, nil)
+		w.fleet.Add("a-k8s", "orders", orders(connecttest.Running))
+		w.fleet.Break("a-k8s", "orders", "lost the binlog", 1)
+		pause := w.run(cdc.BatchStop, ``)
+		w.fleet.Fail(connecttest.Failure{Cluster: "a-k8s", Path: "/stop", Status: 405}) // it is too old to stop
+		pause.must(pause.forward)
+		w.fleet.Heal()
+		r := w.run(cdc.BatchSwitchAZ, toB)
+		if before != "" {
+			r.before = raw(before)
+		}
+		r.must(r.forward)
+		if state := w.fleet.Snapshot()["b-k8s"]["orders"].State; state != connecttest.Paused {
+			t.Errorf("with the given %q it is %s after its move", before, state)
+		}
+	}
+}
+
 // with is the example with a connector in another state.
 func (e example) with(state string) example {
 	e.state = state

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// unattendedOverlap is the overlap of two searches for failures. A failure may become
-	// visible up to a minute after its timestamp.
+	// unattendedOverlap is the least overlap of two searches for failures. A failure may
+	// become visible up to a minute after its timestamp.
 	unattendedOverlap = time.Minute
 	// unattendedBack is the age of the oldest failure that a node's first search finds. Stores
 	// list dead nodes for longer, and their ends determine which node is responsible.
@@ -126,7 +126,7 @@ func (u *unattended) look(ctx context.Context) error {
 	}
 	filter := fairlead.Filter{States: []fairlead.State{fairlead.Failed}, Kinds: u.kinds, FinishedFrom: now.Add(-unattendedBack), Limit: unattendedPage}
 	if !u.since.IsZero() {
-		filter.FinishedFrom = u.since.Add(-unattendedOverlap)
+		filter.FinishedFrom = u.since.Add(-u.overlap())
 	}
 	duty := &duty{node: u.life.id, store: u.store}
 	for {
@@ -134,11 +134,11 @@ func (u *unattended) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		own, err := u.own(ctx, duty, page.Jobs)
+		mine, err := duty.choose(ctx, u.untold(page.Jobs))
 		if err != nil {
 			return err
 		}
-		u.life.announce(own)
+		u.life.announce(u.take(mine))
 		if filter.Below = page.Next; page.Next == 0 {
 			break
 		}
@@ -148,27 +148,33 @@ func (u *unattended) look(ctx context.Context) error {
 	return nil
 }
 
-// own returns those of the failed jobs that this node has to announce, once.
-func (u *unattended) own(ctx context.Context, duty *duty, jobs []*fairlead.Job) ([]failure, error) {
+// untold returns the failed jobs that this node has not announced.
+func (u *unattended) untold(jobs []*fairlead.Job) (untold []*fairlead.Job) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var own []failure
 	for _, job := range jobs {
-		key := driver.Held{ID: job.ID, Fence: job.Fence}
-		if _, told := u.told[key]; told {
-			continue
-		}
-		mine, err := duty.falls(ctx, job)
-		if err != nil {
-			return nil, err
-		}
-		if mine {
-			u.told[key] = time.Now()
-			own = append(own, failure{job: job, options: &u.life.engine.mux.Entry(job.Kind).Options, err: errors.New(job.Error)})
+		if _, told := u.told[driver.Held{ID: job.ID, Fence: job.Fence}]; !told {
+			untold = append(untold, job)
 		}
 	}
-	return own, nil
+	return untold
 }
+
+// take returns what this node announces now, once: a settlement may have told of it meanwhile.
+func (u *unattended) take(jobs []*fairlead.Job) (own []failure) {
+	jobs = u.untold(jobs)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, job := range jobs {
+		u.told[driver.Held{ID: job.ID, Fence: job.Fence}] = time.Now()
+		own = append(own, failure{job: job, options: &u.life.engine.mux.Entry(job.Kind).Options, err: errors.New(job.Error)})
+	}
+	return own
+}
+
+// overlap is the overlap of two searches. A node that was killed counts as responsible until its
+// lease has run out.
+func (u *unattended) overlap() time.Duration { return unattendedOverlap + 2*u.life.options.Lease }
 
 // forget drops failures that no later look finds. The time of one is that before it was
 // written, or when it was found.
@@ -176,7 +182,7 @@ func (u *unattended) forget(looked time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for key, at := range u.told {
-		if looked.Sub(at) > 2*unattendedOverlap {
+		if looked.Sub(at) > 2*u.overlap() {
 			delete(u.told, key)
 		}
 	}
@@ -189,6 +195,20 @@ type duty struct {
 	node  fairlead.NodeID
 	store listsNodes
 	nodes []fairlead.Node // read when they are needed
+}
+
+// choose returns the jobs whose failures are announced by this node.
+func (d *duty) choose(ctx context.Context, jobs []*fairlead.Job) (mine []*fairlead.Job, err error) {
+	for _, job := range jobs {
+		falls, err := d.falls(ctx, job)
+		if err != nil {
+			return nil, err
+		}
+		if falls {
+			mine = append(mine, job)
+		}
+	}
+	return mine, nil
 }
 
 // falls reports whether the failure of a job is announced by this node.
@@ -219,13 +239,14 @@ func (d *duty) falls(ctx context.Context, job *fairlead.Job) (bool, error) {
 	return first == d.node, nil
 }
 
-// outlived reports whether a node lives, or was alive at a moment or later.
+// outlived reports whether a node lives, or was surely alive at a moment or later: a node that was
+// killed may have ended right after its last beat.
 func outlived(n *fairlead.Node, moment time.Time) bool {
 	switch {
 	case !n.Dead:
 		return true
 	case n.LeftAt.IsZero():
-		return !n.Until.Before(moment)
+		return !n.LastBeat.Before(moment)
 	}
 	return !n.LeftAt.Before(moment)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -179,6 +180,76 @@ func TestOnFailedIsCalledForAJobThatKillsItsNodes(t *testing.T) {
 			pass(5 * time.Minute)
 		})
 		h.wants(t, both("node", `"deadly"`, w.get(job).Error)...)
+	})
+}
+
+// elsewhere makes a job wait on a node of another process, which has a lease and does nothing more.
+func (w *world) elsewhere(job *fairlead.Job, lease time.Duration) {
+	w.t.Helper()
+	w.enqueue(job)
+	node, err := w.store.Join(w.t.Context(), fairlead.Node{Kinds: []string{"k"}}, lease)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	claimed, err := w.store.Claim(w.t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"k"}}, Max: 1})
+	if err != nil || len(claimed) != 1 || claimed[0].ID != job.ID {
+		w.t.Fatal(claimed, err)
+	}
+	settled, err := w.store.Settle(w.t.Context(), []fairlead.Settlement{{ID: job.ID, Fence: claimed[0].Fence, Move: fairlead.MoveAwait, After: time.Hour}})
+	if err != nil || settled[0] == fairlead.SettledLost {
+		w.t.Fatal(settled, err)
+	}
+}
+
+func TestOnFailedIsCalledIfTheNodeThatRanTheJobWasKilledBefore(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var h heard
+		handler, options := h.hooked("node")
+		w.handle("k", handler, w.awaiting)
+		job := &fairlead.Job{Kind: "k", Args: []byte(`"orphaned"`)}
+		w.elsewhere(job, 30*time.Second)
+		w.run(options, func() {
+			pass(10 * time.Second)
+			w.refuse(job) // the lease of the killed node has not run out
+			pass(5 * time.Minute)
+		})
+		h.wants(t, both("node", `"orphaned"`, "refused")...)
+	})
+}
+
+// forgetful is a store that at times cannot tell its nodes.
+type forgetful struct {
+	driver.Store
+	fails atomic.Bool
+}
+
+func (s *forgetful) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	if s.fails.Load() {
+		return nil, fmt.Errorf("nodes: %w", fairlead.ErrUnavailable)
+	}
+	return s.Store.Nodes(ctx)
+}
+
+func TestOnFailedIsCalledThoughTheStoreFailedMeanwhile(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var h heard
+		handler, options := h.hooked("node")
+		w.handle("k", handler, w.awaiting)
+		store := &forgetful{Store: w.store}
+		w.engineStore = store
+		own, other := &fairlead.Job{Kind: "k", Args: []byte(`"own"`)}, &fairlead.Job{Kind: "k", Args: []byte(`"other"`)}
+		w.elsewhere(other, time.Hour)
+		w.run(options, func() {
+			w.enqueue(own)
+			pass(5 * time.Second)
+			store.fails.Store(true)
+			w.refuse(other)
+			w.refuse(own)
+			pass(5 * time.Second)
+			store.fails.Store(false)
+			pass(5 * time.Minute)
+		})
+		h.wants(t, both("node", `"own"`, "refused")...)
 	})
 }
 

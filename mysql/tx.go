@@ -111,10 +111,9 @@ func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	if err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
 	}
-	if len(settlements) > 0 {
-		c.txn.commits.Settled(c.commit, settlements)
-	}
-	return work.hand(), nil
+	settled := work.hand()
+	c.txn.commits.Settled(c.commit, settlements, settled)
+	return settled, nil
 }
 
 // Wake wakes nodes for what the transaction did, and admits parked jobs. Call it after

@@ -145,9 +145,7 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	}
 	t.lanes, t.later, t.freed = append(t.lanes, all.ready...), t.later || all.later, t.freed || all.freed
 	t.gates = append(t.gates, all.gates...)
-	if len(settlements) > 0 {
-		t.store.commits.Settled(t.commit, settlements)
-	}
+	t.store.commits.Settled(t.commit, settlements, all.settled)
 	return all.settled, nil
 }
 

@@ -22,6 +22,8 @@ func (t *callerTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restar
 	if err = put.taken(err); err != nil {
 		return schedule.Schedule{}, fmt.Errorf("put schedule in a transaction: %w", err)
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.later = true // it may be due sooner than any other
 	return put.stored, nil
 }

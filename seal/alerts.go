@@ -15,10 +15,19 @@ func messageOf(rule *alert.Rule) message {
 // SetAlert is part of alert.Store. It fails with ErrInvalid if the rule has something that is
 // sealed and that this program cannot open.
 func (s *Store) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
+	return s.setAlert(rule, func(sealed alert.Rule) (alert.Rule, error) { return s.Store.SetAlert(ctx, sealed) })
+}
+
+// SetAlertSeen is part of alert.Store, as SetAlert. Of what was seen only the time counts.
+func (s *Store) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
+	return s.setAlert(rule, func(sealed alert.Rule) (alert.Rule, error) { return s.Store.SetAlertSeen(ctx, sealed, seen) })
+}
+
+func (s *Store) setAlert(rule alert.Rule, set func(sealed alert.Rule) (alert.Rule, error)) (alert.Rule, error) {
 	if err := s.closeMessage(messageOf(&rule)); err != nil {
 		return alert.Rule{}, err
 	}
-	stored, err := s.Store.SetAlert(ctx, rule)
+	stored, err := set(rule)
 	if err != nil {
 		return alert.Rule{}, err
 	}

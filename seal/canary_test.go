@@ -268,6 +268,11 @@ func (a *aviary) bulk(ctx context.Context) {
 // alert reports the jobs that failed.
 func (a *aviary) alert(ctx context.Context) {
 	a.ok(alert.NewClient(a.store).Set(ctx, plant("rule", alert.Rule{URL: "https://example.org/" + canaryOf("url"), On: []alert.Event{alert.Failed, alert.Missed}, Gather: 1})))
+	for _, quiet := range []time.Duration{time.Second, 2 * time.Second} { // creates it, then changes it
+		ensured := plant("rule", alert.Rule{URL: "https://example.org/" + canaryOf("url"), On: []alert.Event{alert.Failed}, Gather: 1})
+		ensured.Name, ensured.Quiet = "ensured", quiet
+		a.ok(alert.NewClient(a.store).Ensure(ctx, ensured))
+	}
 	a.ok(nil, a.jobs.Enqueue(ctx, &fairlead.Job{Kind: "fail", Key: canaryOf("key-failed")}))
 	a.step(ctx)
 	a.ok(alert.Look(ctx, a.store, 0))

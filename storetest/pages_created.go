@@ -62,6 +62,35 @@ func testOutOfOrder(c *chapter) {
 		f.markHour()
 		f.wantCreated(noon, early, late)
 	})
+	c.test("jobs are found by when they were created, also if ids were not marked just before the clock was set back", func(f *fixture) {
+		late, early := many(1), many(30)
+		f.markIDs()
+		f.Advance(5*time.Minute + 30*time.Second)
+		noon := f.now()
+		f.Advance(20 * time.Second)
+		f.enqueue(late...)
+		f.Advance(-time.Hour)
+		f.enqueue(early...)
+		for range 7 {
+			f.markIDs()
+		}
+		f.wantCreated(noon, early, late)
+	})
+	c.test("jobs are found by when they were created, though their transaction was open when ids were marked", func(f *fixture) {
+		jobs, tx := many(5), f.begin()
+		f.enqueueIn(tx, jobs...)
+		f.Advance(time.Minute)
+		noon := f.now()
+		f.Advance(10 * time.Minute)
+		together(
+			func() {
+				_, err := f.store.Prune(f.ctx(), driver.Retention{}, 1)
+				f.ok(err)
+			},
+			func() { f.ok(tx.Commit()) })
+		f.markIDs()
+		f.wantCreated(noon, jobs, nil)
+	})
 	c.test("jobs are found by when they were created, also after the clock was set forward", func(f *fixture) {
 		late, early := many(10), many(10)
 		f.markHour()

@@ -195,6 +195,13 @@ func testTenants(c *chapter) {
 		f.resume(pause)
 		f.equal("paused", f.tenant("acme").Paused, false)
 	})
+	c.test("a tenant that was paused before it was declared stays paused", func(f *fixture) {
+		f.pause(fairlead.Pause{Scope: fairlead.PauseTenant, Name: "acme"})
+		f.pause(fairlead.Pause{Scope: fairlead.PauseKind, Name: "other"})
+		f.equal("paused", f.declare(fairlead.Tenant{Name: "acme", MaxRunning: 3}).Paused, true)
+		f.equal("paused", f.tenant("acme").Paused, true)
+		f.equal("paused", f.declare(fairlead.Tenant{Name: "other"}).Paused, false)
+	})
 	c.test("a tenant that nobody declared can be paused", func(f *fixture) {
 		job := f.enqueue(with(forTenant("acme")))
 		pause := fairlead.Pause{Scope: fairlead.PauseTenant, Name: "acme"}

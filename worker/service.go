@@ -221,9 +221,13 @@ func (s *service) Listen(ctx context.Context, _ *driver.Scope, wake func(driver.
 		return endOf(ctx, err)
 	}
 	defer stream.Close()
-	wake(driver.WakeListening)
+	listens := false
 	for stream.Receive() {
 		watchdog.Reset(silence)
+		if !listens { // the service listens when it says the first thing
+			listens = true
+			wake(driver.WakeListening)
+		}
 		switch stream.Msg().GetWhat() {
 		case "work":
 			wake(driver.WakeWork)

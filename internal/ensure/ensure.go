@@ -34,8 +34,8 @@ func Retry[E any](f func() (E, error), overtaken ...error) (E, error) {
 	}
 }
 
-// Owned lists the fields that a declaration sets: those that are not zero, the fields of
-// structs within one by one. It leaves out some fields of the outer struct or, as
+// Owned lists the fields that a declaration sets: those that are neither zero nor an empty list
+// or map, the fields of structs within one by one. It leaves out some fields of the outer struct or, as
 // "Job.ID", of one within, and fields that are not exported.
 func Owned(declared any, without ...string) []string {
 	return owned(reflect.ValueOf(declared), "", without)
@@ -46,7 +46,7 @@ func owned(declared reflect.Value, prefix string, without []string) (paths []str
 		field, value := declared.Type().Field(i), declared.Field(i)
 		path := prefix + field.Name
 		switch {
-		case !field.IsExported() || slices.Contains(without, path) || value.IsZero():
+		case !field.IsExported() || slices.Contains(without, path) || empty(value):
 		case value.Kind() == reflect.Struct && value.Type() != reflect.TypeFor[time.Time]():
 			paths = append(paths, owned(value, path+".", without)...)
 		default:
@@ -54,6 +54,14 @@ func owned(declared reflect.Value, prefix string, without []string) (paths []str
 		}
 	}
 	return paths
+}
+
+func empty(value reflect.Value) bool {
+	switch value.Kind() {
+	case reflect.Slice, reflect.Map:
+		return value.Len() == 0
+	}
+	return value.IsZero()
 }
 
 // Copy sets fields of a struct to those of another.
@@ -91,7 +99,7 @@ func equal(a, b reflect.Value) bool {
 	case json.RawMessage:
 		return bytes.Equal(compact(x), compact(b.Interface().(json.RawMessage)))
 	}
-	return reflect.DeepEqual(a.Interface(), b.Interface())
+	return empty(a) && empty(b) || reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
 func compact(document json.RawMessage) []byte {

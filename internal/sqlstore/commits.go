@@ -74,11 +74,15 @@ func (c *Commits) Enqueued(commit *Commit, job int64) {
 	c.watch(commit, func() { commit.job = job })
 }
 
-// Settled looks for the commit of a transaction by leases that it has ended. A job that it has
-// stored shows more.
-func (c *Commits) Settled(commit *Commit, settlements []fairlead.Settlement) {
-	last := settlements[len(settlements)-1]
-	c.watch(commit, func() { commit.lease = driver.Held{ID: last.ID, Fence: last.Fence} })
+// Settled looks for the commit of a transaction by the last lease that it has ended. It does
+// not if all of them were lost before. A job that it has stored shows more.
+func (c *Commits) Settled(commit *Commit, settlements []fairlead.Settlement, settled []fairlead.Settled) {
+	for i := len(settlements) - 1; i >= 0; i-- {
+		if settled[i] != fairlead.SettledLost {
+			c.watch(commit, func() { commit.lease = driver.Held{ID: settlements[i].ID, Fence: settlements[i].Fence} })
+			return
+		}
+	}
 }
 
 func (c *Commits) watch(commit *Commit, trace func()) {

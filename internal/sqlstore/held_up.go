@@ -79,21 +79,20 @@ type HeldTurn func(alone int64, heldUp []int64) (schedule.Ticked, error)
 // others.
 func (h *HeldUp) Tick(turn HeldTurn) (schedule.Ticked, error) {
 	var alone schedule.Ticked
-	for begun := time.Now(); time.Since(begun) < heldShare; {
+	var failed error
+	for begun := time.Now(); failed == nil && time.Since(begun) < heldShare; {
 		id := h.next()
 		if id == 0 {
 			break
 		}
-		one, err := h.tryOne(turn, id)
-		if err != nil {
-			return schedule.Ticked{}, err
-		}
+		var one schedule.Ticked
+		one, failed = h.tryOne(turn, id)
 		alone.Schedules += one.Schedules
 		alone.Runs += one.Runs
 		alone.Waiting = append(alone.Waiting, one.Waiting...)
 	}
 	ticked, err := h.tryOthers(turn)
-	if err != nil {
+	if err = errors.Join(failed, err); err != nil {
 		return schedule.Ticked{}, err
 	}
 	ticked.Schedules += alone.Schedules

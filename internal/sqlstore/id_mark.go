@@ -5,8 +5,13 @@ import (
 	"time"
 )
 
-// idMarkSpacing is how far apart id marks are.
-const idMarkSpacing = 5 * time.Minute
+const (
+	// idMarkSpacing is how far apart id marks are.
+	idMarkSpacing = 5 * time.Minute
+	// idMarkGap is how long before the clock was set back there may have been no mark: until
+	// then jobs may have been created that no mark knows of.
+	idMarkGap = time.Hour
+)
 
 // idMarkStore keeps id marks: records of which job ids were reserved at a time. Lists by creation
 // time read only ids between two marks. Marks may be sparse: without them a list reads more rows,
@@ -41,25 +46,35 @@ type idMarkState struct {
 //
 // If the clock shows an earlier time than the newest mark, it was set back: new jobs are dated
 // before jobs with smaller ids. All marks are removed, and latest is kept in the new one.
+//
+// The state is read again in the transaction that writes the mark: on SQLite a caller's open
+// transaction may have reserved ids that nobody else sees before it commits.
 func (s *idMarkStore) MarkIDs(ctx context.Context) error {
 	states, err := readList(ctx, s.db.Read, "mark ids", scanIDMarkState, s.sql.IDMarkState)
-	if err != nil {
+	if err != nil || !states[0].due() {
 		return err
 	}
-	state := states[0]
-	setBack := state.now < state.last
-	if !setBack && state.now-state.last < idMarkSpacing.Microseconds() {
-		return nil
-	}
-	useless := state.least
-	if setBack {
-		useless = state.next + 1
-	}
-	return s.db.InTx(ctx, "mark ids", func(_ context.Context, db DB) error {
+	return s.db.InTx(ctx, "mark ids", func(ctx context.Context, db DB) error {
+		states, err := list(ctx, db, scanIDMarkState, s.sql.IDMarkState)
+		if err != nil || !states[0].due() {
+			return err
+		}
+		state, useless := states[0], states[0].least
+		if state.setBack() {
+			useless, state.latest = state.next+1, state.latest+idMarkGap.Microseconds()
+		}
 		db.Queue(s.sql.DropIDMarks, useless)
 		db.Queue(s.sql.AddIDMark, state.next, state.now, max(state.now, state.latest))
 		return nil
 	})
+}
+
+// setBack reports whether the clock was set back since the newest mark.
+func (s *idMarkState) setBack() bool { return s.now < s.last }
+
+// due reports whether it is time for a mark.
+func (s *idMarkState) due() bool {
+	return s.setBack() || s.now-s.last >= idMarkSpacing.Microseconds()
 }
 
 func scanIDMarkState(row Scanner) (s idMarkState, err error) {

@@ -58,7 +58,9 @@ const idsHeld = time.Minute
 // left returns how many ids the current block still has. The rest of a block that was
 // reserved too long ago is never used.
 func (i *IDs) left() int64 {
-	if i.next > 0 && time.Since(i.taken) > idsHeld {
+	now := time.Now()
+	// The monotonic clock stands still while a machine is suspended.
+	if i.next > 0 && (now.Sub(i.taken) > idsHeld || now.Round(0).Sub(i.taken.Round(0)) > idsHeld) {
 		i.next, i.last = 0, 0
 	}
 	if i.next == 0 {

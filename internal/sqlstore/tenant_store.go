@@ -72,7 +72,14 @@ func (s *tenantStore) put(ctx context.Context, change RuleChange, tenant fairlea
 	if err := change.PutQuota(ctx, tenant.Limit(), tenant.MinRunning, before.family.children(tenant.Name)); err != nil {
 		return tenant, err
 	}
-	s.pauses.setPause(change, fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}, tenant.Paused)
+	pause := fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}
+	if !before.declared && !tenant.Paused {
+		// Who declares it has not seen whether it is paused, and does not resume it.
+		pauses, err := ReadPauses(ctx, change, s.pauses)
+		tenant.Paused = slices.Contains(pauses, pause)
+		return tenant, err
+	}
+	s.pauses.setPause(change, pause, tenant.Paused)
 	return tenant, nil
 }
 
