@@ -129,7 +129,7 @@ func TestUndoWithoutASnapshot(t *testing.T) {
 	}
 }
 
-// A state that a batch has left behind does not count for another batch, nor after somebody has
+// A state that a batch has left behind does not count for another batch, nor after an operator has
 // started and stopped the connector.
 func TestAStateThatWasLeftBehindDoesNotCount(t *testing.T) {
 	for name, meanwhile := range map[string]func(w *world){

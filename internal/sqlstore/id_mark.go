@@ -48,7 +48,7 @@ type idMarkState struct {
 // before jobs with smaller ids. All marks are removed, and latest is kept in the new one.
 //
 // The state is read again in the transaction that writes the mark: on SQLite a caller's open
-// transaction may have reserved ids that nobody else sees before it commits.
+// transaction may have reserved ids that no other connection sees before it commits.
 func (s *idMarkStore) MarkIDs(ctx context.Context) error {
 	states, err := readList(ctx, s.db.Read, "mark ids", scanIDMarkState, s.sql.IDMarkState)
 	if err != nil || !states[0].due() {
