@@ -92,8 +92,7 @@ func (s *Store) laneKeys(lanes map[int32]struct{}) []sqlstore.LaneKey {
 
 // Listen calls wake for what this process does, and for wakes of other processes.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
-	s.listener.join()
 	defer s.listener.leave()
-	s.hub.Listen(ctx, scope, wake)
+	s.hub.Listen(ctx, scope, s.listener.join, wake)
 	return nil
 }

@@ -16,8 +16,7 @@ import (
 
 // Listen calls wake whenever there may be something new for the scope.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
-	s.listener.open()
-	s.listener.hub.Listen(ctx, scope, wake)
+	s.listener.hub.Listen(ctx, scope, s.listener.open, wake)
 	return nil
 }
 

@@ -13,9 +13,8 @@ import (
 
 // Listen calls wake when there may be something new for the scope.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
-	s.listener.join()
 	defer s.listener.leave()
-	s.hub.Listen(ctx, scope, wake)
+	s.hub.Listen(ctx, scope, s.listener.join, wake)
 	return nil
 }
 

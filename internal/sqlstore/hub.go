@@ -35,12 +35,14 @@ func NewHub() *Hub {
 // Close drops wakes that are still pending.
 func (h *Hub) Close() { h.elsewhere.Stop() }
 
-// Listen calls wake as soon as it listens, and for changes within the scope until ctx ends.
-func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) {
+// Listen calls begin and wake as soon as it listens, and wake for changes within the scope until
+// ctx ends. What begin starts may tell at once what this process has missed.
+func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, begin func(), wake func(driver.Wake)) {
 	l := &listener{scope: scope, wake: wake}
 	h.mu.Lock()
 	h.listeners[l] = struct{}{}
 	h.mu.Unlock()
+	begin()
 	wake(driver.WakeListening)
 	<-ctx.Done()
 	h.mu.Lock()

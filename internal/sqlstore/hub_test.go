@@ -17,7 +17,7 @@ func TestAListenerHearsOfWhatItServes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var heard []driver.Wake
-		go hub.Listen(ctx, &driver.Scope{Kinds: []string{"mail"}}, func(wake driver.Wake) { heard = append(heard, wake) })
+		go hub.Listen(ctx, &driver.Scope{Kinds: []string{"mail"}}, func() {}, func(wake driver.Wake) { heard = append(heard, wake) })
 		synctest.Wait()
 		for name, c := range map[string]struct {
 			tell func()
