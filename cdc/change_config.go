@@ -78,15 +78,9 @@ func (h *Handler) resize(ctx context.Context, task Task, was Param, change *Chan
 	if err != nil {
 		return err
 	}
-	state := ""
-	if was.Connector == nil {
-		now, err := c.status(ctx, task.connector())
-		if err != nil {
-			return err
-		}
-		state = now.purpose()
-	} else {
-		state = was.Connector.State
+	state, err := c.stateNow(ctx, task.connector(), was.Connector)
+	if err != nil {
+		return err
 	}
 	if config := h.config.Sizes.write(found.Config, change); !maps.Equal(found.Config, config) {
 		if err := c.putConfig(ctx, task.connector(), config); err != nil {

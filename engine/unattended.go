@@ -162,11 +162,14 @@ func (u *unattended) untold(jobs []*fairlead.Job) (untold []*fairlead.Job) {
 
 // take returns what this node announces now, once: a settlement may have told of it meanwhile.
 func (u *unattended) take(jobs []*fairlead.Job) (own []failure) {
-	jobs = u.untold(jobs)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, job := range jobs {
-		u.told[driver.Held{ID: job.ID, Fence: job.Fence}] = time.Now()
+		key := driver.Held{ID: job.ID, Fence: job.Fence}
+		if _, told := u.told[key]; told {
+			continue
+		}
+		u.told[key] = time.Now()
 		own = append(own, failure{job: job, options: &u.life.engine.mux.Entry(job.Kind).Options, err: errors.New(job.Error)})
 	}
 	return own
