@@ -19,7 +19,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mysqlurl"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
-	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 )
@@ -215,38 +214,6 @@ func TestOpenTransactionsOfHandlersLeaveTheRestOfTheNodeRunning(t *testing.T) {
 		if strings.Contains(log.String(), "late result refused") {
 			t.Errorf("the node takes a completed job for a lost one:\n%s", log)
 		}
-	})
-}
-
-// TestThroughputNextToOpenTransactions measures, and asserts nothing about the speed. The
-// rounds with and without open transactions alternate, so that both see the same machine.
-func TestThroughputNextToOpenTransactions(t *testing.T) {
-	tier.Long(t, "measures the throughput of a node")
-	const jobs, rounds = 1000, 2
-	callers(t, func(c *caller) {
-		c.run(&lockedText{}, func(client *fairlead.Client) {
-			done := int64(0)
-			measure := func() time.Duration {
-				begin := time.Now()
-				c.jobs(client, "plain", jobs)
-				done += jobs
-				c.until("the jobs succeed", func() bool { return c.succeeded(client, "plain") == done })
-				return time.Since(begin)
-			}
-			measure() // the first one fills caches
-			for _, open := range []int{1, 20} {
-				var without, next time.Duration
-				for range rounds {
-					without += measure()
-					c.jobs(client, "careless", open)
-					c.until("the handlers leave their transactions open", func() bool { return len(c.opened()) == open })
-					next += measure()
-					c.rollBack()
-				}
-				rate := func(took time.Duration) float64 { return rounds * jobs / took.Seconds() }
-				c.Logf("%d open transactions: %.0f jobs/s, %.0f without: %.2f", open, rate(next), rate(without), rate(next)/rate(without))
-			}
-		})
 	})
 }
 

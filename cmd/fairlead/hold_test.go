@@ -187,9 +187,15 @@ func (w *holdWorld) wantGap(stretches []hold.Stretch) {
 	nodes, err := w.store.Nodes(w.Context())
 	w.ok(err)
 	slices.SortFunc(nodes, func(a, b fairlead.Node) int { return a.JoinedAt.Compare(b.JoinedAt) })
-	lost, came := nodes[0].Until, nodes[2].JoinedAt // of the first witness and of the second
-	if left := nodes[1].Until; left.After(lost) {
-		lost = left
+	lost, came := nodes[0].Until, time.Time{} // when no node was left, and when the second witness came
+	for i := range nodes {                    // on a busy machine a node may have joined twice
+		if nodes[i].JoinedAt.After(lost) {
+			came = nodes[i].JoinedAt
+			break
+		}
+		if nodes[i].Until.After(lost) {
+			lost = nodes[i].Until
+		}
 	}
 	// A witness that comes late to a look leaves other times of which nothing is known.
 	none := slices.IndexFunc(stretches, func(s hold.Stretch) bool {
