@@ -19,7 +19,7 @@ const pageBudget = 50_000
 // Page implements FindPage. It reads a bounded part of the jobs: its window of ids is
 // so small that no place has more rows in it than one look may read. A page whose
 // window had few matches is short, and contains where the next begins. If there are none, it
-// looks on through larger windows.
+// looks on: through an index that has few of them, or through larger windows.
 func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Found, error) {
 	filter.Limit = pageOf(filter)
 	lanes, all := q.Lanes.Matching(filter)
@@ -37,7 +37,7 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 		return q.pageOfKey(ctx, ask, filter, bounds)
 	}
 	size := lookSize(filter)
-	for read := 0; ; size = size.doubled() {
+	for read := 0; ; size = size.further(filter) {
 		within, more, err := q.frame(ctx, ask, filter, bounds, size, false)
 		if err != nil {
 			return Found{}, err

@@ -48,8 +48,8 @@ type looks struct {
 	mass int // of a place or of an outcome whose index is not ordered by id
 }
 
-// readWhole is how many rows of some lanes, or of an outcome, are read to list the newest of
-// them, if no index has them in the order of their ids.
+// readWhole is how many rows of some lanes, or of an outcome, are read to find the newest of
+// them, if no index has them in the order of their ids and a first look has found none.
 const readWhole = 20_000
 
 // read returns how many rows a look reads of the largest place that a filter chooses.
@@ -60,7 +60,14 @@ func (l looks) read(filter fairlead.Filter) int {
 	return l.live
 }
 
-func (l looks) doubled() looks { return looks{done: 2 * l.done, live: 2 * l.live, mass: l.mass} }
+// further returns the bounds for a look after one that has found nothing.
+func (l looks) further(filter fairlead.Filter) looks {
+	l.done, l.live = 2*l.done, 2*l.live
+	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) > 0 {
+		l.mass = readWhole
+	}
+	return l
+}
 
 // lookSize returns the bounds for a page.
 func lookSize(filter fairlead.Filter) looks {
@@ -70,9 +77,6 @@ func lookSize(filter fairlead.Filter) looks {
 		size.done, size.live = size.done*2/3, size.live*2/3
 	}
 	size.mass = size.live
-	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) > 0 {
-		size.mass = readWhole
-	}
 	return size
 }
 
