@@ -182,6 +182,10 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 			r.Samples = r.Samples[:1]
 			r.Final[1].Fence, r.Final[1].Attempt, r.Final[1].Finished = 12, 1, db(3612)
 		}},
+		{"a job was cancelled after it had been taken back", func(r *Record) {
+			r.Events = append(r.Events, Event{At: at(150), DB: db(150), What: Claimed, Process: "a", Node: 1, Job: 9, Fence: 10, Attempt: 1})
+			r.Final = append(r.Final, Final{Ending: Ending{State: fairlead.Cancelled}, Job: 9, Attempt: 1, Finished: db(3000), Other: true})
+		}},
 		{"a crash suspect waited for its turn", func(r *Record) {
 			shift(r, the(r, Claimed, 2, 13), 1100*time.Millisecond)
 			shift(r, the(r, Started, 2, 13), 1100*time.Millisecond)

@@ -90,10 +90,15 @@ func (c *check) endReached(final Final) {
 }
 
 // endIsLast: what has ended is never claimed again. (Nor is it claimed under a fence that
-// the database does not know of in the end.)
+// the database does not know of in the end.) A job that was taken back and then cancelled ended
+// without a fence: there the database's clock decides.
 func (c *check) endIsLast(final Final, claims []Event) {
 	for _, claim := range claims {
-		if final.State.Final() && claim.Fence > final.Fence {
+		later := claim.Fence > final.Fence
+		if final.Fence == 0 {
+			later = claim.DB > final.Finished
+		}
+		if final.State.Final() && later {
 			c.violated(ClaimedAfterEnd, final.Job, "it ended under fence %d, and node %d claimed it under fence %d", final.Fence, claim.Node, claim.Fence)
 			return
 		}
