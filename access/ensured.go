@@ -10,7 +10,7 @@ import (
 // EnsureActor is the actor of entries about what a program has ensured.
 const EnsureActor = "ensure"
 
-// Fields of which the entries say that they were changed, but not how: they may be confidential.
+// hidden are fields that may be confidential. An entry names them but masks their values.
 var hidden = map[string]bool{"job.args": true, "alert": true, "data": true}
 
 // EnsureEntry returns the entry about something that a program has ensured: created if there

@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// idMarkSpacing is how far apart id marks are.
+	// idMarkSpacing is the time between two id marks.
 	idMarkSpacing = 5 * time.Minute
-	// idMarkGap is how long before the clock was set back there may have been no mark: until
-	// then jobs may have been created that no mark knows of.
+	// idMarkGap is the longest time between the last mark and a clock that is set back. Jobs
+	// created in that time are later than any mark records.
 	idMarkGap = time.Hour
 )
 

@@ -13,7 +13,7 @@ type Found struct {
 	Unnamed map[*fairlead.Job]int32 // jobs whose lane is not cached: the store names them
 }
 
-// pageBudget is how many jobs of one place a page reads at most to find one that matches.
+// pageBudget bounds how many jobs of one place a page reads to find one that matches.
 const pageBudget = 50_000
 
 // Page implements FindPage. It reads a bounded part of the jobs: its window of ids is

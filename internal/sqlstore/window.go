@@ -48,8 +48,8 @@ type looks struct {
 	mass int // of a place or of an outcome whose index is not ordered by id
 }
 
-// readWhole is how many rows of some lanes, or of an outcome, are read to find the newest of
-// them, if no index has them in the order of their ids and a first look has found none.
+// readWhole bounds a second look that reads all rows of some lanes, or of an outcome, to find
+// the newest: no index has them in the order of their ids.
 const readWhole = 20_000
 
 // read returns how many rows a look reads of the largest place that a filter chooses.
@@ -204,7 +204,7 @@ func (b *queryBuilder) few(ctx context.Context, ask Ask, table string, where []s
 }
 
 // fewLater reports whether the lanes of a filter have few scheduled jobs. It is not asked if
-// ended jobs are listed too, of which there usually are more.
+// ended jobs are listed too: usually there are more of those.
 func (q *Query) fewLater(ctx context.Context, ask Ask, filter fairlead.Filter, lanes []int32, few int) (bool, error) {
 	if lanes == nil || len(placeOfScheduled.asked(filter)) == 0 || len(placeOfEnded.asked(filter)) > 0 {
 		return false, nil
