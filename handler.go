@@ -69,8 +69,8 @@ type HandlerOptions struct {
 	// the last attempt then finds it within a poll, and err is the job's Error. If that node had
 	// ended by then, one other node that handles the kind calls OnFailed: the first of
 	// them that joined. If there is none, the next one to join does so, unless
-	// the failure is more than 30 minutes old. If a node loses its lease at this instant,
-	// OnFailed may be called twice. Remote workers hear only of failures of their own handlers.
+	// the failure is more than 30 minutes old. If a node loses its lease at this instant, or
+	// is killed before its next beat, OnFailed may be called twice. Remote workers hear only of failures of their own handlers.
 	OnFailed func(ctx context.Context, job *Job, err error)
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -140,10 +139,10 @@ select q.scope || ' ' || q.name, q.cap, q.used - coalesce((select sum(n) from fa
 from fairlead_quota q`
 
 // watch looks at all quotas in one snapshot, again and again. Only a cap that
-// was lowered may be exceeded, and then by no more than it was. A change passes over jobs that
-// another transaction holds just then: they count as before, but not for long.
+// was lowered may be exceeded, and then by no more than it was. When a cap is removed, jobs that
+// another transaction holds just then still count until they end.
 func (w *quotaWorld) watch(conn *pgx.Conn) {
-	known, excess, passedOver := int64(0), map[string]int{}, map[string]time.Time{}
+	known, excess := int64(0), map[string]int{}
 	for looks := 0; !w.over.Load(); looks++ {
 		rows, err := conn.Query(w.Context(), quotasAtOnce)
 		w.must(err)
@@ -153,16 +152,10 @@ func (w *quotaWorld) watch(conn *pgx.Conn) {
 			var name string
 			var limit, counted, found int
 			w.must(rows.Scan(&name, &limit, &counted, &found, &known))
-			since, late := passedOver[name]
-			switch {
-			case counted == found && limit > 0, counted == 0 && limit == 0:
-				delete(passedOver, name)
-			case counted > found || late && time.Since(since) > patience.Limit:
+			if counted != found && limit > 0 || counted > found {
 				w.Errorf("%s counts %d, but %d jobs run or wait under a cap of %d", name, counted, found, limit)
-			case !late:
-				passedOver[name] = time.Now()
 			}
-			if limit == 0 || counted <= limit {
+			if limit == 0 || found <= limit {
 				continue
 			}
 			now[name] = found
