@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // Client is how programs use the batches of a store. It may be used by many goroutines.
@@ -141,7 +142,7 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
 				return batches, nil
 			}
 		}
-		if len(records) < filter.Limit {
+		if cut := paged.From(ctx).Cut(); len(records) < filter.Limit && (!cut || len(batches) > 0) {
 			return batches, nil
 		}
 	}

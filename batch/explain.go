@@ -110,11 +110,8 @@ func (c *Client) explainJobs(ctx context.Context, id int64) ([]fairlead.Explanat
 			}
 		}
 	}
-	if len(out) == 0 {
-		return nil, nil
-	}
-	jobs, err := c.store.Find(ctx, fairlead.Filter{IDs: out, Limit: len(out)})
-	if err != nil {
+	jobs, err := findBare(ctx, c.store, out)
+	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
 	var idle, running []int64

@@ -14,6 +14,7 @@ const (
 	chunksPerPass = 200_000 // numbers of chunks that a pass has: more than it can have chunks
 	chunksAtOnce  = 10      // that one transaction stores
 	chunksRead    = 50      // that are read at once
+	chunksWalked  = 4       // that are read at once for a caller: each may have some megabytes
 )
 
 // MaxTasks is how many tasks a batch has at most.
@@ -108,8 +109,9 @@ func (w *Wanted) takes(kind PassKind, mark Mark) bool {
 // walk calls do with the chunks behind a number of passes that have begun, until it
 // returns false.
 func (p *preparing) walk(ctx context.Context, after int, tasks bool, do func(*Chunk) (bool, error)) error {
-	filter := ChunkFilter{After: after, Tasks: tasks, Limit: chunksRead}
-	for {
+	filter := ChunkFilter{After: after, Tasks: tasks}
+	for limit := 1; ; limit = min(2*limit, chunksWalked) { // often the first is all that is needed
+		filter.Limit = limit
 		chunks, err := p.store.Chunks(ctx, p.batch.ID, filter)
 		if err != nil {
 			return err
@@ -122,7 +124,7 @@ func (p *preparing) walk(ctx context.Context, after int, tasks bool, do func(*Ch
 				return err
 			}
 		}
-		if len(chunks) < chunksRead {
+		if len(chunks) < limit {
 			return nil
 		}
 		filter.After = chunks[len(chunks)-1].Number

@@ -48,8 +48,8 @@ type Store interface {
 	// Chunks returns chunks of a batch, in the order of their numbers.
 	Chunks(ctx context.Context, batch int64, filter ChunkFilter) ([]Chunk, error)
 
-	// Find returns the jobs that match, newest (largest ID) first.
-	Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error)
+	// FindPage returns a page of the jobs that match, newest (largest ID) first.
+	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
 	// Nodes lists the nodes that are alive and those not yet forgotten.
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
 	// Explain says why a job does not run, or how it runs. It fails with ErrNotFound.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // TaskFilter chooses tasks of a batch. Empty fields choose all.
@@ -103,7 +104,8 @@ func (l *taskList) walk(ctx context.Context, after int, do func(*Chunk) (bool, e
 }
 
 // list goes through the tasks as they were created.
-func (l *taskList) list(ctx context.Context) ([]Task, error) {
+func (l *taskList) list(bounded context.Context) ([]Task, error) {
+	ctx := paged.Unbounded(bounded) // a page is bounded by its tasks, not by the jobs that tell of them
 	from, to := l.filter.After+1, int64(math.MaxInt64)
 	if l.filter.IDs != nil {
 		from, to = max(from, slices.Min(l.filter.IDs)), slices.Max(l.filter.IDs)
@@ -121,9 +123,22 @@ func (l *taskList) list(ctx context.Context) ([]Task, error) {
 			l.see(chunk, i)
 		}
 		err := l.fill(ctx, seen)
-		return len(l.tasks) < l.filter.Limit, err
+		return len(l.tasks) < l.filter.Limit && !l.full(paged.From(bounded), seen), err
 	})
 	return l.tasks[:min(len(l.tasks), l.filter.Limit)], err
+}
+
+// full reports whether the page is as large as it may be with the tasks that were added to
+// it. It ends with the task that makes it so.
+func (l *taskList) full(bound *paged.Bound, added int) bool {
+	for i := added; i < min(len(l.tasks), l.filter.Limit); i++ {
+		task := &l.tasks[i]
+		if bound.Add(len(task.Before) + len(task.After) + len(task.Info)) {
+			l.tasks, l.marks = l.tasks[:i+1], l.marks[:i+1]
+			return true
+		}
+	}
+	return false
 }
 
 // before is the number of a chunk of the first pass before which there is no task with
@@ -199,15 +214,13 @@ func (l *taskList) fill(ctx context.Context, seen int) error {
 			ids = append(ids, place.job)
 		}
 	}
+	found, err := findBare(ctx, l.client.store, ids)
+	if err != nil {
+		return err
+	}
 	jobs := map[int64]*fairlead.Job{}
-	if len(ids) > 0 {
-		found, err := l.client.store.Find(ctx, fairlead.Filter{IDs: ids, Limit: len(ids)})
-		if err != nil {
-			return err
-		}
-		for _, job := range found {
-			jobs[job.ID] = job
-		}
+	for _, job := range found {
+		jobs[job.ID] = job
 	}
 	for i, task := range fresh {
 		if job := jobs[task.Job]; job != nil {

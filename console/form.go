@@ -1,10 +1,7 @@
 package console
 
 import (
-	"cmp"
 	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,26 +12,26 @@ import (
 
 // readForm reads what was sent with a form.
 func (v *visit) readForm() error {
-	err := v.request.ParseForm()
-	if kind, _, _ := mime.ParseMediaType(v.request.Header.Get("Content-Type")); err == nil && kind == "multipart/form-data" {
-		err = v.request.ParseMultipartForm(maxForm)
-	}
+	fields, files, err := readPosted(v.request)
 	var large *http.MaxBytesError
+	var busy *connect.Error
 	switch {
 	case errors.As(err, &large):
 		return connect.NewError(connect.CodeInvalidArgument, errors.New(v.TooLarge()))
+	case errors.As(err, &busy):
+		return connect.NewError(connect.CodeResourceExhausted, errors.New(v.T("Too many large forms are being sent at once, or this one arrived too slowly. Send it again later.")))
 	case err != nil:
 		return connect.NewError(connect.CodeInvalidArgument, err)
 	}
 	v.posted = url.Values{}
-	for name, values := range v.request.PostForm {
+	for name, values := range fields {
 		for i, value := range values {
 			if value != "" || i == 0 { // a file that was not chosen is sent as an empty text
 				v.posted.Add(name, strings.ReplaceAll(value, "\r\n", "\n"))
 			}
 		}
 	}
-	return v.readFiles()
+	return v.takeFiles(files)
 }
 
 // TooLarge is what is said of a form that has too many bytes.
@@ -45,27 +42,16 @@ func (v *visit) TooLarge() string {
 // MaxForm is maxForm for templates.
 func (v *visit) MaxForm() int { return maxForm }
 
-// readFiles reads the files that were sent with a form: a file stands for what can be typed
+// takeFiles takes the files that were sent with a form: a file stands for what can be typed
 // into the field of the same name.
-func (v *visit) readFiles() error {
-	if v.request.MultipartForm == nil {
-		return nil
-	}
-	for name, files := range v.request.MultipartForm.File {
-		file, err := files[0].Open()
-		if err != nil {
-			return err
-		}
-		raw, err := io.ReadAll(file)
-		if err = cmp.Or(err, file.Close()); err != nil {
-			return err
-		}
-		if !utf8.Valid(raw) {
+func (v *visit) takeFiles(files []postedFile) error {
+	for _, file := range files {
+		if !utf8.ValidString(file.content) {
 			v.garbled = true
-			return refuse(files[0].Filename, v.T("is not text in UTF-8; save it as CSV in UTF-8 and choose it again"))
+			return refuse(file.name, v.T("is not text in UTF-8; save it as CSV in UTF-8 and choose it again"))
 		}
-		if content := strings.TrimSpace(strings.ReplaceAll(string(raw), "\r\n", "\n")); content != "" {
-			v.posted.Set(name, content)
+		if content := strings.TrimSpace(strings.ReplaceAll(file.content, "\r\n", "\n")); content != "" {
+			v.posted.Set(file.field, content)
 		}
 	}
 	return nil

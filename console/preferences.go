@@ -35,17 +35,17 @@ func languageOf(r *http.Request) string {
 
 // setPreferences keeps in the browser how pages are to be shown.
 func (c *Console) setPreferences(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-	if lang := r.PostFormValue("lang"); slices.Contains(languages, lang) {
+	posted := postedFields(w, r)
+	if lang := posted.Get("lang"); slices.Contains(languages, lang) {
 		http.SetCookie(w, c.cookie(r, &http.Cookie{Name: "lang", Value: lang, MaxAge: yearSeconds, HttpOnly: true}))
 	}
-	switch theme := r.PostFormValue("theme"); theme {
+	switch theme := posted.Get("theme"); theme {
 	case "light", "dark":
 		http.SetCookie(w, c.cookie(r, &http.Cookie{Name: "theme", Value: theme, MaxAge: yearSeconds, HttpOnly: true}))
 	case "system":
 		http.SetCookie(w, c.cookie(r, &http.Cookie{Name: "theme", MaxAge: -1, HttpOnly: true}))
 	}
-	c.redirect(w, r, r.PostFormValue("next"))
+	c.redirect(w, r, posted.Get("next"))
 }
 
 const yearSeconds = 365 * 24 * 3600

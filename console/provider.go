@@ -43,10 +43,10 @@ func (v *visit) ProviderName() string {
 
 // goToProvider sends the browser to the identity provider.
 func (c *Console) goToProvider(w http.ResponseWriter, r *http.Request) {
-	pending := pendingSignIn{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Next: localPath(r.FormValue("next"))}
+	pending := pendingSignIn{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Next: localPath(r.URL.Query().Get("next"))}
 	raw, err := json.Marshal(pending)
 	if err != nil {
-		c.showLogin(w, r, http.StatusInternalServerError, err.Error())
+		c.showLogin(w, r, http.StatusInternalServerError, signIn{pending.Next, err.Error()})
 		return
 	}
 	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: signInCookie, Value: base64.RawURLEncoding.EncodeToString(raw), MaxAge: signInSeconds, HttpOnly: true}))
@@ -57,20 +57,20 @@ func (c *Console) goToProvider(w http.ResponseWriter, r *http.Request) {
 func (c *Console) backFromProvider(w http.ResponseWriter, r *http.Request) {
 	pending, began := pendingOf(r)
 	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: signInCookie, MaxAge: -1, HttpOnly: true}))
-	v := c.visit(r, c.stranger(r, ""))
+	v, query := c.visit(r, c.stranger(r, "")), r.URL.Query()
 	switch {
-	case !began || subtle.ConstantTimeCompare([]byte(pending.State), []byte(r.FormValue("state"))) != 1:
-		c.showLogin(w, r, http.StatusBadRequest, v.T("This sign-in was not begun here, or took too long. Try again."))
+	case !began || subtle.ConstantTimeCompare([]byte(pending.State), []byte(query.Get("state"))) != 1:
+		c.showLogin(w, r, http.StatusBadRequest, signIn{pending.Next, v.T("This sign-in was not begun here, or took too long. Try again.")})
 		return
-	case r.FormValue("code") == "":
-		c.options.Log.Warn("sign-in refused by the identity provider", "error", r.FormValue("error"))
-		c.showLogin(w, r, http.StatusForbidden, v.T("The identity provider did not sign you in."))
+	case query.Get("code") == "":
+		c.options.Log.Warn("sign-in refused by the identity provider", "error", query.Get("error"))
+		c.showLogin(w, r, http.StatusForbidden, signIn{pending.Next, v.T("The identity provider did not sign you in.")})
 		return
 	}
-	token, err := c.options.Provider.Exchange(r.Context(), c.callbackURL(r), r.FormValue("code"), pending.Nonce, pending.Verifier)
+	token, err := c.options.Provider.Exchange(r.Context(), c.callbackURL(r), query.Get("code"), pending.Nonce, pending.Verifier)
 	if err != nil {
 		c.options.Log.Warn("sign-in failed", "error", err)
-		c.showLogin(w, r, http.StatusBadGateway, v.T("The identity provider did not sign you in."))
+		c.showLogin(w, r, http.StatusBadGateway, signIn{pending.Next, v.T("The identity provider did not sign you in.")})
 		return
 	}
 	v.token = token

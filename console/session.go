@@ -26,37 +26,38 @@ type signIn struct {
 
 func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
 	if _, err := c.identify(r); err == nil {
-		c.redirect(w, r, r.FormValue("next"))
+		c.redirect(w, r, r.URL.Query().Get("next"))
 		return
 	}
-	c.showLogin(w, r, http.StatusOK, "")
+	c.showLogin(w, r, http.StatusOK, signIn{Next: r.URL.Query().Get("next")})
 }
 
-func (c *Console) showLogin(w http.ResponseWriter, r *http.Request, status int, message string) {
+func (c *Console) showLogin(w http.ResponseWriter, r *http.Request, status int, page signIn) {
 	v := c.visit(r, c.stranger(r, ""))
-	c.render(w, status, "login", v.show(signIn{Next: localPath(r.FormValue("next")), Error: message}))
+	page.Next = localPath(page.Next)
+	c.render(w, status, "login", v.show(page))
 }
 
 // login takes a token, and remembers it in the browser if the API knows it.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-	v := c.visit(r, c.stranger(r, strings.TrimSpace(r.PostFormValue("token"))))
+	posted := postedFields(w, r)
+	v := c.visit(r, c.stranger(r, strings.TrimSpace(posted.Get("token"))))
 	if v.token == "" {
-		c.showLogin(w, r, http.StatusUnprocessableEntity, v.T("Enter a token."))
+		c.showLogin(w, r, http.StatusUnprocessableEntity, signIn{posted.Get("next"), v.T("Enter a token.")})
 		return
 	}
-	c.signIn(w, r, v, r.PostFormValue("next"))
+	c.signIn(w, r, v, posted.Get("next"))
 }
 
 // signIn remembers a token in the browser if the API knows it, and goes on.
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request, v *visit, next string) {
 	if len(v.token) > maxToken || strings.ContainsAny(v.token, "\";\\, \t\r\n") {
-		c.showLogin(w, r, http.StatusUnprocessableEntity, v.T("This is no token: it is too long, or has spaces or quotes in it."))
+		c.showLogin(w, r, http.StatusUnprocessableEntity, signIn{next, v.T("This is no token: it is too long, or has spaces or quotes in it.")})
 		return
 	}
 	if err := c.introduce(r, v.viewer); err != nil {
 		status, text := v.refusal(err)
-		c.showLogin(w, r, status, text)
+		c.showLogin(w, r, status, signIn{next, text})
 		return
 	}
 	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: sessionCookie, Value: v.token, HttpOnly: true}))

@@ -33,11 +33,10 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	defer cancel()
 	var batches []batch.Record
 	var now int64
-	err := each(ctx, s.db, func(row *sql.Rows) error {
-		batch, err := sqlstore.ScanBatch(atATime{row, &now})
-		batches = append(batches, batch)
-		return err
-	}, s.chosenBatches(filter))
+	collect := sqlstore.Collect(ctx, &batches, func(row sqlstore.Scanner) (batch.Record, error) {
+		return sqlstore.ScanBatch(atATime{row, &now})
+	})
+	err := each(ctx, s.db, func(row *sql.Rows) error { return collect(row) }, s.chosenBatches(filter))
 	if err == nil {
 		err = s.countRunning(ctx, batches, sqlstore.Time(now))
 	}

@@ -28,7 +28,9 @@ func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 }
 
 func (s *Store) find(ctx context.Context, verb string, filter fairlead.Filter) ([]*fairlead.Job, error) {
-	return sqlstore.FindAll(filter, func(filter fairlead.Filter) (fairlead.Page, error) { return s.findPage(ctx, verb, filter) })
+	return sqlstore.FindAll(ctx, filter, func(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+		return s.findPage(ctx, verb, filter)
+	})
 }
 
 // FindPage returns a page of the jobs that match.

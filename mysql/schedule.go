@@ -114,19 +114,19 @@ func (t *txn) lockSchedule(ctx context.Context, id int64) (schedule.Record, erro
 
 // lockSchedules locks schedules, deleted ones too.
 func (t *txn) lockSchedules(ctx context.Context, bodies *sqlstore.ScheduleBodies, ids []int64, wait string) (locked []schedule.Record, err error) {
-	err = t.eachOf(ctx, collectSchedules(bodies, &locked), fill(t.sql.LockSchedules, "wait", wait), ids)
+	err = t.eachOf(ctx, collectSchedules(ctx, bodies, &locked), fill(t.sql.LockSchedules, "wait", wait), ids)
 	return locked, err
 }
 
 // collectSchedules reads schedules. With bodies they are only read; these may be nil.
-func collectSchedules(bodies *sqlstore.ScheduleBodies, into *[]schedule.Record) func(*sql.Rows) error {
-	return func(row *sql.Rows) error {
+func collectSchedules(ctx context.Context, bodies *sqlstore.ScheduleBodies, into *[]schedule.Record) func(*sql.Rows) error {
+	collect := sqlstore.Collect(ctx, into, func(row sqlstore.Scanner) (schedule.Record, error) {
 		alive := false
 		record, err := bodies.ScanSchedule(oneMore{row, &alive})
 		record.Deleted = !alive
-		*into = append(*into, record)
-		return err
-	}
+		return record, err
+	})
+	return func(row *sql.Rows) error { return collect(row) }
 }
 
 // oneMore is a row with one more column than is asked for.
@@ -206,7 +206,7 @@ func (s *Store) readSchedules(ctx context.Context, q querier, filter schedule.Fi
 		query, args = s.sql.SchedulesSoonest, []any{sqlstore.SchedulePage(filter)}
 	}
 	var locked []schedule.Record
-	err := each(ctx, q, collectSchedules(nil, &locked), query, args...)
+	err := each(ctx, q, collectSchedules(ctx, nil, &locked), query, args...)
 	if err != nil {
 		return nil, err
 	}

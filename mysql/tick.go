@@ -112,7 +112,7 @@ func (t *scheduleTx) takeDue(ctx context.Context, limit int) (left bool, err err
 		most -= most / 4
 	}
 	var due []schedule.Record
-	if err := t.each(ctx, collectSchedules(&t.bodies, &due), fill(t.sql.LockDueSchedules, "named", t.butHeldUp("id")), now, most); err != nil {
+	if err := t.each(ctx, collectSchedules(ctx, &t.bodies, &due), fill(t.sql.LockDueSchedules, "named", t.butHeldUp("id")), now, most); err != nil {
 		return false, err
 	}
 	t.take(due, true)

@@ -247,7 +247,7 @@ func scanAll(answer *sql.Rows, scan func(*sql.Rows) error) error {
 	defer answer.Close()
 	for answer.Next() {
 		if err := scan(answer); err != nil {
-			return err
+			return sqlstore.UnlessFull(err)
 		}
 	}
 	return answer.Err()

@@ -50,7 +50,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 			distinct(filter.Creators), distinct(filter.Envs), distinct(sqlstore.BatchStates(filter)),
 		},
 		restart: func() { batches = nil },
-		each: func(row sqlstore.Scanner) error {
+		each: sqlstore.Collect(ctx, &batches, func(row sqlstore.Scanner) (batch.Record, error) {
 			var told bool
 			var seen batch.Seen
 			batch, err := sqlstore.ScanBatch(extraColumns{row, []any{&told, &seen.Forward, &seen.Retry, &seen.Undo}})
@@ -58,9 +58,8 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 				seen = batch.Seen
 			}
 			sqlstore.SawRunning(&batch.Batch, seen)
-			batches = append(batches, batch)
-			return err
-		},
+			return batch, err
+		}),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("batches: %w", err)

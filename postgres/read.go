@@ -34,7 +34,7 @@ func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 }
 
 func (s *Store) find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
-	return sqlstore.FindAll(filter, func(filter fairlead.Filter) (fairlead.Page, error) { return s.findPage(ctx, filter) })
+	return sqlstore.FindAll(ctx, filter, s.findPage)
 }
 
 // FindPage returns a page of the jobs that match, newest first.

@@ -211,13 +211,13 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 // Schedules lists living schedules by name, or those that fire next.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	var schedules []schedule.Schedule
-	if err := s.run(ctx, s.schedulesCall(&schedules, filter)); err != nil {
+	if err := s.run(ctx, s.schedulesCall(ctx, &schedules, filter)); err != nil {
 		return nil, fmt.Errorf("schedules: %w", err)
 	}
 	return schedules, nil
 }
 
-func (s *Store) schedulesCall(schedules *[]schedule.Schedule, filter schedule.Filter) call {
+func (s *Store) schedulesCall(ctx context.Context, schedules *[]schedule.Schedule, filter schedule.Filter) call {
 	text := s.sql.SchedulesOfAll
 	switch {
 	case filter.Soonest:
@@ -236,10 +236,9 @@ func (s *Store) schedulesCall(schedules *[]schedule.Schedule, filter schedule.Fi
 			distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
 		},
 		restart: func() { *schedules = nil },
-		each: func(row sqlstore.Scanner) error {
+		each: sqlstore.Collect(ctx, schedules, func(row sqlstore.Scanner) (schedule.Schedule, error) {
 			one, err := scanScheduleRow(nil, row)
-			*schedules = append(*schedules, one.Schedule)
-			return err
-		},
+			return one.Schedule, err
+		}),
 	}
 }

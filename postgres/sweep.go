@@ -32,13 +32,12 @@ func (d database) ReadSweeps(ctx context.Context, db sqlstore.DB, filter sweep.F
 	for i, state := range filter.States {
 		states[i] = string(state)
 	}
-	err = db.Each(ctx, func(row sqlstore.Scanner) error {
+	err = db.Each(ctx, sqlstore.Collect(ctx, &sweeps, func(row sqlstore.Scanner) (sweep.Record, error) {
 		var sums sweep.Progress
 		sweep, err := sqlstore.ScanSweep(longerRow{row, []any{&sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate}})
 		sqlstore.SetSums(&sweep, sums)
-		sweeps = append(sweeps, sweep)
-		return err
-	}, text, below, sqlstore.SweepPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(states), distinct(filter.Tenants))
+		return sweep, err
+	}), text, below, sqlstore.SweepPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(states), distinct(filter.Tenants))
 	return sweeps, err
 }
 

@@ -33,7 +33,7 @@ func (t *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]sch
 	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	var schedules []schedule.Schedule
-	if err := t.in.run(ctx, t.store.schedulesCall(&schedules, filter)); err != nil {
+	if err := t.in.run(ctx, t.store.schedulesCall(ctx, &schedules, filter)); err != nil {
 		return nil, fmt.Errorf("schedules in a transaction: %w", err)
 	}
 	return schedules, nil

@@ -145,7 +145,7 @@ func readResult(results pgx.BatchResults, c call) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := c.each(rows); err != nil {
-			return err
+			return sqlstore.UnlessFull(err)
 		}
 	}
 	return rows.Err()
@@ -259,7 +259,7 @@ func (r sqlRunner) one(ctx context.Context, c call) (err error) {
 	}()
 	for rows.Next() {
 		if err := c.each(rows); err != nil {
-			return err
+			return sqlstore.UnlessFull(err)
 		}
 	}
 	return rows.Err()

@@ -54,18 +54,18 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	}
 	guard := newGuard(options.Auth, store, options.Log)
 	mux := http.NewServeMux()
-	bodies := newIntake()
-	registerRPC(mux, guard, checking{log: options.Log, desk: desk, intake: bodies, endpoints: byName}, endpoints)
+	bodies, answers := newIntake(), newOutlet()
+	registerRPC(mux, guard, checking{log: options.Log, desk: desk, intake: bodies, outlet: answers, endpoints: byName}, endpoints)
 	routes, err := rest.Routes(around(desk, endpoints))
 	if err != nil {
 		return nil, err
 	}
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
-	mux.Handle("/api/", guard(bodies.handler(rest.MaxBody, api.Handler())))
+	mux.Handle("/api/", guard(answers.handler(bodies.handler(rest.MaxBody, api.Handler()))))
 	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	answers := bodies.handler(callbackBody, newCallbacks(store, node.Ended, auditor.sums, options.Log))
-	mux.Handle("POST "+openapi.CallbackPath, answers)
-	mux.Handle("PUT "+openapi.CallbackPath, answers)
+	callbacks := bodies.handler(callbackBody, newCallbacks(store, node.Ended, auditor.sums, options.Log))
+	mux.Handle("POST "+openapi.CallbackPath, callbacks)
+	mux.Handle("PUT "+openapi.CallbackPath, callbacks)
 	registerDocs(mux, routes, options.Version)
 	registerMetrics(mux, guard, options.Metrics)
 	registerHealth(mux, node, store)
@@ -74,7 +74,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		mux.Handle("/", console)
+		mux.Handle("/", bodies.handler(rest.MaxBody, codedBodies(console)))
 	}
 	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor}, nil
 }

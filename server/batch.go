@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // Batches implements the BatchService.
@@ -75,7 +76,8 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	batches, err := s.client.List(ctx, batch.Filter{
+	bounded, bound := paged.Within(ctx, pageBytes)
+	batches, err := s.client.List(bounded, batch.Filter{
 		Names: in.GetName(), Types: in.GetType(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Open: in.GetOpen(),
 		States: texts[batch.State](in.GetState()), Creators: in.GetCreator(), Envs: in.GetEnv(),
 		Below: below, Limit: size + 1, // one more shows whether there is a next page
@@ -87,7 +89,7 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 	if err != nil {
 		return nil, err
 	}
-	batches, next := page(batches, size, func(b batch.Batch) int64 { return b.ID })
+	batches, next := boundedPage(bound, batches, size, func(b batch.Batch) int64 { return b.ID })
 	shown := func(b batch.Batch) *fairleadv1.Batch { return batchTo(&b, now) }
 	return &fairleadv1.ListBatchesResponse{Items: items(batches, shown), NextPageToken: pageToken(next)}, nil
 }
@@ -111,8 +113,9 @@ func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTa
 // zero: there is none.
 func (s *Batches) tasks(ctx context.Context, filter batch.TaskFilter, size int) (tasks []batch.Task, next int64, err error) {
 	filter.Limit = size + 1
-	tasks, err = s.client.Tasks(ctx, filter)
-	tasks, next = page(tasks, size, func(task batch.Task) int64 { return task.ID })
+	bounded, bound := paged.Within(ctx, pageBytes)
+	tasks, err = s.client.Tasks(bounded, filter)
+	tasks, next = boundedPage(bound, tasks, size, func(task batch.Task) int64 { return task.ID })
 	return tasks, next, err
 }
 

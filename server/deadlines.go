@@ -26,7 +26,7 @@ var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the bo
 func Web(handler http.Handler) *http.Server {
 	web := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{WriteByteTimeout: writePatience},
+		Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{WriteByteTimeout: writePatience, MaxConcurrentStreams: callerStreams},
 	}
 	web.Protocols.SetHTTP1(true)
 	web.Protocols.SetHTTP2(true)
@@ -51,6 +51,9 @@ func withDeadlines(next http.Handler) http.Handler {
 		timed.arm(time.Now())()
 		own := *r
 		own.Body = timed
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			own.Body, own.ContentLength = http.NoBody, 0 // what is sent with these means nothing
+		}
 		next.ServeHTTP(answer, &own)
 	})
 }

@@ -34,6 +34,11 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 			if err := admit(ctx, endpoint); err != nil {
 				return err
 			}
+			closed, err := openStream(ctx)
+			if err != nil {
+				return err
+			}
+			defer closed()
 			lasting, ended := whileBelieved(ctx)
 			return slow(ctx, ended(endpoint.Stream(lasting, request, func(message proto.Message) error {
 				if err := stillBelieved(lasting); err != nil {
@@ -60,14 +65,19 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 		return nil, err
 	}
 	if lasts(endpoint) {
+		closed, err := openStream(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer closed()
 		next = endingWithBelief(next)
 	}
-	var answer proto.Message
-	if logged(endpoint) && !rehearses(request) {
-		answer, err = d.audit.around(ctx, endpoint, request, next)
-	} else {
-		answer, err = next(ctx, request)
-	}
+	answer, err := answered(ctx, endpoint, func() (proto.Message, error) {
+		if logged(endpoint) && !rehearses(request) {
+			return d.audit.around(ctx, endpoint, request, next)
+		}
+		return next(ctx, request)
+	})
 	return answer, slow(ctx, err)
 }
 

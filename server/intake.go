@@ -40,6 +40,13 @@ func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		if r.Context().Value(sharedBodyKey{}) != nil {
+			// The console calls with what it was sent in a form, which has its share.
+			own := r.WithContext(context.WithValue(r.Context(), sharedBodyKey{}, (*sharedBody)(nil)))
+			own.Body = http.MaxBytesReader(w, r.Body, limit)
+			next.ServeHTTP(w, own)
+			return
+		}
 		body := &sharedBody{ReadCloser: http.MaxBytesReader(w, r.Body, limit), ctx: r.Context(), memory: i.memory, length: r.ContentLength, limit: limit, packed: packed(r.Header)}
 		defer body.keep(0)
 		own := r.WithContext(context.WithValue(r.Context(), sharedBodyKey{}, body))

@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 const (
-	pageBytes = 8 << 20 // of documents on a page of jobs, about
-	firstLook = 8       // jobs, by which the size of the others is guessed
+	// firstLook is how many jobs a page looks at first, to guess the size of the others. A
+	// database sends all that it is asked for, even though the page ends early.
+	firstLook = 8
 	// shortLooks is after how many looks that found few jobs a page ends: each of them has
 	// gone through very many.
 	shortLooks = 2
@@ -24,7 +26,8 @@ func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filt
 	short := 0 // looks that found less than they were to
 	for look := firstLook; ; look = nextLook(wanted, size, len(page.Jobs)) {
 		filter.Limit = min(look, wanted-len(page.Jobs))
-		part, err := client.Find(ctx, filter)
+		bounded, bound := paged.Within(ctx, pageBytes-size)
+		part, err := client.Find(bounded, filter)
 		if err != nil {
 			return fairlead.Page{}, err
 		}
@@ -33,7 +36,7 @@ func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filt
 		if len(part.Jobs) < filter.Limit {
 			short++
 		}
-		if page.Next == 0 || len(page.Jobs) == wanted || size >= pageBytes || short == shortLooks {
+		if page.Next == 0 || len(page.Jobs) == wanted || bound.Cut() || size >= pageBytes || short == shortLooks {
 			return page, nil
 		}
 		filter.Below = page.Next

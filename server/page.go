@@ -3,6 +3,8 @@ package server
 import (
 	"encoding/base64"
 	"encoding/binary"
+
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // pageSize is how many rows a page has if the caller asks for so many; 100 if it does
@@ -35,14 +37,25 @@ func pageBelow(token string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(raw)), nil
 }
 
+// pageBytes bounds the documents on a page of any list. The documents of one row may
+// exceed it.
+const pageBytes = 1 << 20
+
 // page cuts rows to the size of a page. The caller reads one row more than that, which
 // only reports whether there is a next page: if so, next is the key of the last row of
 // this one, and else zero.
 func page[Row any, Key int64 | string](rows []Row, size int, key func(Row) Key) (cut []Row, next Key) {
-	if len(rows) <= size {
+	return boundedPage(nil, rows, size, key)
+}
+
+// boundedPage is page for rows that were read within a bound, which may have ended them.
+func boundedPage[Row any, Key int64 | string](bound *paged.Bound, rows []Row, size int, key func(Row) Key) (cut []Row, next Key) {
+	if len(rows) > size {
+		rows = rows[:size]
+	} else if !bound.Cut() || len(rows) == 0 {
 		return rows, next
 	}
-	return rows[:size], key(rows[size-1])
+	return rows, key(rows[len(rows)-1])
 }
 
 // items are rows as an answer has them; nil if there are none.

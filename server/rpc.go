@@ -36,7 +36,7 @@ func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, chec
 		services[service][rpc.Procedure(endpoint.Method)] = rpcHandler(endpoint, options)
 	}
 	for service, methods := range services {
-		mux.Handle("/"+string(service)+"/", guard(checking.admitted(methods)))
+		mux.Handle("/"+string(service)+"/", guard(checking.outlet.handler(checking.admitted(methods))))
 	}
 }
 
@@ -83,6 +83,7 @@ type checking struct {
 	log       *slog.Logger
 	desk      *desk
 	intake    *intake
+	outlet    *outlet
 	endpoints map[string]*rest.Endpoint // by their path
 }
 
@@ -184,6 +185,11 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 		if err := admit(ctx, endpoint); err != nil {
 			return c.coded(conn.Spec(), err)
 		}
+		closed, err := openStream(ctx)
+		if err != nil {
+			return c.coded(conn.Spec(), err)
+		}
+		defer closed()
 		lasting, ended := whileBelieved(ctx)
 		return c.coded(conn.Spec(), slow(ctx, ended(next(lasting, checkedConn{conn, lasting}))))
 	}

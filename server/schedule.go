@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -95,11 +96,12 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 	if !filter.Soonest {
 		filter.Limit++ // one more shows whether there is a next page
 	}
-	schedules, err := s.client.List(ctx, filter)
+	bounded, bound := paged.Within(ctx, pageBytes)
+	schedules, err := s.client.List(bounded, filter)
 	if err != nil {
 		return nil, err
 	}
-	schedules, next := page(schedules, size, func(s schedule.Schedule) string { return s.Name })
+	schedules, next := boundedPage(bound, schedules, size, func(s schedule.Schedule) string { return s.Name })
 	return &fairleadv1.ListSchedulesResponse{Items: items(schedules, scheduleTo), NextPageToken: next}, nil
 }
 

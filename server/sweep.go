@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -156,7 +157,8 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	sweeps, err := s.store.Sweeps(ctx, sweep.Filter{
+	bounded, bound := paged.Within(ctx, pageBytes)
+	sweeps, err := s.store.Sweeps(bounded, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
 		Below: below, Limit: size + 1, // one more shows whether there is a next page
 	})
@@ -167,7 +169,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	if err != nil {
 		return nil, err
 	}
-	sweeps, next := page(sweeps, size, func(record sweep.Record) int64 { return record.ID })
+	sweeps, next := boundedPage(bound, sweeps, size, func(record sweep.Record) int64 { return record.ID })
 	nodes, err := s.store.Nodes(ctx)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // Tokens implements the TokenService.
@@ -82,14 +83,15 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 	if size == 0 {
 		size = fairlead.DefaultPage
 	}
-	entries, err := s.registrar.AuditLog(ctx, access.Filter{
+	bounded, bound := paged.Within(ctx, pageBytes)
+	entries, err := s.registrar.AuditLog(bounded, access.Filter{
 		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()),
 		Below: below, Limit: size + 1, // one more shows whether there is a next page
 	})
 	if err != nil {
 		return nil, err
 	}
-	entries, next := page(entries, size, func(entry access.Entry) int64 { return entry.ID })
+	entries, next := boundedPage(bound, entries, size, func(entry access.Entry) int64 { return entry.ID })
 	return &fairleadv1.ListAuditResponse{Items: items(entries, entryTo), NextPageToken: pageToken(next)}, nil
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -14,17 +15,26 @@ const watchEvery = 250 * time.Millisecond
 // when over reports true, when the caller goes or when the program stops. lasting is what
 // counts as a change: it leaves out what changes with the time alone.
 func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struct{}, in In, get func(context.Context, In) (Out, error), lasting func(Out) Out, over func(Out) bool, send func(Out) error) error {
-	var last Out
+	var last [sha256.Size]byte // what was sent may be large
 	return repeat(ctx, stopping, watchEvery, func() (done bool, err error) {
+		share, err := reserve(ctx)
+		if err != nil {
+			return false, err
+		}
+		defer share.settle(0)
 		current, err := get(ctx, in)
 		if err != nil {
 			return false, err
 		}
-		if kept := lasting(current); !proto.Equal(kept, last) {
+		now, err := proto.MarshalOptions{Deterministic: true}.Marshal(lasting(current))
+		if err != nil {
+			return false, err
+		}
+		if hash := sha256.Sum256(now); hash != last {
 			if err := send(current); err != nil {
 				return false, err
 			}
-			last = kept
+			last = hash
 		}
 		return over(current), nil
 	})

@@ -84,11 +84,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	query := s.sql.Batches + " where " + strings.Join(conditions, " and ") + " order by b.id desc limit " + strconv.Itoa(sqlstore.BatchPage(filter))
 	return read(ctx, s, "list batches", func(t *txn) ([]batch.Record, error) {
 		var batches []batch.Record
-		err := t.each(query, append([]any{t.now - batch.SeenFor.Microseconds(), t.now}, args...), func(row sqlstore.Scanner) error {
-			batch, err := scanRunning(row)
-			batches = append(batches, batch)
-			return err
-		})
+		err := t.each(query, append([]any{t.now - batch.SeenFor.Microseconds(), t.now}, args...), sqlstore.Collect(ctx, &batches, scanRunning))
 		return batches, err
 	})
 }

@@ -26,7 +26,7 @@ func oneJob(id int64) fairlead.Filter { return fairlead.Filter{IDs: []int64{id},
 
 // Find returns the jobs that match.
 func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
-	return sqlstore.FindAll(filter, func(filter fairlead.Filter) (fairlead.Page, error) { return s.FindPage(ctx, filter) })
+	return sqlstore.FindAll(ctx, filter, s.FindPage)
 }
 
 // FindPage returns a page of the jobs that match.

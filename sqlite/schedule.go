@@ -109,11 +109,7 @@ func (t *txn) scheduleRows(query string, args ...any) ([]schedule.Record, error)
 
 func (t *txn) scanSchedules(scan func(sqlstore.Scanner) (schedule.Record, error), query string, args ...any) ([]schedule.Record, error) {
 	var rows []schedule.Record
-	err := t.each(query, args, func(row sqlstore.Scanner) error {
-		record, err := scan(row)
-		rows = append(rows, record)
-		return err
-	})
+	err := t.each(query, args, sqlstore.Collect(t.ctx, &rows, scan))
 	return rows, err
 }
 

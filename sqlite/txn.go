@@ -116,7 +116,7 @@ func (t *txn) each(query string, args []any, scan func(row sqlstore.Scanner) err
 	defer func() { _ = rows.Close() }() // rows.Err reports what went wrong
 	for rows.Next() {
 		if err := scan(rows); err != nil {
-			return err
+			return sqlstore.UnlessFull(err)
 		}
 	}
 	return rows.Err()

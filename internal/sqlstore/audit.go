@@ -81,8 +81,8 @@ func (s *auditStore) AuditLog(ctx context.Context, filter access.Filter) ([]acce
 		if s.query.AuditIndexes != nil {
 			text += " " + s.query.AuditIndexes(filter)
 		}
-		entries, err = list(ctx, db, scanEntry, text+" "+conditions+" order by id desc limit "+strconv.Itoa(filter.Page()), args...)
-		return err
+		entries = nil
+		return db.Each(ctx, Collect(ctx, &entries, scanEntry), text+" "+conditions+" order by id desc limit "+strconv.Itoa(filter.Page()), args...)
 	})
 	if err != nil {
 		return nil, err

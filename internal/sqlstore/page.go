@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // Found is a page of jobs.
@@ -64,16 +65,13 @@ func (q *Query) look(ctx context.Context, ask Ask, filter fairlead.Filter, withi
 	if text == "" {
 		return Found{}, nil
 	}
-	err := ask(ctx, text, args, func(row Scanner) error {
+	err := ask(ctx, text, args, Collect(ctx, &found.Jobs, func(row Scanner) (*fairlead.Job, error) {
 		job, lane, err := q.ScanJob(row)
-		if err != nil {
-			return err
-		}
-		if found.Jobs = append(found.Jobs, job); job.Kind == "" {
+		if err == nil && job.Kind == "" {
 			found.Unnamed[job] = lane
 		}
-		return nil
-	})
+		return job, err
+	}))
 	if err != nil {
 		return Found{}, err
 	}
@@ -81,6 +79,8 @@ func (q *Query) look(ctx context.Context, ask Ask, filter fairlead.Filter, withi
 		delete(found.Unnamed, found.Jobs[limit])
 		found.Jobs = found.Jobs[:limit]
 		found.Next = found.Jobs[limit-1].ID
+	} else if paged.From(ctx).Cut() {
+		found.Next = found.Jobs[len(found.Jobs)-1].ID
 	}
 	return found, nil
 }
@@ -117,12 +117,13 @@ func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, 
 }
 
 // FindAll implements Find: it takes pages until there are as many jobs as asked for.
-func FindAll(filter fairlead.Filter, page func(fairlead.Filter) (fairlead.Page, error)) ([]*fairlead.Job, error) {
+func FindAll(ctx context.Context, filter fairlead.Filter, page func(context.Context, fairlead.Filter) (fairlead.Page, error)) ([]*fairlead.Job, error) {
+	ctx = paged.Unbounded(ctx)
 	var jobs []*fairlead.Job
 	limit := pageOf(filter)
 	for {
 		filter.Limit = limit - len(jobs)
-		found, err := page(filter)
+		found, err := page(ctx, filter)
 		if err != nil {
 			return nil, err
 		}

@@ -152,6 +152,7 @@ func SumSweeps(ctx context.Context, db DB, sweeps []sweep.Record, sums string) e
 }
 
 // ReadSweepRows reads sweeps without the sums of their shards.
-func ReadSweepRows(ctx context.Context, db DB, statement string, args ...any) ([]sweep.Record, error) {
-	return list(ctx, db, ScanSweep, statement, args...)
+func ReadSweepRows(ctx context.Context, db DB, statement string, args ...any) (sweeps []sweep.Record, err error) {
+	err = db.Each(ctx, Collect(ctx, &sweeps, ScanSweep), statement, args...)
+	return sweeps, err
 }

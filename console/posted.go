@@ -1,0 +1,65 @@
+package console
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxFields is how many fields and files a form may have.
+const maxFields = 1000
+
+var errManyFields = errors.New("the form has too many fields")
+
+// postedFile is a file that was sent with a form.
+type postedFile struct{ field, name, content string }
+
+// readPosted reads the fields and files of a form from the body of a request. This is the
+// only place where the console reads a body. Files are read as they arrive, because net/http
+// would write large ones to the temporary directory.
+func readPosted(r *http.Request) (fields url.Values, files []postedFile, err error) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
+		err = r.ParseForm()
+		return r.PostForm, nil, err
+	}
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, nil, err
+	}
+	fields = url.Values{}
+	for range maxFields {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return fields, files, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		var content strings.Builder
+		if _, err := io.Copy(&content, part); err != nil {
+			return nil, nil, err
+		}
+		if name := part.FileName(); name != "" {
+			files = append(files, postedFile{part.FormName(), name, content.String()})
+			continue
+		}
+		fields.Add(part.FormName(), content.String())
+	}
+	return nil, nil, errManyFields
+}
+
+// smallForm is how many bytes a form without files or documents may have.
+const smallForm = 64 << 10
+
+// postedFields reads a small form. One that cannot be read counts as empty.
+func postedFields(w http.ResponseWriter, r *http.Request) url.Values {
+	r.Body = http.MaxBytesReader(w, r.Body, smallForm)
+	fields, _, err := readPosted(r)
+	if err != nil {
+		return url.Values{}
+	}
+	return fields
+}

@@ -1,0 +1,237 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// Memory that answers may take until their callers have received them.
+const (
+	largeAnswers  = 64 << 20 // bytes of all large answers together
+	callerAnswers = 32 << 20 // of those of one caller
+	answerShare   = 8 << 20  // reserved by a call before it reads documents
+	smallAnswer   = 64 << 10 // an answer of no more bytes needs no share once it is made
+	answerCopies  = 3        // an answer is in memory as rows, as a message and encoded
+)
+
+// Streams, and calls that wait, that one caller may have open.
+const (
+	callerStreams = 200
+	workerStreams = 4000 // one token may serve a whole fleet of workers
+)
+
+var (
+	errManyAnswers = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large answers are on their way; try again later"}
+	errManyStreams = &rest.Error{Status: http.StatusTooManyRequests, Detail: "the caller has too many streams open; close some"}
+)
+
+// outlet bounds the memory that is used for answers, on every protocol. It is to answers
+// what intake is to bodies.
+type outlet struct {
+	memory *semaphore.Weighted
+
+	mu      sync.Mutex
+	callers map[string]*customer
+}
+
+// customer is a caller with requests that are being answered.
+type customer struct {
+	memory   *semaphore.Weighted
+	requests int // that are being answered
+	streams  int
+}
+
+func newOutlet() *outlet {
+	return &outlet{memory: semaphore.NewWeighted(largeAnswers), callers: map[string]*customer{}}
+}
+
+// handler makes the answers of a handler share the memory. An answer has its share until
+// it is written, and a caller that receives it slowly is cut off.
+func (o *outlet) handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := callerOf(r.Context()).identity.Name
+		a := &answering{outlet: o, caller: o.arrive(name)}
+		defer o.leave(name, a.caller)
+		defer a.settle(0)
+		next.ServeHTTP(&pacedWriter{ResponseWriter: w, conn: http.NewResponseController(w), answer: a}, r.WithContext(context.WithValue(r.Context(), answeringKey{}, a)))
+	})
+}
+
+func (o *outlet) arrive(name string) *customer {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	caller := o.callers[name]
+	if caller == nil {
+		caller = &customer{memory: semaphore.NewWeighted(callerAnswers)}
+		o.callers[name] = caller
+	}
+	caller.requests++
+	return caller
+}
+
+func (o *outlet) leave(name string, caller *customer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if caller.requests--; caller.requests == 0 {
+		delete(o.callers, name)
+	}
+}
+
+// answering is a request that is being answered.
+type answering struct {
+	outlet *outlet
+	caller *customer
+
+	mu    sync.Mutex
+	share int64
+}
+
+type answeringKey struct{}
+
+// reserve waits for the memory that a call needs before it reads documents. It must be
+// given back with settle, at the latest by the handler. Without an outlet, as in a call
+// of another program, nothing is reserved.
+func reserve(ctx context.Context) (*answering, error) {
+	a, _ := ctx.Value(answeringKey{}).(*answering)
+	if a == nil {
+		return nil, nil
+	}
+	patient, cancel := context.WithTimeout(ctx, bodyPatience)
+	defer cancel()
+	if err := a.caller.memory.Acquire(patient, answerShare); err != nil {
+		return nil, errManyAnswers
+	}
+	if err := a.outlet.memory.Acquire(patient, answerShare); err != nil {
+		a.caller.memory.Release(answerShare)
+		return nil, errManyAnswers
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.share += answerShare
+	return a, nil
+}
+
+// settle gives back what was reserved and an answer of so many bytes does not need.
+func (a *answering) settle(bytes int) {
+	if a == nil {
+		return
+	}
+	needed := int64(bytes) * answerCopies
+	if bytes <= smallAnswer {
+		needed = 0
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if excess := a.share - needed; excess > 0 {
+		a.caller.memory.Release(excess)
+		a.outlet.memory.Release(excess)
+		a.share = needed
+	}
+}
+
+// large reports whether the answer has a share of the memory.
+func (a *answering) large() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.share > 0
+}
+
+// answered calls what answers a request, with memory for an answer that may be large.
+func answered(ctx context.Context, endpoint *rest.Endpoint, call func() (proto.Message, error)) (proto.Message, error) {
+	if lasts(endpoint) || !mayBeLarge(endpoint.Method.Output()) {
+		return call()
+	}
+	share, err := reserve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := call()
+	if err != nil {
+		share.settle(0)
+		return nil, err
+	}
+	share.settle(proto.Size(answer))
+	return answer, nil
+}
+
+// mayBeLarge reports whether messages of a type have documents, or lists of messages.
+func mayBeLarge(message protoreflect.MessageDescriptor) bool {
+	for i := range message.Fields().Len() {
+		field := message.Fields().Get(i)
+		if field.Kind() == protoreflect.BytesKind || field.IsList() && field.Message() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// openStream counts a stream of the caller, or a call that waits. It fails if the caller has
+// too many of them.
+func openStream(ctx context.Context) (closed func(), err error) {
+	a, _ := ctx.Value(answeringKey{}).(*answering)
+	if a == nil {
+		return func() {}, nil
+	}
+	most := callerStreams
+	if role := callerOf(ctx).identity.Role; role == access.RoleWorker {
+		most = workerStreams
+	}
+	a.outlet.mu.Lock()
+	defer a.outlet.mu.Unlock()
+	if a.caller.streams >= most {
+		return nil, errManyStreams
+	}
+	a.caller.streams++
+	return func() {
+		a.outlet.mu.Lock()
+		defer a.outlet.mu.Unlock()
+		a.caller.streams--
+	}, nil
+}
+
+// pacedWriter cuts callers off that receive a large answer slowly: others wait for its
+// memory.
+type pacedWriter struct {
+	http.ResponseWriter
+	conn    *http.ResponseController
+	answer  *answering
+	written int64
+	waited  time.Duration
+}
+
+// Unwrap is for http.ResponseController.
+func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush is for callers that do not know http.ResponseController.
+func (w *pacedWriter) Flush() { _ = w.conn.Flush() }
+
+// Write writes piece by piece.
+func (w *pacedWriter) Write(p []byte) (written int, err error) {
+	if !w.answer.large() {
+		return w.ResponseWriter.Write(p)
+	}
+	for {
+		n, err := w.writePiece(p[written:min(len(p), written+writePiece)])
+		if written += n; err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+func (w *pacedWriter) writePiece(p []byte) (int, error) {
+	left := bodyPatience + time.Duration(w.written)*time.Second/sharedRate - w.waited
+	began := time.Now()
+	defer unlessDone(max(0, left), func() { _ = w.conn.SetWriteDeadline(past) })()
+	n, err := w.ResponseWriter.Write(p)
+	w.written, w.waited = w.written+int64(n), w.waited+time.Since(began)
+	return n, err
+}
