@@ -46,7 +46,7 @@ var imports = []struct {
 	{"internal/mysqlurl", []string{".", "internal/password"}, "what a URL means follows from its text; of the root only its errors are known"},
 	{"sqlite", []string{".", "access", "batch", "driver", "schedule", "sweep", "internal/dispatch", "internal/envelope", "internal/reads", "internal/sqlstore", "internal/verdict"}, "as postgres"},
 	{"internal/sqlstore", []string{".", "access", "alert", "batch", "bulk", "driver", "hold", "internal/dispatch", "internal/envelope", "internal/paged", "internal/verdict", "schedule", "sweep"}, "what SQL stores share knows no database/sql driver"},
-	{"internal/paged", nil, "bytes are counted without knowing of what"},
+	{"internal/paged", []string{"."}, "bytes are counted of any list"},
 	{"internal/reads", nil, "what was read is added up without knowing by whom"},
 	{"internal/await", []string{"."}, "something is looked at again without knowing what it is; of the root only its errors are known"},
 	{"internal/ensure", nil, "structs are compared without knowing what they declare"},

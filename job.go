@@ -164,6 +164,7 @@ type Status struct {
 	Fired      bool   // it is a run of a schedule
 	Batch      int64  // it is a task of this batch; zero: of none
 	Solo       bool   // claimed as a crash suspect: at most one such job runs on a node
+	Bare       bool   // claimed without Args, Memo and Progress, which were too large together with those of others; a node gives such a job back
 	CreatedAt  time.Time
 	StartedAt  time.Time
 	FinishedAt time.Time // zero while live

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // explainChunks bounds in how many chunks jobs to explain are looked for.
@@ -110,7 +111,7 @@ func (c *Client) explainJobs(ctx context.Context, id int64) ([]fairlead.Explanat
 			}
 		}
 	}
-	jobs, err := findBare(ctx, c.store, out)
+	jobs, err := paged.Bare(ctx, c.store, out)
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}

@@ -214,7 +214,7 @@ func (l *taskList) fill(ctx context.Context, seen int) error {
 			ids = append(ids, place.job)
 		}
 	}
-	found, err := findBare(ctx, l.client.store, ids)
+	found, err := paged.Bare(ctx, l.client.store, ids)
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,10 @@ type Claim struct {
 	Max   int
 	Rooms map[string]int // kind → limit for this kind; kinds not named have room for Max
 	Solo  bool           // claim crash suspects, and nothing else
+	// Bytes bounds the documents (Args, Memo and Progress) of all jobs together; 0: they are
+	// not bounded. Once it is reached, further jobs come without theirs, marked as Bare. The
+	// first job always has its own.
+	Bytes int
 }
 
 // SoloAfter is how many crashes make a ready job a suspect. A node runs at most one

@@ -56,7 +56,7 @@ func (g *group) claimUntil(ctx context.Context) {
 			now := time.Now()
 			pace.measure(now, g.started.Load())
 			g.ahead.Store(int64(pace.rate * claimAhead.Seconds()))
-			room := g.room()
+			room, bytes := g.documents.room(g.room())
 			if room <= 0 || g.life.engine.halted() {
 				return 0, nil
 			}
@@ -70,7 +70,7 @@ func (g *group) claimUntil(ctx context.Context) {
 			last = now
 			g.urgent.Store(false)
 			g.backlog.Store(false) // a wake from here on is news
-			claimed, err := g.claim(ctx, driver.Claim{Max: room})
+			claimed, err := g.claim(ctx, driver.Claim{Max: room, Bytes: bytes})
 			cost = time.Since(now)
 			if err != nil || claimed == room {
 				g.urgent.Store(true)
@@ -148,6 +148,7 @@ func (g *group) claim(ctx context.Context, ask driver.Claim) (int, error) {
 	}
 	g.life.options.Observer.Claimed(len(jobs), time.Since(begin))
 	g.claimed.Add(int64(len(jobs)))
+	g.documents.claimed(jobs)
 	if g.life.starts.Add(jobs) {
 		g.life.reporter.poke()
 	}

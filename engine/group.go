@@ -21,16 +21,17 @@ type group struct {
 	suspects *loop
 	anew     chan struct{} // capacity 1: claiming is to begin anew
 
-	crew    *crew
-	held    atomic.Int64 // jobs queued or running
-	busy    atomic.Int64 // slots that run a handler
-	started atomic.Int64 // runs taken by workers, ever: tells the rate
-	claimed atomic.Int64 // jobs that claims brought, ever
-	ended   atomic.Int64 // runs that have ended, ever
-	ahead   atomic.Int64 // jobs worth holding beyond the slots
-	backlog atomic.Bool  // there is probably more to claim
-	urgent  atomic.Bool  // what there is to claim has come since the last claim
-	resting atomic.Int32 // for what the claim loop does not wake before a moment is over
+	crew      *crew
+	documents *documents
+	held      atomic.Int64 // jobs queued or running
+	busy      atomic.Int64 // slots that run a handler
+	started   atomic.Int64 // runs taken by workers, ever: tells the rate
+	claimed   atomic.Int64 // jobs that claims brought, ever
+	ended     atomic.Int64 // runs that have ended, ever
+	ahead     atomic.Int64 // jobs worth holding beyond the slots
+	backlog   atomic.Bool  // there is probably more to claim
+	urgent    atomic.Bool  // what there is to claim has come since the last claim
+	resting   atomic.Int32 // for what the claim loop does not wake before a moment is over
 
 	kinds  map[string]*kindRoom // those with a MaxRunning; shared by the node's groups
 	shards []string             // the kinds of jobs that go over shards of sweeps
@@ -56,6 +57,8 @@ func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds
 		claims:   newLoop("claim", o.Poll, l.log),
 		suspects: newLoop("claim suspects", o.Poll, l.log),
 		anew:     make(chan struct{}, 1),
+
+		documents: newDocuments(plan.slots),
 	}
 	for kind := range entries {
 		if sweep.IsShardKind(kind) {
@@ -99,7 +102,8 @@ func (g *group) accept(jobs []*fairlead.Job) {
 		if room := g.kinds[job.Kind]; room != nil {
 			room.held.Add(1)
 		}
-		if !g.life.sweeps.admit(job, time.Now()) {
+		g.documents.add(runs[i])
+		if job.Bare || !g.life.sweeps.admit(job, time.Now()) {
 			refused = append(refused, runs[i])
 		} else {
 			runs[i].admitted = true
@@ -132,6 +136,7 @@ func (g *group) work(r *run) bool {
 	g.life.execute(r)
 	g.ended.Add(1)
 	g.leaveSweep(r)
+	g.documents.drop(r)
 	if room := g.kinds[r.job.Kind]; room != nil {
 		room.held.Add(-1)
 		g.wakeSoon() // the last claim may have left jobs of this kind
@@ -195,6 +200,7 @@ func (g *group) unhold(runs []*run) {
 		if room := g.kinds[r.job.Kind]; room != nil {
 			room.held.Add(-1)
 		}
+		g.documents.drop(r)
 		g.leaveSweep(r)
 	}
 }

@@ -24,6 +24,8 @@ type run struct {
 
 	leased func() time.Time // until when the node's lease is confirmed
 
+	documents int64 // bytes that it was claimed with
+
 	admitted bool            // it counts among the node's sweeps, if it goes over a shard
 	leaving  <-chan struct{} // closed when the node wants to have nothing more to do
 	own      *farewell       // of a run that goes over a shard: it may be asked to end alone

@@ -67,7 +67,8 @@ func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claim
 		return nil, err
 	}
 	return &claimer{
-		txn: t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim),
+		bytes: sqlstore.ClaimBytes{Most: claim.Bytes},
+		txn:   t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim),
 		fair: t.fair.Open(claim.Node, rules.Rules),
 	}, nil
 }
@@ -135,6 +136,7 @@ type claimer struct {
 	fair  *sqlstore.FairClaim // what tenants share by weight; nil: nothing
 	rooms *rooms
 	taken []*taken
+	bytes sqlstore.ClaimBytes
 	now   int64 // the clock when the last of taken was locked: whatever made them ready came before
 
 	views map[int32]*laneView // of all lanes that were read
@@ -211,6 +213,7 @@ func (c *claimer) note(row *sql.Rows) error {
 	if err := sqlstore.SetPolicy(&job, flags, policy); err != nil {
 		return err
 	}
+	c.bytes.Keep(&job, len(c.taken) == 0)
 	t.job = &job
 	c.now = max(c.now, now)
 	c.taken = append(c.taken, &t)

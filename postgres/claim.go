@@ -32,7 +32,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err := s.fair.Share(ctx, claim.Node); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	c := claimer{Store: s, claim: claim, nodeToken: token, left: claim.Max, locked: map[int64]bool{}}
+	c := claimer{Store: s, claim: claim, nodeToken: token, left: claim.Max, bytes: sqlstore.ClaimBytes{Most: claim.Bytes}, locked: map[int64]bool{}}
 	for try, more := 0, true; more && try < claimTries; try++ {
 		if more, err = c.next(ctx); err != nil {
 			if more, err = c.renewed(ctx, err); more {
@@ -72,7 +72,8 @@ type claimer struct {
 	left      int                        // how many jobs may still be claimed
 	jobs      []*fairlead.Job            // claimed so far
 	laneIDs   []int32                    // the lanes of jobs, in the same order
-	fair      *fairMerge                 // what tenants share by weight, if the database chooses; nil: nothing
+	bytes     sqlstore.ClaimBytes
+	fair      *fairMerge // what tenants share by weight, if the database chooses; nil: nothing
 
 	patient bool           // waits for tenants' quotas that other claims have locked
 	locked  map[int64]bool // jobs under limits that other transactions were seen to have locked
@@ -234,6 +235,7 @@ func (c *claimer) reader(skip int) func(sqlstore.Scanner) error {
 		if trace != nil {
 			job.Trace = *trace
 		}
+		c.bytes.Keep(job, len(c.jobs) == 0)
 		c.jobs, c.laneIDs = append(c.jobs, job), append(c.laneIDs, lane)
 		return sqlstore.SetPolicy(job, flags, policy)
 	}

@@ -155,6 +155,9 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	jobs, err := s.Store.Claim(ctx, claim)
 	problems := map[int64]error{}
 	for _, job := range jobs {
+		if job.Bare {
+			continue // it has nothing to open, and is given back
+		}
 		if problem := s.openJob(job); problem != nil {
 			problems[job.ID] = problem
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // crew is what this server remembers of one worker: the jobs that it runs, as far
@@ -19,6 +20,8 @@ type crew struct {
 	suspectsAt time.Time     // when it last looked for crash suspects
 	freed      chan struct{} // closed when slots become free
 	used       time.Time
+
+	few int // jobs to lease at once, because those before were large; 0: as many as there are slots
 }
 
 // leased is a job that a worker runs.
@@ -98,14 +101,11 @@ func heldOf(job *fairlead.Job) driver.Held { return driver.Held{ID: job.ID, Fenc
 // running lists the leases, of which those that another server made are read from
 // the store first.
 func (s *Workers) running(ctx context.Context, c *crew, held []driver.Held) ([]*leased, error) {
-	unknown := c.keepOnly(held)
-	if len(unknown) > 0 {
-		jobs, err := s.store.Find(ctx, fairlead.Filter{IDs: unknown, Limit: len(unknown)})
-		if err != nil {
-			return nil, err
-		}
-		c.add(jobs)
+	jobs, err := paged.Bare(ctx, s.store, c.keepOnly(held))
+	if err != nil {
+		return nil, err
 	}
+	c.add(jobs)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var running []*leased

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/fairlead-io/fairlead"
@@ -36,9 +38,15 @@ func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest
 	w := s.newWaiting(ctx, fairlead.NodeID(in.GetId()), wait)
 	defer w.end()
 	for {
+		share, err := reserve(ctx)
+		if err != nil {
+			return nil, err
+		}
 		jobs, drain, err := s.lease(ctx, w.crew, in)
+		answer := s.leaseAnswer(jobs, drain)
+		share.settle(proto.Size(answer))
 		if err != nil || len(jobs) > 0 || !w.forJobs(ctx) {
-			return s.leaseAnswer(jobs, drain), err
+			return answer, err
 		}
 	}
 }
@@ -71,14 +79,8 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 	w := s.newWaiting(ctx, fairlead.NodeID(in.GetId()), forever)
 	defer w.end()
 	for {
-		jobs, _, err := s.lease(ctx, w.crew, ask)
-		if err != nil {
+		if err := s.leaseAndSend(ctx, w.crew, ask, send); err != nil {
 			return err
-		}
-		for i, job := range jobs {
-			if err := send(message.Job(job)); err != nil {
-				return s.unsent(ctx, w.crew, jobs[i:])
-			}
 		}
 		if !w.forJobs(ctx) {
 			return nil
@@ -86,15 +88,34 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 	}
 }
 
+// leaseAndSend leases jobs and sends them one by one.
+func (s *Workers) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.LeaseJobsRequest, send func(*fairleadv1.Job) error) error {
+	share, err := reserve(ctx)
+	if err != nil {
+		return err
+	}
+	defer share.settle(0)
+	jobs, _, err := s.lease(ctx, c, ask)
+	if err != nil {
+		return err
+	}
+	for i, job := range jobs {
+		if err := send(message.Job(job)); err != nil {
+			return s.unsent(ctx, c, jobs[i:], true)
+		}
+	}
+	return nil
+}
+
 // unsent releases jobs that the worker did not get any more. The first of them may have
-// reached it.
-func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job) error {
+// reached it, if it was sent.
+func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sent bool) error {
 	ctx, cancel := s.brief(context.WithoutCancel(ctx))
 	defer cancel()
 	held, settlements := make([]driver.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
 		held[i] = heldOf(job)
-		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease, Unstarted: i > 0}
+		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease, Unstarted: i > 0 || !sent}
 	}
 	defer c.settled(held)
 	_, err := s.store.Settle(ctx, settlements)
@@ -126,8 +147,8 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 		ask.Max -= len(jobs)
 	}
 	if ask.Max > 0 && in.GetSuspects() != onlySuspects {
-		more, err := s.store.Claim(asking, ask)
-		if err != nil && len(jobs) == 0 {
+		more, err := s.claimWhole(asking, c, ask)
+		if err != nil && len(jobs)+len(more) == 0 {
 			return nil, false, err
 		}
 		jobs = append(jobs, more...)
@@ -138,9 +159,35 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 	}
 	c.add(jobs)
 	if len(jobs) > 0 && ctx.Err() != nil { // the worker is gone and cannot take them
-		return nil, false, s.unsent(asking, c, jobs)
+		return nil, false, s.unsent(asking, c, jobs, true)
 	}
 	return jobs, false, nil
+}
+
+// claimWhole claims jobs whose documents fit into an answer. It gives the others back, and
+// next time asks for fewer. c.leasing is held.
+func (s *Workers) claimWhole(ctx context.Context, c *crew, ask driver.Claim) ([]*fairlead.Job, error) {
+	if ask.Bytes = pageBytes; c.few > 0 {
+		ask.Max = min(ask.Max, c.few)
+	}
+	jobs, err := s.store.Claim(ctx, ask)
+	whole := make([]*fairlead.Job, 0, len(jobs))
+	var bare []*fairlead.Job
+	for _, job := range jobs {
+		if job.Bare {
+			bare = append(bare, job)
+		} else {
+			whole = append(whole, job)
+		}
+	}
+	switch {
+	case len(bare) > 0:
+		c.few = max(1, len(whole))
+		err = errors.Join(err, s.unsent(ctx, c, bare, false))
+	case c.few > 0 && len(jobs) >= c.few:
+		c.few *= 2
+	}
+	return whole, err
 }
 
 // claimOf is what a worker may claim that holds so many jobs.

@@ -57,7 +57,7 @@ func (t *txn) claimKnown(claim driver.Claim) ([]*fairlead.Job, error) {
 	if err != nil || len(lanes) == 0 || claim.Max <= 0 {
 		return nil, err
 	}
-	l := claimer{txn: t, node: claim.Node, fair: t.fair.Open(claim.Node, rules)}
+	l := claimer{txn: t, node: claim.Node, fair: t.fair.Open(claim.Node, rules), bytes: sqlstore.ClaimBytes{Most: claim.Bytes}}
 	switch {
 	case len(lanes) == 1 && !claim.Solo && len(rules.Quotas) == 0:
 		return l.takeFirst(lanes[0], room(claim, lanes[0].Kind))
@@ -92,6 +92,9 @@ type claimer struct {
 	node  fairlead.NodeID
 	fair  *sqlstore.FairClaim // what tenants share by weight; nil: nothing
 	fence int64               // taken with the first jobs
+
+	bytes  sqlstore.ClaimBytes
+	loaded int // jobs
 }
 
 // takeFirst takes the first jobs of a lane.
@@ -184,6 +187,8 @@ func (l *claimer) load(names map[int32]sqlstore.LaneKey, query string, args ...a
 		job.Queue, job.Tenant, job.Kind = name.Queue, name.Tenant, name.Kind
 		job.Priority, job.StartBy, job.NotBefore, job.CreatedAt = -turn, sqlstore.Time(startBy), sqlstore.Time(notBefore), sqlstore.Time(createdAt)
 		job.Args, job.Memo, job.Progress = args, memo, progress
+		l.bytes.Keep(job, l.loaded == 0)
+		l.loaded++
 		jobs = append(jobs, job)
 		return sqlstore.SetPolicy(job, flags, policy)
 	})

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -56,6 +57,30 @@ func testClaim(c *chapter) {
 		f.equal("the first claim", ids(f.claim(node, 3)), ids(jobs[:3]))
 		f.equal("the second claim", ids(f.claim(node, 3)), ids(jobs[3:]))
 		f.equal("the third claim", ids(f.claim(node, 3)), []int64(nil))
+	})
+	c.test("documents beyond Bytes are left out, but those of the first job never", func(f *fixture) {
+		large := json.RawMessage(`"` + strings.Repeat("x", 1000) + `"`)
+		jobs := many(5, func(job *fairlead.Job) { job.Args = large })
+		jobs[3].Args = nil
+		f.enqueue(jobs...)
+		for bytes, whole := range map[int][]bool{1: {true, false, false, true, false}, 2500: {true, true, false, true, false}, 10_000: {true, true, true, true, true}, 0: {true, true, true, true, true}} {
+			claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 5, Bytes: bytes})
+			f.equal("the jobs", ids(claimed), ids(jobs))
+			var got []bool
+			var back []fairlead.Settlement
+			for i, job := range claimed {
+				got = append(got, !job.Bare)
+				want := ""
+				if !job.Bare {
+					want = string(jobs[i].Args)
+				}
+				f.equal("the args", string(job.Args), want)
+				back = append(back, fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease, Unstarted: true})
+			}
+			f.equal("which have their documents", got, whole)
+			f.settle(back...)
+		}
+		f.equal("the args that are stored", string(f.get(jobs[1]).Args), string(large))
 	})
 	c.test("a job is claimed once", func(f *fixture) {
 		job, g := f.enqueue(plain()), f.elsewhere()

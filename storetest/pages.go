@@ -1,11 +1,14 @@
 package storetest
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
 // follow returns the ids on all pages of a filter.
@@ -59,6 +62,25 @@ func testPages(c *chapter) {
 			f.equal("the first page", ids(page.Jobs), ids(own[len(own)-1:]))
 		})
 	}
+	c.test("a page that is bounded in bytes ends with the job that fills it", func(f *fixture) {
+		jobs := many(9, func(job *fairlead.Job) { job.Args = json.RawMessage(`"` + strings.Repeat("x", 1000) + `"`) })
+		f.enqueue(jobs...)
+		var found []int64
+		for below, pages := int64(0), []int{3, 3, 3}; len(pages) > 0; pages = pages[1:] {
+			bounded, bound := paged.Within(f.ctx(), 2500)
+			page, err := f.store.FindPage(bounded, fairlead.Filter{Below: below, Limit: 100})
+			f.ok(err)
+			f.equal("the jobs on the page", len(page.Jobs), pages[0])
+			f.equal("whether it was cut", bound.Cut(), true)
+			found, below = append(found, ids(page.Jobs)...), page.Next
+		}
+		f.equal("the jobs on all pages", found, f.follow(fairlead.Filter{}))
+		bounded, bound := paged.Within(f.ctx(), 1)
+		all, err := f.store.Find(bounded, fairlead.Filter{})
+		f.ok(err)
+		f.equal("what Find finds all the same", len(all), len(jobs))
+		f.equal("whether that was cut", bound.Cut(), false)
+	})
 	c.test("following FindPage finds what Find does", func(f *fixture) {
 		byName := f.enqueueVariety()
 		f.enqueue(many(20, forTenant("x"))...)
