@@ -101,6 +101,14 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 		c.notDone(w, v, a, err)
 		return
 	}
+	viewer, leave := c.places.arrive(sessionOf(r))
+	defer leave()
+	end, err := c.places.build(r.Context(), viewer)
+	if err != nil {
+		busy(w)
+		return
+	}
+	defer end()
 	if v.posted.Get("once") != "" {
 		v.ctx = withOnce(v.ctx, v.mark())
 	}

@@ -40,6 +40,7 @@ type Console struct {
 	stats     perTick[*fairleadv1.ScheduleStats]
 	loads     perTick[*lookedAt]
 	history   history
+	places    *places
 	mux       *http.ServeMux
 	now       func() time.Time
 }
@@ -57,7 +58,7 @@ func New(api http.Handler, options Options) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{options: options, loads: perTick[*lookedAt]{most: mostLoads}, api: api, services: newServices(api), mux: http.NewServeMux(), now: time.Now}
+	c := &Console{options: options, views: perTick[[]byte]{size: func(body []byte) int { return len(body) }}, loads: perTick[*lookedAt]{most: mostLoads}, api: api, services: newServices(api), places: newPlaces(), mux: http.NewServeMux(), now: time.Now}
 	if c.assets, err = newAssets(static); err != nil {
 		return nil, err
 	}
@@ -77,17 +78,20 @@ func (c *Console) route() {
 	}
 	for i := range screens {
 		s := &screens[i]
-		handle("GET "+s.path, func(w http.ResponseWriter, r *http.Request) { c.page(w, r, s) })
+		handle("GET "+s.path, c.placed(func(w http.ResponseWriter, r *http.Request) { c.page(w, r, s) }))
 		handle("GET "+livePath+s.path, func(w http.ResponseWriter, r *http.Request) { c.live(w, r, s) })
 	}
 	for i := range actions {
 		a := &actions[i]
-		handle("GET "+a.path, func(w http.ResponseWriter, r *http.Request) { c.form(w, r, a) })
+		handle("GET "+a.path, c.placed(func(w http.ResponseWriter, r *http.Request) { c.form(w, r, a) }))
 		handle("POST "+a.path, func(w http.ResponseWriter, r *http.Request) { c.act(w, r, a) })
 	}
 	for i := range fragments {
 		f := &fragments[i]
-		handle("POST "+f.path, func(w http.ResponseWriter, r *http.Request) { c.part(w, r, f) })
+		handle("POST "+f.path, c.placed(func(w http.ResponseWriter, r *http.Request) { c.part(w, r, f) }))
+	}
+	for list, named := range documents {
+		handle("GET "+list+"/{id}/documents/{document}", c.placed(c.document(named)))
 	}
 	handle("GET /static/", c.assets.serve(c.options.Prefix+"/static/"))
 	handle("GET /login", c.loginPage)

@@ -1,10 +1,11 @@
 package console
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"connectrpc.com/connect"
@@ -84,21 +85,29 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 		http.Error(w, "use GET", http.StatusMethodNotAllowed)
 		return
 	}
+	viewer, leave := c.places.arrive(sessionOf(r))
+	defer leave()
+	if !c.places.stay(viewer) {
+		http.Error(w, "too many pages are open; close some", http.StatusTooManyRequests)
+		return
+	}
+	defer c.places.goAway(viewer)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies are not to keep it back
 	stream := &stream{w: w, conn: http.NewResponseController(w)}
-	for last := ""; ; {
-		body, err := c.liveBody(r, s)
+	for last := [sha256.Size]byte{}; ; { // of what was sent, which may be large
+		body, err := c.liveBody(r, viewer, s)
+		hash := sha256.Sum256(body)
 		switch {
 		case connect.CodeOf(err) == connect.CodeUnauthenticated:
-			_ = stream.event("signed-out", "")
+			_ = stream.event("signed-out", nil)
 			return
 		case err != nil && r.Context().Err() != nil:
 			return
 		case err != nil:
-			err, last = stream.event("stale", ""), "" // what follows says that it is over
-		case body != last:
-			err, last = stream.event("", body), body
+			err, last = stream.event("stale", nil), [sha256.Size]byte{} // what follows says that it is over
+		case hash != last:
+			err, last = stream.event("", body), hash
 		default:
 			err = stream.alive()
 		}
@@ -116,14 +125,19 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 }
 
 // liveBody is the live part of a page as of this tick.
-func (c *Console) liveBody(r *http.Request, s *screen) (string, error) {
+func (c *Console) liveBody(r *http.Request, viewer *attendance, s *screen) ([]byte, error) {
 	who, err := c.identify(r)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	v := c.visit(r, who)
 	key := fmt.Sprintf("%q %q %q %q %q", who.scope, v.Lang, v.Zone, s.name, v.Back())
 	build := func(ctx context.Context) ([]byte, error) {
+		end, err := c.places.build(ctx, viewer)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
 		v.ctx = withViewer(ctx, who)
 		data, err := s.load(v)
 		if err != nil {
@@ -135,7 +149,7 @@ func (c *Console) liveBody(r *http.Request, s *screen) (string, error) {
 	if !own && personal(err) {
 		body, err = build(r.Context())
 	}
-	return string(body), err
+	return body, err
 }
 
 // stream writes server-sent events.
@@ -146,19 +160,19 @@ type stream struct {
 }
 
 // event sends data, under a name unless that is empty.
-func (s *stream) event(name, data string) error {
-	var b strings.Builder
+func (s *stream) event(name string, data []byte) error {
+	var b bytes.Buffer
 	if name != "" {
 		fmt.Fprintf(&b, "event: %s\n", name)
 	}
-	for line := range strings.Lines(data) {
-		fmt.Fprintf(&b, "data: %s\n", strings.TrimRight(line, "\r\n"))
+	for line := range bytes.Lines(data) {
+		fmt.Fprintf(&b, "data: %s\n", bytes.TrimRight(line, "\r\n"))
 	}
-	if data == "" {
+	if len(data) == 0 {
 		b.WriteString("data:\n")
 	}
 	b.WriteString("\n")
-	return s.write(b.String())
+	return s.write(b.Bytes())
 }
 
 // alive says something if the connection was silent for long.
@@ -166,12 +180,12 @@ func (s *stream) alive() error {
 	if time.Since(s.spoken) < quietLimit {
 		return nil
 	}
-	return s.write(": still here\n\n")
+	return s.write([]byte(": still here\n\n"))
 }
 
-func (s *stream) write(text string) error {
+func (s *stream) write(text []byte) error {
 	s.spoken = time.Now()
-	if _, err := s.w.Write([]byte(text)); err != nil {
+	if _, err := s.w.Write(text); err != nil {
 		return err
 	}
 	return s.conn.Flush()

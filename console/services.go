@@ -36,7 +36,7 @@ const at = "http://fairlead"
 
 func newServices(api http.Handler) *services {
 	client := &http.Client{Transport: inside{api}}
-	sharing := &sharing{}
+	sharing := newSharing()
 	shared := connect.WithInterceptors(sharing.interceptor())
 	return &services{
 		jobs:      fairleadv1connect.NewJobServiceClient(client, at, shared),

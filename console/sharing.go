@@ -16,6 +16,16 @@ type sharing struct {
 	answers perTick[connect.AnyResponse]
 }
 
+func newSharing() *sharing {
+	return &sharing{answers: perTick[connect.AnyResponse]{size: func(answer connect.AnyResponse) int {
+		message, ok := answer.Any().(proto.Message)
+		if !ok {
+			return 0
+		}
+		return proto.Size(message)
+	}}}
+}
+
 // forget makes each question be asked anew.
 func (s *sharing) forget() { s.answers.forget() }
 

@@ -161,7 +161,7 @@ func (v *visit) timeElement(at time.Time, words string, zones []string) template
 // JSON writes a document for people, line by line. Its numbers stay as they are, however
 // large; passwords in addresses are left out.
 func (v *visit) JSON(document []byte) string {
-	document = withoutUserinfo(document)
+	document = v.Beginning(withoutUserinfo(document))
 	var b bytes.Buffer
 	if json.Indent(&b, document, "", "  ") != nil {
 		return string(document)
@@ -171,7 +171,7 @@ func (v *visit) JSON(document []byte) string {
 
 // Line writes a document on one line, without passwords in addresses.
 func (v *visit) Line(document []byte) string {
-	document = withoutUserinfo(document)
+	document = v.Beginning(withoutUserinfo(document))
 	var b bytes.Buffer
 	if json.Compact(&b, document) != nil {
 		return string(document)

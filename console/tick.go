@@ -24,11 +24,13 @@ func untilNextTick(now time.Time) time.Duration {
 // perTick makes each value once per tick, for all who ask for it. The zero value is
 // ready.
 type perTick[V any] struct {
-	most int // values that are shared at once; 0: mostShared
+	most int         // values that are shared at once; 0: mostShared
+	size func(V) int // bytes of a value; nil: values are small
 
 	mu      sync.Mutex
 	tick    int64
 	entries map[string]*made[V]
+	bytes   int // of all values of this tick
 }
 
 // made is a value that was made in this tick or is being made.
@@ -43,6 +45,10 @@ type made[V any] struct {
 // mostShared is how many values are shared at once. A viewer can ask for any number of
 // pages: what is more is made for the one who asks, and not kept.
 const mostShared = 2000
+
+// sharedBytes bounds the values that are kept until their tick is over. Larger ones are only
+// for those who wait for them already.
+const sharedBytes = 16 << 20
 
 // makePatience bounds how long a value may take.
 const makePatience = 20 * time.Second
@@ -84,6 +90,7 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build fun
 	go func() { // ends with build, within makePatience
 		defer cancel()
 		defer close(entry.done)
+		defer func() { p.weigh(entry) }()
 		defer func() {
 			if problem := recover(); problem != nil { // as net/http does: a page is lost, not the node
 				entry.err = fmt.Errorf("panic: %v\n%s", problem, debug.Stack())
@@ -92,6 +99,21 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build fun
 		entry.value, entry.err = build(making)
 	}()
 	return entry, true
+}
+
+// weigh forgets a value that was just made if there is no memory to keep it.
+func (p *perTick[V]) weigh(entry *made[V]) {
+	if p.size == nil || entry.err != nil {
+		return
+	}
+	size := p.size(entry.value)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bytes+size <= sharedBytes {
+		p.bytes += size
+		return
+	}
+	p.remove(entry)
 }
 
 func newDone() chan struct{} { return make(chan struct{}) }
@@ -111,7 +133,7 @@ func (p *perTick[V]) turn(tick int64) {
 			kept[key] = entry
 		}
 	}
-	p.tick, p.entries = tick, kept
+	p.tick, p.entries, p.bytes = tick, kept, 0
 }
 
 // forget makes every value anew, also those that are being made: who waits for one of
@@ -119,7 +141,7 @@ func (p *perTick[V]) turn(tick int64) {
 func (p *perTick[V]) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.entries = nil
+	p.entries, p.bytes = nil, 0
 }
 
 // leave gives up a value that no caller waits for any more.
@@ -136,6 +158,11 @@ func (p *perTick[V]) leave(entry *made[V]) {
 		return
 	}
 	entry.cancel()
+	p.remove(entry)
+}
+
+// remove forgets an entry, if it is kept. p.mu is held.
+func (p *perTick[V]) remove(entry *made[V]) {
 	for key, other := range p.entries {
 		if other == entry {
 			delete(p.entries, key)
