@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"maps"
 	"net/http"
 	"slices"
@@ -40,8 +41,21 @@ func (v *visit) mark() string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(v.posted)) {
 		if name != "checked" && name != "next" && !strings.HasPrefix(name, wasPrefix) {
-			fmt.Fprintf(sum, "%q %q\n", name, v.posted[name])
+			fmt.Fprintf(sum, "%q %d\n", name, len(v.posted[name]))
+			for _, value := range v.posted[name] {
+				fmt.Fprintf(sum, "%d\n", len(value))
+				addTo(sum, value)
+			}
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// addTo writes a value that may be large, without a copy of the whole.
+func addTo(sum hash.Hash, value string) {
+	for chunk := make([]byte, 0, 4<<10); value != ""; {
+		n := min(len(value), cap(chunk))
+		_, _ = sum.Write(append(chunk, value[:n]...)) // a hash takes everything
+		value = value[n:]
+	}
 }

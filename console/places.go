@@ -14,7 +14,7 @@ import (
 const (
 	mostBuilds   = 8        // pages that are made at once
 	viewerBuilds = 4        // of them, for one viewer
-	viewerLive   = 50       // pages that one viewer keeps open
+	viewerLive   = 200      // pages that one session keeps open
 	sentBytes    = 32 << 20 // of large pages that are made and not yet received
 	smallPage    = 64 << 10 // a page of no more bytes does not count
 

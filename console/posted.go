@@ -30,6 +30,7 @@ func readPosted(r *http.Request) (fields url.Values, files []postedFile, err err
 		return nil, nil, err
 	}
 	fields = url.Values{}
+	room := min(r.ContentLength, maxForm)
 	for range maxFields {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -38,17 +39,42 @@ func readPosted(r *http.Request) (fields url.Values, files []postedFile, err err
 		if err != nil {
 			return nil, nil, err
 		}
-		var content strings.Builder
-		if _, err := io.Copy(&content, part); err != nil {
+		content, err := readPart(part, room)
+		if err != nil {
 			return nil, nil, err
 		}
+		if len(content) > firstRead {
+			room = 0
+		}
 		if name := part.FileName(); name != "" {
-			files = append(files, postedFile{part.FormName(), name, content.String()})
+			files = append(files, postedFile{part.FormName(), name, content})
 			continue
 		}
-		fields.Add(part.FormName(), content.String())
+		fields.Add(part.FormName(), content)
 	}
 	return nil, nil, errManyFields
+}
+
+// firstRead is how many bytes of a part are read before memory is taken for the others.
+const firstRead = 64 << 10
+
+// readPart reads a field or file of a form. If it is large, it first takes room for so many
+// bytes: a buffer that grows piece by piece takes several times the memory of the content.
+// Only one part of a form, usually its file, has room.
+func readPart(part io.Reader, room int64) (string, error) {
+	var content strings.Builder
+	n, err := io.CopyN(&content, part, firstRead)
+	switch {
+	case errors.Is(err, io.EOF):
+		return content.String(), nil
+	case err != nil:
+		return "", err
+	}
+	if room > n {
+		content.Grow(int(room - n))
+	}
+	_, err = io.Copy(&content, part)
+	return content.String(), err
 }
 
 // smallForm is how many bytes a form without files or documents may have.

@@ -3,7 +3,9 @@ package console
 import (
 	"bytes"
 	"html/template"
+	"io"
 	"net/http"
+	"net/url"
 	"sync"
 )
 
@@ -21,10 +23,23 @@ var parseTemplates = sync.OnceValues(func() (*templates, error) {
 	return &templates{set: set}, nil
 })
 
-func (t *templates) execute(name string, data any) ([]byte, error) {
+func (t *templates) execute(name string, data *shown) ([]byte, error) {
 	var b bytes.Buffer
+	if typed := sizeOf(data.posted); typed > smallPage {
+		b.Grow(typed + smallPage) // the page repeats what was typed
+	}
+	data.to = &b
 	err := t.set.ExecuteTemplate(&b, name, data)
 	return b.Bytes(), err
+}
+
+func sizeOf(typed url.Values) (bytes int) {
+	for _, values := range typed {
+		for _, value := range values {
+			bytes += len(value)
+		}
+	}
+	return bytes
 }
 
 // shown is what a template is given: the visit, and what the screen has loaded.
@@ -32,17 +47,32 @@ type shown struct {
 	*visit
 	Screen *screen
 	Data   any
+	to     io.Writer // receives the page
 }
 
 func (v *visit) show(data any) *shown { return &shown{visit: v, Data: data} }
 
 // With is the same visit with other data, for a template within a template.
-func (s *shown) With(data any) *shown { return &shown{visit: s.visit, Screen: s.Screen, Data: data} }
+func (s *shown) With(data any) *shown {
+	return &shown{visit: s.visit, Screen: s.Screen, Data: data, to: s.to}
+}
 
-// Part renders the head or the live part of the screen.
-func (s *shown) Part(suffix string) (template.HTML, error) {
-	body, err := s.console.templates.execute(s.Screen.name+suffix, s)
-	return template.HTML(body), err // made by a template, which has escaped it
+// Part writes the head or the live part of the screen to the page. It returns nothing for the
+// template to write: a part may be as large as a form, and a copy of it too.
+func (s *shown) Part(suffix string) (nothing template.HTML, err error) {
+	return "", s.console.templates.set.ExecuteTemplate(s.to, s.Screen.name+suffix, s)
+}
+
+// Large writes a value to the page piece by piece, escaped as text and as a quoted attribute
+// alike, and returns nothing for the template to write: that would copy a value that may have
+// megabytes.
+func (s *shown) Large(value string) (nothing template.HTML, err error) {
+	for piece := make([]byte, 0, 4<<10); value != ""; {
+		n := min(len(value), cap(piece))
+		template.HTMLEscape(s.to, append(piece, value[:n]...))
+		value = value[n:]
+	}
+	return "", nil
 }
 
 // render answers with a template.

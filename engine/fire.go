@@ -78,10 +78,11 @@ func (f *firing) decide(s schedule.Schedule, v schedule.View) schedule.Plan {
 
 // waitSaid is after how many tries a schedule that waits for another transaction is logged. The
 // store's own transactions end sooner.
-const waitSaid = 3
+const waitSaid = 5
 
-// waitRepeated is after how many further tries it is logged again: about a minute.
-const waitRepeated = 30
+// waitRepeated is after how many further tries it is logged again: about a minute if few
+// schedules wait.
+const waitRepeated = 240
 
 // wait forgets the plans of schedules that were left as they were, and logs those that have
 // waited for a while.

@@ -43,12 +43,16 @@ func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filt
 	}
 }
 
-// nextLook is how many further jobs fit, if they are as large as those before.
+// lookGrowth is by how much a look may exceed all before it: the next jobs may be much
+// larger than those that were found.
+const lookGrowth = 8
+
+// nextLook returns how many further jobs fit, if they are as large as those before.
 func nextLook(wanted, size, jobs int) int {
 	if size == 0 {
 		return wanted
 	}
-	return max(1, (pageBytes-size)*jobs/size)
+	return max(1, min(lookGrowth*jobs, (pageBytes-size)*jobs/size))
 }
 
 // documents returns how many bytes the documents of jobs have.

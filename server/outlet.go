@@ -16,9 +16,9 @@ import (
 
 // Memory that answers may take until their callers have received them.
 const (
-	largeAnswers  = 64 << 20 // bytes of all large answers together
-	callerAnswers = 32 << 20 // of those of one caller
-	answerShare   = 8 << 20  // reserved by a call before it reads documents
+	largeAnswers  = 32 << 20 // bytes of all large answers together
+	callerAnswers = 16 << 20 // of those of one caller
+	answerShare   = 4 << 20  // reserved by a call before it reads documents
 	smallAnswer   = 64 << 10 // an answer of no more bytes needs no share once it is made
 	answerCopies  = 3        // an answer is in memory as rows, as a message and encoded
 )

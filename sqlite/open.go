@@ -104,7 +104,7 @@ func prepare(o Options) (*Store, error) {
 		}
 		return `"` + o.Prefix + name + `"`
 	}
-	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes, ByOutcome: " indexed by {{done_by_end}}", ByID: " not indexed", Join: "cross join", Open: "open = 1"}
+	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes, ByOutcome: " indexed by {{done_by_end}}", ByID: " not indexed", Join: "cross join", LateOutput: true, Open: "open = 1"}
 	if err := sqlstore.LoadStatements(files, s.tables, &s.sql); err != nil {
 		return nil, err
 	}
@@ -126,16 +126,18 @@ const (
 	// logPages is how long the log grows before it is folded into the file. With a
 	// longer log, pages that change often are written fewer times.
 	logPages = 4000
-	// cacheKiB is the page cache of one connection.
-	cacheKiB = 32 << 10
+	// writerCache and readerCache are the page caches of one connection, in KiB. Readers of
+	// large documents fill theirs.
+	writerCache = 32 << 10
+	readerCache = 8 << 10
 )
 
 // connect opens the database handles. It makes no connection yet.
 func (s *Store) connect(path string) error {
 	settings := url.Values{}
 	settings.Set("_txlock", "immediate")
-	settings.Add("_pragma", fmt.Sprintf("cache_size(%d)", -cacheKiB))
 	settings.Add("_pragma", "temp_store(memory)")
+	settings.Add("_pragma", fmt.Sprintf("cache_size(%d)", -writerCache))
 	var err error
 	if path == memory {
 		s.main, err = sql.Open(driverName, "file::memory:?"+settings.Encode())
@@ -159,6 +161,7 @@ func (s *Store) connect(path string) error {
 		return err
 	}
 	settings.Add("_pragma", "query_only(true)")
+	settings.Add("_pragma", fmt.Sprintf("cache_size(%d)", -readerCache)) // the last one counts
 	settings.Set("_txlock", "deferred")
 	if s.readers, err = sql.Open(driverName, file+settings.Encode()); err != nil {
 		return err

@@ -4,6 +4,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // TestTickLooksAtWhatIsDue reads the plans of what a tick asks: however many
@@ -66,4 +70,30 @@ func planOf(t *testing.T, s *Store, query string, args []any) string {
 		t.Fatal(err)
 	}
 	return plan.String()
+}
+
+// The documents of a page are read in the order of the page, one job after the other. A sort
+// would hold those of all jobs that the page chooses from in memory.
+func TestAPageOfJobsSortsNoDocuments(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for name, filter := range map[string]fairlead.Filter{
+		"all jobs":     {},
+		"one state":    {States: []fairlead.State{fairlead.Succeeded}},
+		"named jobs":   {IDs: []int64{1, 2, 3}},
+		"recent jobs":  {From: time.Unix(1, 0)},
+		"recent ends":  {FinishedFrom: time.Unix(1, 0)},
+		"below an id":  {Below: 100},
+		"failed or so": {States: []fairlead.State{fairlead.Failed, fairlead.Running}},
+	} {
+		text, args := s.query.Find(filter, sqlstore.Window{})
+		plan := planOf(t, s, text, args)
+		chosen := strings.LastIndex(plan, "SCAN p\n")
+		if chosen < 0 || strings.Contains(plan[chosen:], "TEMP B-TREE") {
+			t.Errorf("%s: the plan sorts documents:\n%s", name, plan)
+		}
+	}
 }

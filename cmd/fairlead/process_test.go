@@ -17,6 +17,7 @@ type process struct {
 	served
 	*exec.Cmd
 	found chan string   // where it serves
+	tmp   string        // its temporary directory
 	ended chan struct{} // closed when it has
 }
 
@@ -37,8 +38,8 @@ func launchProcess(t *testing.T, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{Cmd: exec.CommandContext(t.Context(), self, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
-	p.Env = append(os.Environ(), asProgram+"=1")
+	p := &process{Cmd: exec.CommandContext(t.Context(), self, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...), tmp: t.TempDir()}
+	p.Env = append(os.Environ(), asProgram+"=1", "TMPDIR="+p.tmp)
 	log, err := p.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

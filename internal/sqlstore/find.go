@@ -32,6 +32,9 @@ type Query struct {
 	// Unlucky means that done has an index by id of the jobs that did not succeed, and
 	// none by end of those that did.
 	Unlucky bool
+	// LateOutput means that the database would keep the outputs of all jobs that a page
+	// chooses from in memory. They are read job by job instead.
+	LateOutput bool
 	// Open is the condition on batches that need action.
 	Open string
 	// AuditIndexes stands behind the table of the audit log: which indexes find the entries
@@ -48,12 +51,12 @@ type place struct {
 }
 
 var places = []place{
-	{"later", []fairlead.State{fairlead.Scheduled}, "p.id, 'scheduled' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, p.not_before as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
-	{"ready", []fairlead.State{fairlead.Ready}, "p.id, 'ready' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, 0 as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
-	{"parked", []fairlead.State{fairlead.Parked}, "p.id, 'parked' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, 0 as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
-	{"running", []fairlead.State{fairlead.Running}, "p.id, 'running' as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, 0 as finished_at, 0 as due, case when p.wish is null then 0 else 1 end as wished, '' as reason, '' as error, {{nojson}} as output"},
-	{"waiting", []fairlead.State{fairlead.Waiting}, "p.id, 'waiting' as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, 0 as finished_at, p.deadline as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
-	{"done", []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}, "p.id, case p.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, p.finished_at, 0 as due, 0 as wished, coalesce(p.reason, '') as reason, coalesce(p.error, '') as error, p.output"},
+	{"later", []fairlead.State{fairlead.Scheduled}, "p.id, 'scheduled' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, p.not_before as due, 0 as wished, '' as reason, '' as error"},
+	{"ready", []fairlead.State{fairlead.Ready}, "p.id, 'ready' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, 0 as due, 0 as wished, '' as reason, '' as error"},
+	{"parked", []fairlead.State{fairlead.Parked}, "p.id, 'parked' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, 0 as due, 0 as wished, '' as reason, '' as error"},
+	{"running", []fairlead.State{fairlead.Running}, "p.id, 'running' as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, 0 as finished_at, 0 as due, case when p.wish is null then 0 else 1 end as wished, '' as reason, '' as error"},
+	{"waiting", []fairlead.State{fairlead.Waiting}, "p.id, 'waiting' as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, 0 as finished_at, p.deadline as due, 0 as wished, '' as reason, '' as error"},
+	{"done", []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}, "p.id, case p.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, p.finished_at, 0 as due, 0 as wished, coalesce(p.reason, '') as reason, coalesce(p.error, '') as error"},
 }
 
 var placeOfScheduled, placeOfEnded = places[0], places[len(places)-1]
@@ -66,13 +69,29 @@ func (q *Query) Find(filter fairlead.Filter, within Window) (string, []any) {
 	limit := pageOf(filter)
 	b := queryBuilder{Query: q, filter: filter, within: within}
 	branches := b.branches(func(p place, from string) string {
-		return fmt.Sprintf("select %s%s order by p.id desc limit %d", p.columns, from, limit)
+		return fmt.Sprintf("select %s, %s as output%s order by p.id desc limit %d", p.columns, q.output(p), from, limit)
 	})
 	if branches == "" {
 		return "", nil
 	}
-	return q.expand("select p.*, " + jobColumns + ", m.memo, m.progress, case when m.told_fence = p.fence then m.told end as told from (" + branches + ") p join {{job}} j on " + q.probe("j.id", "p.id") +
-		" left join {{memo}} m on " + q.probe("m.id", "p.id") + " order by p.id desc limit " + strconv.Itoa(limit)), b.args
+	output := "p.output"
+	if q.LateOutput {
+		output = "case when p.finished_at > 0 then (select d.output from {{done}} d where d.id = p.id) end"
+	}
+	// The jobs of the page are chosen and sorted before their documents are read: a page
+	// may end long before its last job.
+	page := "(select * from (" + branches + ") b order by id desc limit " + strconv.Itoa(limit) + ") p"
+	return q.expand("select p.id, p.state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, p.finished_at, p.due, p.wished, p.reason, p.error, " + output + " as output, " +
+		jobColumns + ", m.memo, m.progress, case when m.told_fence = p.fence then m.told end as told from " + page + " " + b.join() + " {{job}} j on " + q.probe("j.id", "p.id") +
+		" left join {{memo}} m on " + q.probe("m.id", "p.id") + " order by p.id desc"), b.args
+}
+
+// output returns the output of jobs in a place as its branch of a page has it.
+func (q *Query) output(p place) string {
+	if p.table == "done" && !q.LateOutput {
+		return "p.output"
+	}
+	return "{{nojson}}"
 }
 
 func pageOf(filter fairlead.Filter) int {

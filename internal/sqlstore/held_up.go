@@ -29,11 +29,21 @@ type heldUp struct {
 // process holds it.
 const mostMissed = 300
 
-// Pauses between two tries of a schedule.
+// Pauses between two tries of a schedule. While few schedules are held up, none pauses for
+// long: the one that is tried in vain may have met another node's short transaction, not a
+// caller's. Many schedules share the time that a tick has for them.
 const (
 	firstHeldPause   = 100 * time.Millisecond
+	fewHeldPause     = 250 * time.Millisecond
+	pausePerHeld     = 10 * time.Millisecond
 	longestHeldPause = 2 * time.Second
 )
+
+// heldPause returns the pause after a schedule was tried in vain, while so many are held up.
+func heldPause(tries, held int) time.Duration {
+	longest := min(max(fewHeldPause, time.Duration(held)*pausePerHeld), longestHeldPause)
+	return min(firstHeldPause<<min(tries, 10), longest)
+}
 
 // heldShare is how long one tick tries schedules alone before it acts upon all others. The last
 // try may exceed it.
@@ -163,7 +173,7 @@ func (h *HeldUp) hold(waiting []schedule.Waiting) []schedule.Waiting {
 		if held == nil {
 			continue // another tick of this process was faster
 		}
-		pause := min(firstHeldPause<<min(held.tries, 10), longestHeldPause)
+		pause := heldPause(held.tries, len(h.schedules))
 		held.tries, held.missed = held.tries+1, 0
 		held.again = time.Now().Add(pause)
 		waiting[i].Tries = held.tries
