@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // newGuard is what stands before everything that callers can do: it keeps web
@@ -33,13 +34,17 @@ func hardened(next http.Handler) http.Handler {
 	})
 }
 
+// errForeignHost refuses a request for another host than this machine. Every protocol answers it
+// with the same status and problem, because the request is refused before its protocol is known.
+var errForeignHost = &rest.Error{Status: http.StatusMisdirectedRequest, Detail: "without tokens this service answers to localhost only; use localhost or 127.0.0.1 as the host, or make a token"}
+
 // local keeps web pages away from a service that does not authenticate callers: those
 // of other origins, and those whose name was made to point to this machine.
 func local(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	return protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback(r.Host) {
-			answer(w, http.StatusMisdirectedRequest, "this service answers to localhost only")
+			rest.Refuse(w, errForeignHost)
 			return
 		}
 		next.ServeHTTP(w, r)
