@@ -22,6 +22,10 @@ func newGuard(auth Auth, registrar access.Store, log *slog.Logger) func(http.Han
 	}
 }
 
+// stayWithTLS tells browsers for how long they are to use TLS alone: a year. Names below this
+// host are not included, because they may be other services.
+const stayWithTLS = "max-age=31536000"
+
 // hardened tells browsers to be careful with whatever is answered.
 func hardened(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,6 +34,9 @@ func hardened(next http.Handler) http.Handler {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		if r.TLS != nil && !loopback(r.Host) { // localhost has other servers, which may speak no TLS
+			header.Set("Strict-Transport-Security", stayWithTLS)
+		}
 		next.ServeHTTP(w, r)
 	})
 }
