@@ -13,6 +13,7 @@ type Explanation struct {
 	At        time.Time   // the database's clock
 	Obstacles []Obstacle  // all that keeps it from starting now, in the order in which a claim would find it; none if it runs or has ended
 	Ahead     int         // jobs that go before it: ready ones, where tenants share starts only those of its own tenant, or while it is parked those parked at the same gate; MaxAhead stands for that many or more
+	AheadOwn  int         // of Ahead, jobs of its own tenant
 	Start     time.Time   // when it will probably start: when its obstacles end without help; under a rate when those before it have had their turn; for want of a slot, in line and at the cap of the cluster or a tenant as fast as jobs were started in the last UsageWindow; zero if that is unknown
 	Run       *CurrentRun // nil unless it runs
 	Share     *Share      // of a ready job where tenants share starts by weight; nil elsewhere

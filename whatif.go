@@ -50,7 +50,7 @@ type Forecast struct {
 	Waits  []ForecastWait // where jobs are ready: those that get later first, then those that get sooner; at most MaxWaits
 	Later  int            // how many get later, listed or not
 	Sooner int
-	Text   []string // the most of that for people
+	Text   []string // the most of that for people; a store leaves all to its Client but what it alone knows
 }
 
 // Outlook is what would start under some rules.
@@ -103,7 +103,12 @@ func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) 
 	if err := NormalizeWhatIf(&question); err != nil {
 		return Forecast{}, err
 	}
-	return c.store.WhatIf(ctx, question)
+	forecast, err := c.store.WhatIf(ctx, question)
+	if err != nil {
+		return Forecast{}, err
+	}
+	forecast.Text = append(forecast.sentences(), forecast.Text...)
+	return forecast, nil
 }
 
 // NormalizeWhatIf fills in the defaults of a question, and returns an *InvalidError that

@@ -160,6 +160,9 @@ func (v *visit) holdName(h *fairleadv1.Hold) string {
 			parts = append(parts, part.what+" "+part.name)
 		}
 	}
+	if h.GetScope() == "tenant" && h.GetTenant() == "" { // the viewer may not see its name
+		return v.T("the parent of the tenant")
+	}
 	if len(parts) == 0 {
 		return v.T("all jobs")
 	}

@@ -3,9 +3,16 @@ package console
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
+
+	"connectrpc.com/connect"
 )
+
+// errForeignHost is the refusal of a viewer whose browser asks for another host than this
+// machine. Connect has no code for that status.
+var errForeignHost = connect.NewError(connect.CodeUnknown, errors.New("misdirected request"))
 
 // inside carries requests to a handler of the same process, on behalf of who looks.
 type inside struct {
@@ -33,6 +40,9 @@ func (i inside) RoundTrip(request *http.Request) (*http.Response, error) {
 	i.handler.ServeHTTP(answer, own)
 	if err := request.Context().Err(); err != nil {
 		return nil, err
+	}
+	if answer.status == http.StatusMisdirectedRequest {
+		return nil, errForeignHost
 	}
 	return answer.response(request), nil
 }

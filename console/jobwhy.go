@@ -60,6 +60,10 @@ func (v *visit) share(s *fairleadv1.Share) string {
 // explain puts an obstacle into words.
 func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64) obstacle {
 	out := obstacle{Code: o.GetCode(), Until: moment(o.GetUntil()), Text: o.GetText()}
+	if hiddenParent(o) {
+		out.Text = v.ofParent(o)
+		return out
+	}
 	switch o.GetCode() {
 	case "not_due":
 		out.Text = v.T("It is not due until %s.", v.clock(out.Until))
@@ -102,7 +106,12 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 const mostAhead = 10_000
 
 func (v *visit) goFirst(ahead int64) string {
-	if ahead >= mostAhead {
+	switch {
+	case v.Bound() && ahead == 0: // the API counts only those of its tenant
+		return v.T("Jobs of other tenants go first.")
+	case v.Bound() && ahead < mostAhead:
+		return v.N(ahead, "%s job of its tenant goes first.", "%s jobs of its tenant go first.")
+	case ahead >= mostAhead:
 		return v.T("%s jobs or more go first.", v.Num(ahead))
 	}
 	return v.N(ahead, "%s job goes first.", "%s jobs go first.")
@@ -142,12 +151,30 @@ func (v *visit) limited(o *fairleadv1.Obstacle, out *obstacle, flag string) {
 	}
 }
 
+// hiddenParent reports whether an obstacle belongs to the parent of a tenant, and the viewer
+// may not see which that is.
+func hiddenParent(o *fairleadv1.Obstacle) bool { return o.GetScope() == "tenant" && o.GetName() == "" }
+
+// ofParent says what keeps a job from starting without naming the parent.
+func (v *visit) ofParent(o *fairleadv1.Obstacle) string {
+	switch o.GetCode() {
+	case "paused":
+		return v.T("The parent of its tenant is paused.")
+	case "over_rate":
+		return v.T("The parent of its tenant has used up its rate of starts.")
+	}
+	return v.T("The parent of its tenant is at its cap.")
+}
+
 // owner is whose limit keeps a job from starting.
 func (v *visit) owner(o *fairleadv1.Obstacle) string {
 	switch o.GetScope() {
 	case "queue":
 		return v.T("Queue %q", o.GetName())
 	case "tenant":
+		if hiddenParent(o) {
+			return v.T("The parent of its tenant")
+		}
 		return v.T("Tenant %q", o.GetName())
 	case "kind":
 		return v.T("Kind %q", o.GetName())

@@ -25,8 +25,13 @@ type signIn struct {
 }
 
 func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
-	if _, err := c.identify(r); err == nil {
+	who, err := c.identify(r)
+	switch {
+	case err == nil:
 		c.redirect(w, r, r.URL.Query().Get("next"))
+		return
+	case errors.Is(err, errForeignHost):
+		c.refuse(w, c.visit(r, who), err)
 		return
 	}
 	c.showLogin(w, r, http.StatusOK, signIn{Next: r.URL.Query().Get("next")})
@@ -94,6 +99,9 @@ func localPath(next string) string {
 // refusal is what a viewer reads of an error of the API, and the status of the page.
 func (v *visit) refusal(err error) (status int, text string) {
 	var refused *connect.Error
+	if errors.Is(err, errForeignHost) {
+		return http.StatusMisdirectedRequest, v.T("Without tokens this server answers to localhost only. Open the console at localhost or 127.0.0.1, or make a token.")
+	}
 	if !errors.As(err, &refused) {
 		return http.StatusInternalServerError, v.T("This page could not be made; the log of the server says why.")
 	}

@@ -79,6 +79,9 @@ func (v *visit) held(job *fairleadv1.Job, o *fairleadv1.Obstacle) string {
 	case "paused":
 		return v.T("%s was paused.", v.owner(o))
 	case "at_cap":
+		if hiddenParent(o) {
+			return v.T("The parent of its tenant was at its cap.")
+		}
 		return v.T("%s was at its cap of %s.", v.owner(o), v.Num(o.GetCap()))
 	case "over_rate":
 		return v.T("%s had used up its rate of starts.", v.owner(o))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // newGuard is what stands before everything that callers can do: it keeps web
@@ -21,6 +22,10 @@ func newGuard(auth Auth, registrar access.Store, log *slog.Logger) func(http.Han
 	}
 }
 
+// stayWithTLS tells browsers for how long they are to use TLS alone: a year. Names below this
+// host are not included, because they may be other services.
+const stayWithTLS = "max-age=31536000"
+
 // hardened tells browsers to be careful with whatever is answered.
 func hardened(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,9 +34,16 @@ func hardened(next http.Handler) http.Handler {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		if r.TLS != nil && !loopback(r.Host) { // localhost has other servers, which may speak no TLS
+			header.Set("Strict-Transport-Security", stayWithTLS)
+		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// errForeignHost refuses a request for another host than this machine. Every protocol answers it
+// with the same status and problem, because the request is refused before its protocol is known.
+var errForeignHost = &rest.Error{Status: http.StatusMisdirectedRequest, Detail: "without tokens this service answers to localhost only; use localhost or 127.0.0.1 as the host, or make a token"}
 
 // local keeps web pages away from a service that does not authenticate callers: those
 // of other origins, and those whose name was made to point to this machine.
@@ -39,7 +51,7 @@ func local(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	return protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback(r.Host) {
-			answer(w, http.StatusMisdirectedRequest, "this service answers to localhost only")
+			rest.Refuse(w, errForeignHost)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -301,21 +301,8 @@ func (s scoped) Explain(ctx context.Context, id int64) (fairlead.Explanation, er
 		return fairlead.Explanation{}, err
 	}
 	why, err := s.store.Explain(ctx, id)
-	if err == nil && callerOf(ctx).identity.bound() {
-		ownPart(&why)
+	if who := callerOf(ctx).identity; err == nil && who.bound() {
+		hideOthers(who, &why)
 	}
 	return why, err
-}
-
-// ownPart leaves out of an explanation what callers who are bound to tenants do not get to
-// know: how nodes are called, and what others run.
-func ownPart(why *fairlead.Explanation) {
-	if why.Run != nil {
-		why.Run.Name = ""
-	}
-	for i := range why.Obstacles {
-		if why.Obstacles[i].Code == fairlead.NoSlot {
-			why.Obstacles[i].Kinds = nil
-		}
-	}
 }

@@ -60,12 +60,15 @@ func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 	return s.store.DeleteTenant(ctx, name)
 }
 
-// Tenants lists the caller's of the declared tenants.
+// Tenants lists the caller's of the declared tenants. A parent that the caller may not see is
+// left out of them.
 func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
 	if !narrow(ctx, &filter.Names) {
 		return nil, nil
 	}
-	return s.store.Tenants(ctx, filter)
+	tenants, err := s.store.Tenants(ctx, filter)
+	hideParents(callerOf(ctx).identity, tenants)
+	return tenants, err
 }
 
 // Secret returns a secret of the cluster's.

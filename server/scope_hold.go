@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/hold"
 )
 
@@ -21,11 +20,7 @@ func (s scoped) History(ctx context.Context, id int64) (hold.History, error) {
 	}
 	who := callerOf(ctx).identity
 	for i := range history.Stretches {
-		for j := range history.Stretches[i].Causes {
-			if o := &history.Stretches[i].Causes[j]; o.Scope == fairlead.LimitTenant && !who.touches(o.Name) {
-				o.Name, o.Used, o.Cap, o.Text = "", 0, 0, "the parent of its tenant kept it waiting"
-			}
-		}
+		hideParent(who, history.Stretches[i].Causes, parentKept)
 	}
 	return history, nil
 }

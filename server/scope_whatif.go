@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -15,10 +16,13 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 	if !who.bound() {
 		return s.store.WhatIf(ctx, question)
 	}
-	for _, change := range question.Changes {
-		if err := s.ownChange(ctx, change); err != nil {
+	question.Changes = slices.Clone(question.Changes)
+	for i, change := range question.Changes {
+		own, err := s.ownChange(ctx, change)
+		if err != nil {
 			return fairlead.Forecast{}, err
 		}
+		question.Changes[i] = own
 	}
 	question.Tenants = who.Tenants
 	forecast, err := s.store.WhatIf(ctx, question)
@@ -26,43 +30,40 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 	for i := range forecast.Waits {
 		wait := &forecast.Waits[i]
 		wait.Before.First, wait.After.First = 0, 0 // places among the jobs of all tenants
-		hideOthers(who, wait.Before.Held)
-		hideOthers(who, wait.After.Held)
+		for _, held := range [][]fairlead.Obstacle{wait.Before.Held, wait.After.Held} {
+			hideParent(who, held, parentKeeps)
+			for j := range held {
+				held[j].Kinds = nil // others may have them
+			}
+		}
 	}
 	return forecast, err
 }
 
-// hideOthers leaves of obstacles nothing that is about others than the tenants of a caller:
-// not how its parent is called and what that uses, and not which kinds others have.
-func hideOthers(who Identity, obstacles []fairlead.Obstacle) {
-	for i := range obstacles {
-		o := &obstacles[i]
-		o.Kinds = nil
-		if o.Scope == fairlead.LimitTenant && !who.touches(o.Name) {
-			o.Name, o.Used, o.Cap, o.Text = "", 0, 0, "the parent of its tenant keeps it waiting"
-		}
-	}
-}
-
-// ownChange fails for a change that concerns others than the caller's tenants.
-func (s scoped) ownChange(ctx context.Context, change fairlead.RuleChange) error {
+// ownChange returns the change as the store is asked about it. It fails for a change that
+// concerns others than the caller's tenants. A caller who was not shown the parent of a tenant
+// leaves it out; a name is refused then, whatever it is, so that the parent cannot be guessed.
+func (s scoped) ownChange(ctx context.Context, change fairlead.RuleChange) (fairlead.RuleChange, error) {
 	if change.Tenant == nil {
-		return errForbidden
+		return change, errForbidden
 	}
-	name := change.Tenant.Name
-	if !callerOf(ctx).identity.touches(name) {
-		return errTenant(name)
+	who, asked := callerOf(ctx).identity, *change.Tenant
+	if !who.touches(asked.Name) {
+		return change, errTenant(asked.Name)
 	}
-	found, err := s.store.Tenants(ctx, fairlead.TenantFilter{Names: []string{name}})
+	found, err := s.store.Tenants(ctx, fairlead.TenantFilter{Names: []string{asked.Name}})
 	if err != nil {
-		return err
+		return change, err
 	}
 	current := fairlead.Tenant{}
 	if len(found) > 0 {
 		current = found[0]
 	}
-	if current.Parent != change.Tenant.Parent || current.MinRunning != change.Tenant.MinRunning {
-		return errForbidden
+	shown := []fairlead.Tenant{current}
+	hideParents(who, shown)
+	if shown[0].Parent != asked.Parent || current.MinRunning != asked.MinRunning {
+		return change, errForbidden
 	}
-	return nil
+	asked.Parent = current.Parent
+	return fairlead.RuleChange{Tenant: &asked}, nil
 }

@@ -17,8 +17,7 @@ func (f *fixture) whatIf(question fairlead.WhatIf) fairlead.Forecast {
 
 func (f *fixture) tryWhatIf(question fairlead.WhatIf) (fairlead.Forecast, error) {
 	f.Helper()
-	f.ok(fairlead.NormalizeWhatIf(&question))
-	return f.store.WhatIf(f.ctx(), question)
+	return fairlead.NewClient(f.store).WhatIf(f.ctx(), question)
 }
 
 // ifLimits asks about limits.

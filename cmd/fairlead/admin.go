@@ -40,7 +40,7 @@ func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slo
 	}
 	a := &admin{
 		listener: listener, ended: make(chan struct{}),
-		web: &http.Server{Handler: server.Admin(metrics, open), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10},
+		web: &http.Server{Handler: server.Admin(metrics, open), ErrorLog: server.ErrorLog(log), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10},
 	}
 	go func() {
 		defer close(a.ended)

@@ -52,6 +52,7 @@ func (o *authOptions) tls(log *slog.Logger) (*tls.Config, error) {
 	if err != nil {
 		return nil, usagef("--tls-cert and --tls-key: %w", err)
 	}
+	warnIfOpen(log, "--tls-key", o.tlsKey)
 	present := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.get(), nil }
 	return &tls.Config{GetCertificate: present, MinVersion: tls.VersionTLS12}, nil
 }
@@ -71,6 +72,7 @@ func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Lo
 		if err != nil {
 			return auth, err
 		}
+		warnIfOpen(log, "--token-file", o.tokenFile)
 		auth.Admin, auth.Required = hash.get, true
 	}
 	if o.oidc.Issuer != "" {
@@ -79,6 +81,7 @@ func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Lo
 			if err != nil {
 				return auth, err
 			}
+			warnIfOpen(log, "--oidc-client-secret-file", o.clientSecret)
 			o.oidc.ClientSecret = secret.get
 		}
 		provider, err := oidc.New(ctx, o.oidc)

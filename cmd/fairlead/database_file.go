@@ -85,7 +85,7 @@ func readDatabaseFile(flags *pflag.FlagSet, warnings io.Writer) error {
 	if line = strings.TrimSpace(line); line == "" {
 		return usagef("--%s %s: its first line is empty; it must be the URL of the database", dbFileFlag, path)
 	}
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o007 != 0 {
+	if openToAll(path) {
 		fmt.Fprintf(warnings, "fairlead: %s may hold a password, and every user of this machine can read it: chmod 600 it\n", path)
 	}
 	return flags.Set(dbFlag, line)

@@ -5,18 +5,22 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/fairlead-io/fairlead/server"
 )
 
 // lobby answers probes while a start waits for its database: the process lives, and is
-// not ready. Its zero value but for addr and secure is closed.
+// not ready. Its zero value but for addr, secure and log is closed.
 type lobby struct {
 	addr   string
 	secure *tls.Config // nil: without TLS
+	log    *slog.Logger
 
 	mu       sync.Mutex
 	whom     string // is waited for
@@ -42,7 +46,7 @@ func (l *lobby) open(whom string) error {
 		return fmt.Errorf("%s is no TCP address", l.addr)
 	}
 	l.listener, l.ended = tcp, make(chan struct{})
-	l.web = &http.Server{Handler: l, TLSConfig: l.secure.Clone(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Second, MaxHeaderBytes: 64 << 10}
+	l.web = &http.Server{Handler: l, ErrorLog: server.ErrorLog(l.log), TLSConfig: l.secure.Clone(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Second, MaxHeaderBytes: 64 << 10}
 	go func() {
 		defer close(l.ended)
 		if l.secure != nil {

@@ -25,6 +25,7 @@ func sealWith(file string, store driver.Store, registry access.Store, log *slog.
 	if err != nil {
 		return nil, nil, usagef("--seal-keys: %w", err)
 	}
+	warnIfOpen(log, "--seal-keys", file)
 	codec := currentKeys{keys}
 	return seal.Wrap(store, codec), seal.WrapAccess(registry, codec), nil
 }

@@ -151,7 +151,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return err
 	}
 	defer databases.Close()
-	waiting := &lobby{addr: o.addr, secure: secure}
+	waiting := &lobby{addr: o.addr, secure: secure, log: log}
 	defer waiting.close()
 	// Half a lease: rows that a stopped process holds locked must be free again
 	// by the time its jobs are to be taken back.
@@ -254,14 +254,14 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	show.announce(o.stdout, scheme+address)
 	check := func(ctx context.Context) { databases.Check(ctx, log) }
-	return runAll(ctx, listener, secure, service, node, courier.Watch, check, show.run)
+	return runAll(ctx, log, listener, secure, service, node, courier.Watch, check, show.run)
 }
 
 // runAll runs the service, the node, and loops beside it. The service outlives
 // the node's draining: it answers "not ready" meanwhile.
-func runAll(ctx context.Context, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine, loops ...func(context.Context)) error {
+func runAll(ctx context.Context, log *slog.Logger, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine, loops ...func(context.Context)) error {
 	web := server.Web(service)
-	web.TLSConfig = secure
+	web.TLSConfig, web.ErrorLog = secure, server.ErrorLog(log)
 	group, ctx := errgroup.WithContext(ctx) // a service that fails ends the node
 	group.Go(func() error {
 		serve := web.Serve

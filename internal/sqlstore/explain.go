@@ -121,10 +121,10 @@ func Explain(f Facts) fairlead.Explanation {
 	case fairlead.Scheduled:
 		e.notDue()
 	case fairlead.Ready:
-		e.Explanation.Ahead = f.Ahead.total()
+		e.Explanation.Ahead, e.AheadOwn = f.Ahead.total(), f.Ahead.of(f.Job.Tenant).total()
 		e.share()
 	case fairlead.Parked:
-		e.Explanation.Ahead = f.Gate.Ahead
+		e.Explanation.Ahead, e.AheadOwn = f.Gate.Ahead, f.Gate.Ahead // a gate is of one tenant
 		e.gated()
 	case fairlead.Running:
 		e.Run = f.run()

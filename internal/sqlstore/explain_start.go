@@ -20,6 +20,17 @@ func (l Line) total() int {
 	return min(total, fairlead.MaxAhead)
 }
 
+// of returns the part of the line that belongs to a tenant.
+func (l Line) of(tenant string) Line {
+	own := Line{}
+	for lane, jobs := range l {
+		if lane.Tenant == tenant {
+			own[lane] = jobs
+		}
+	}
+	return own
+}
+
 // under is how many of them a limit holds.
 func (l Line) under(id int32, rules *Rules) int {
 	held := 0

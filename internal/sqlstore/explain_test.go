@@ -254,6 +254,16 @@ func TestALaneThatOnlyALimitOfTheJobItselfClosesCompetesWithIt(t *testing.T) {
 	}
 }
 
+func TestAnExplanationCountsTheJobsOfTheSameTenantThatGoFirst(t *testing.T) {
+	f := readyFacts()
+	own, other := KeyOf(f.Job), KeyOf(f.Job)
+	other.Tenant = "other"
+	f.Ahead = Line{own: 3, other: 4}
+	if e := Explain(f); e.Ahead != 7 || e.AheadOwn != 3 {
+		t.Errorf("%d jobs go first, %d of the same tenant; want 7 and 3", e.Ahead, e.AheadOwn)
+	}
+}
+
 // line is some jobs in the lane of the job of readyFacts.
 func line(jobs int) Line { return Line{KeyOf(readyFacts().Job): jobs} }
 

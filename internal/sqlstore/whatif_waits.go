@@ -29,7 +29,7 @@ func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairl
 	}
 	slices.SortFunc(f.Waits, byEffect)
 	f.Waits = f.Waits[:min(len(f.Waits), fairlead.MaxWaits)]
-	f.Text = sentences(&f, s.gates(question))
+	f.Text = s.gates(question)
 	return f
 }
 
@@ -85,7 +85,7 @@ func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 		change = cmp.Compare(before.First, after.First)
 	}
 	if change == 0 {
-		change = cmp.Compare(len(newly(before.Held, after.Held)), len(newly(after.Held, before.Held)))
+		change = cmp.Compare(len(before.HeldBeyond(after)), len(after.HeldBeyond(before)))
 	}
 	switch {
 	case change < 0:
@@ -94,18 +94,6 @@ func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 		return fairlead.GetsSooner
 	}
 	return fairlead.NoEffect
-}
-
-// newly returns those obstacles that are not among others.
-func newly(obstacles, others []fairlead.Obstacle) (found []fairlead.Obstacle) {
-	for _, o := range obstacles {
-		if !slices.ContainsFunc(others, func(other fairlead.Obstacle) bool {
-			return o.Code == other.Code && o.Scope == other.Scope && o.Name == other.Name
-		}) {
-			found = append(found, o)
-		}
-	}
-	return found
 }
 
 // byEffect sorts waits: those that get later first, then those that get sooner, by how
