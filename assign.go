@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// Assignment is jobs of one tenant whose acceptable starts are spread over a
-// span of time.
+// Assignment is a set of jobs of one tenant whose acceptable starts are spread evenly
+// over a span of time.
 type Assignment struct {
-	Tenant string // DefaultTenant if empty
-	Start  time.Time
-	End    time.Time
+	Tenant string    // DefaultTenant if empty
+	Start  time.Time // start of the span; no job starts earlier
+	End    time.Time // end of the span; the last job's acceptable start
 	Jobs   []*Job
 }
 
-// Assign enqueues all jobs or none. None starts before Start; the acceptable
-// start of the i-th of n, counted from one, is Start + (End − Start)·i/n, down
-// to the microsecond. It fails with ErrInvalid, or as Enqueue does.
+// Assign enqueues all jobs or none. No job starts before Start. The acceptable start of
+// job i of n, counted from one, is Start + (End − Start)·i/n, rounded down to the
+// microsecond. Assign returns ErrInvalid for an invalid assignment, and otherwise the
+// same errors as Enqueue.
 func (c *Client) Assign(ctx context.Context, a Assignment) error {
 	if err := a.spread(); err != nil {
 		return err

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Client is how programs use a store. It may be used by many goroutines.
+// Client gives programs access to the jobs of a store. It is safe for concurrent use.
 type Client struct {
 	store Store
 }
 
-// NewClient makes a client of a store.
+// NewClient returns a client of the store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
-// Enqueue stores all jobs or none, sets their IDs, and wakes nodes that may
-// run them. It fails with ErrInvalid (see InvalidError) or, for a taken key,
-// with ErrConflict.
+// Enqueue stores all jobs or none, sets their IDs, and wakes nodes that can run them.
+// It returns ErrInvalid for invalid jobs (see InvalidError) and ErrConflict if a key is
+// taken.
 func (c *Client) Enqueue(ctx context.Context, jobs ...*Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -28,9 +28,10 @@ func (c *Client) Enqueue(ctx context.Context, jobs ...*Job) error {
 	return c.store.Enqueue(ctx, jobs)
 }
 
-// EnqueueOnce is Enqueue, unless it has succeeded with the same caller and key
-// before: then the jobs get the IDs of that time. It fails with ErrConflict if
-// that was another request, and else as Enqueue does.
+// EnqueueOnce stores the jobs as Enqueue does, unless a call with the same caller and
+// key has already succeeded: then it stores nothing and sets the jobs' IDs to those of
+// the first call. It returns ErrConflict if the first call was a different request, and
+// otherwise the same errors as Enqueue.
 func (c *Client) EnqueueOnce(ctx context.Context, once Once, jobs ...*Job) (repeated bool, err error) {
 	if err := NormalizeOnce(once); err != nil {
 		return false, err
@@ -41,19 +42,19 @@ func (c *Client) EnqueueOnce(ctx context.Context, once Once, jobs ...*Job) (repe
 	return c.store.EnqueueOnce(ctx, once, jobs)
 }
 
-// Within is the client inside the caller's own transaction: see the Tx method
+// Within returns a client that works inside the caller's transaction. See the Tx method
 // of the store in use.
 func (c *Client) Within(tx Tx) *TxClient { return &TxClient{tx: tx} }
 
 // Get returns the job, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, id int64) (*Job, error) { return c.store.Get(ctx, id) }
 
-// Attempts lists the runs of a job that failed, timed out or crashed.
+// Attempts lists the attempts of a job that failed, timed out or crashed.
 func (c *Client) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
 	return c.store.Attempts(ctx, id)
 }
 
-// Tally counts the jobs that match by state.
+// Tally counts the matching jobs by state.
 func (c *Client) Tally(ctx context.Context, filter Filter) (map[State]int64, error) {
 	return c.store.Tally(ctx, filter)
 }
@@ -61,38 +62,39 @@ func (c *Client) Tally(ctx context.Context, filter Filter) (map[State]int64, err
 // Page is one page of jobs.
 type Page struct {
 	Jobs []*Job
-	Next int64 // Filter.Below of the next page; zero if this is the last
+	Next int64 // value for Filter.Below to get the next page; zero on the last page
 }
 
-// DefaultPage is how many jobs Find returns if the filter does not say.
+// DefaultPage is the number of jobs that Find returns if the filter sets no limit.
 const DefaultPage = 100
 
-// Find returns the jobs that match, newest first, a page at a time. A page may have
-// fewer jobs than the filter's limit, or none, and still have a next one: where few of
-// very many jobs match, each page looks at some of them.
+// Find returns one page of the matching jobs, newest first. Each call examines a
+// bounded number of jobs. If few of very many jobs match, a page may therefore contain
+// fewer jobs than the filter's limit, or none, and still have a next page.
 func (c *Client) Find(ctx context.Context, filter Filter) (Page, error) {
 	return c.store.FindPage(ctx, filter)
 }
 
-// TallyUpTo counts the jobs that match by state. It stops when it has counted about so many,
-// and says so; with zero it counts all.
+// TallyUpTo counts the matching jobs by state. It stops after about the given number of
+// jobs and reports that in the result; zero counts all of them.
 func (c *Client) TallyUpTo(ctx context.Context, filter Filter, atMost int64) (Count, error) {
 	return c.store.TallyUpTo(ctx, filter, atMost)
 }
 
-// Cancel ends a job that has not started, or asks a running one to stop. It
-// fails with ErrNotFound or, for a finished job, with ErrConflict.
+// Cancel ends a job that has not started, or asks a running job to stop. It returns
+// ErrNotFound for an unknown job and ErrConflict for a finished one.
 func (c *Client) Cancel(ctx context.Context, id int64, reason string) error {
 	return c.store.Cancel(ctx, id, reason)
 }
 
-// Retry makes a failed or cancelled job ready again. It fails with ErrNotFound
-// or ErrConflict, also if the job is a task of a batch, which has counted its end, or a
-// run of a schedule of which as many runs are active as may be.
+// Retry makes a failed or cancelled job ready again. It returns ErrNotFound for an
+// unknown job and ErrConflict for a job in any other state. It also returns ErrConflict
+// for a task of a batch, because the batch has already counted its end, and for a run
+// of a schedule that already has as many active runs as it allows.
 func (c *Client) Retry(ctx context.Context, id int64) error { return c.store.Reopen(ctx, id) }
 
-// Reschedule sets when a job that has not started becomes due. It fails with
-// ErrNotFound or ErrConflict.
+// Reschedule sets the due time of a job that has not started. It returns ErrNotFound or
+// ErrConflict.
 func (c *Client) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
 	probe := Job{Kind: "probe", NotBefore: notBefore}
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
@@ -101,12 +103,12 @@ func (c *Client) Reschedule(ctx context.Context, id int64, notBefore time.Time) 
 	return c.store.Reschedule(ctx, id, notBefore)
 }
 
-// RunNow makes a scheduled job ready at once. It fails with ErrNotFound or
+// RunNow makes a scheduled job ready immediately. It returns ErrNotFound or
 // ErrConflict.
 func (c *Client) RunNow(ctx context.Context, id int64) error { return c.store.RunNow(ctx, id) }
 
-// SetPriority changes the priority of an unfinished job. It fails with
-// ErrNotFound, ErrConflict or ErrInvalid.
+// SetPriority changes the priority of an unfinished job. It returns ErrNotFound,
+// ErrConflict or ErrInvalid.
 func (c *Client) SetPriority(ctx context.Context, id int64, priority int) error {
 	probe := Job{Kind: "probe", Priority: priority}
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
@@ -115,9 +117,9 @@ func (c *Client) SetPriority(ctx context.Context, id int64, priority int) error 
 	return c.store.SetPriority(ctx, id, priority)
 }
 
-// SetQueue moves a job that has not started to another queue. What made the job does not
-// follow: a schedule puts its next run where it always did. It fails with ErrNotFound,
-// ErrConflict or ErrInvalid.
+// SetQueue moves a job that has not started to another queue. It does not change the
+// job's schedule, batch or sweep: a schedule still puts its next run into its own
+// queue. SetQueue returns ErrNotFound, ErrConflict or ErrInvalid.
 func (c *Client) SetQueue(ctx context.Context, id int64, queue string) error {
 	probe := Job{Kind: "probe", Queue: queue}
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
@@ -126,34 +128,35 @@ func (c *Client) SetQueue(ctx context.Context, id int64, queue string) error {
 	return c.store.SetQueue(ctx, id, probe.Queue)
 }
 
-// Delete removes a job that is not running, with its history. It fails with
-// ErrNotFound or ErrConflict.
+// Delete removes a job that is not running, with its history. It returns ErrNotFound or
+// ErrConflict.
 func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.Delete(ctx, id) }
 
-// DeleteSeen is Delete for a job that was found by a query. It fails with ErrConflict if the
-// job has changed its State or its Fence since: a job that was retried meanwhile stays.
+// DeleteSeen deletes a job that an earlier query returned. It returns ErrConflict if
+// the job's State or Fence has changed since, so it never deletes a job that was
+// retried in the meantime.
 func (c *Client) DeleteSeen(ctx context.Context, seen *Job) error {
 	return c.store.DeleteSeen(ctx, seen)
 }
 
-// PauseQueue stops jobs of a queue from starting, on all nodes, until
-// ResumeQueue. Running jobs go on.
+// PauseQueue stops all nodes from starting jobs of a queue until ResumeQueue is called.
+// Running jobs continue.
 func (c *Client) PauseQueue(ctx context.Context, queue string) error {
 	return c.pause(ctx, Pause{Scope: PauseQueue, Name: queue})
 }
 
-// ResumeQueue undoes PauseQueue.
+// ResumeQueue ends a pause set by PauseQueue.
 func (c *Client) ResumeQueue(ctx context.Context, queue string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseQueue, Name: queue})
 }
 
-// PauseKind stops jobs of a kind from starting, on all nodes, until
-// ResumeKind. Running jobs go on.
+// PauseKind stops all nodes from starting jobs of a kind until ResumeKind is called.
+// Running jobs continue.
 func (c *Client) PauseKind(ctx context.Context, kind string) error {
 	return c.pause(ctx, Pause{Scope: PauseKind, Name: kind})
 }
 
-// ResumeKind undoes PauseKind.
+// ResumeKind ends a pause set by PauseKind.
 func (c *Client) ResumeKind(ctx context.Context, kind string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseKind, Name: kind})
 }
@@ -168,23 +171,24 @@ func (c *Client) pause(ctx context.Context, pause Pause) error {
 	return c.store.Pause(ctx, pause)
 }
 
-// Pauses lists what is paused.
+// Pauses lists all paused queues, kinds and tenants.
 func (c *Client) Pauses(ctx context.Context) ([]Pause, error) { return c.store.Pauses(ctx) }
 
-// Nodes lists the nodes that are alive and those not yet forgotten.
+// Nodes lists the live nodes, and dead ones that are still on record.
 func (c *Client) Nodes(ctx context.Context) ([]Node, error) { return c.store.Nodes(ctx) }
 
-// Drain asks a node to start nothing more, or to go on. It fails with
-// ErrNotFound if the node is unknown or dead.
+// Drain asks a node to start no more jobs, or to continue. It returns ErrNotFound if
+// the node is unknown or dead.
 func (c *Client) Drain(ctx context.Context, node NodeID, drain bool) error {
 	return c.store.Drain(ctx, node, drain)
 }
 
-// Resolve answers for a job whose handler returned Await: a nil failure makes
-// it succeed with the output. Otherwise it fails, or is tried again if the handler
-// wanted that (see OrRetry); a failure that is Fatal ends the job in any case. It fails with ErrLeaseLost if
-// the fence is not the job's, ErrExpired after the deadline, and ErrConflict if
-// the job was answered differently before.
+// Resolve reports the result of a job whose handler returned Await. With a nil failure
+// the job succeeds with the output. Otherwise the job fails, or is retried if the
+// handler asked for that with OrRetry; a Fatal failure always ends the job.
+//
+// Resolve returns ErrLeaseLost if the fence is not the job's current one, ErrExpired
+// after the deadline, and ErrConflict if the job already has a different answer.
 func (c *Client) Resolve(ctx context.Context, id, fence int64, output json.RawMessage, failure error) error {
 	if err := CheckJSON("output", output); err != nil {
 		return err
@@ -199,11 +203,11 @@ func (c *Client) Resolve(ctx context.Context, id, fence int64, output json.RawMe
 	return c.store.Resolve(ctx, answer)
 }
 
-// Extend gives a job whose handler returned Await more time, from now until its
-// deadline, and keeps what its target tells of its progress. It returns the
-// deadline, which never moves back; zero if the job has still to move to waiting,
-// which sets it. It fails as Resolve does, and with ErrConflict if the job was
-// answered before.
+// Extend moves the deadline of a job whose handler returned Await, to a duration from
+// now, and stores the progress that its target reports. It returns the new deadline,
+// which never moves back. The deadline is zero if the job has not moved to waiting yet;
+// that move sets it. Extend returns the same errors as Resolve, and ErrConflict if the
+// job already has an answer.
 func (c *Client) Extend(ctx context.Context, extension Extension) (time.Time, error) {
 	if err := CheckJSON("told", extension.Told); err != nil {
 		return time.Time{}, err
@@ -211,8 +215,8 @@ func (c *Client) Extend(ctx context.Context, extension Extension) (time.Time, er
 	return c.store.Extend(ctx, extension)
 }
 
-// Wait returns the job once it is final. It fails with ErrNotFound, or with
-// the context's error when that ends first.
+// Wait blocks until the job is final and returns it. It returns ErrNotFound for an
+// unknown job, or the context's error if the context ends first.
 func (c *Client) Wait(ctx context.Context, id int64) (*Job, error) {
 	const first, slowest = 2 * time.Millisecond, 500 * time.Millisecond
 	for pause := first; ; pause = min(2*pause, slowest) {
@@ -231,14 +235,14 @@ func (c *Client) Wait(ctx context.Context, id int64) (*Job, error) {
 	}
 }
 
-// TxClient is a Client inside the caller's transaction.
+// TxClient is a client that works inside the caller's transaction.
 type TxClient struct {
 	tx Tx
 }
 
-// Enqueue is Client.Enqueue inside the transaction: the jobs exist when it
+// Enqueue stores jobs inside the transaction, like Client.Enqueue: they exist once it
 // commits, and never if it rolls back. Nodes start them a few milliseconds after the
-// commit, or at once if you call Wake then.
+// commit, or immediately if you call Wake then.
 func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -249,16 +253,19 @@ func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 	return c.tx.Enqueue(ctx, jobs)
 }
 
-// Complete ends the running job as succeeded inside the transaction, so that
-// the handler's effects and the job's end commit together. The handler returns
-// nil after its commit. Complete fails with ErrLeaseLost if the job has been taken
-// away, or was completed before: if the answer of a commit is lost and the handler
-// runs its transaction anew, what the first one did may be committed. In either
-// case roll back and return nil: the node then says that the job succeeded, which
-// is refused if it was taken away and changes nothing if it has ended. (An error
-// changes nothing either; it is refused.) Call it once in a transaction. Jobs that wait
-// for the job's place under a limit or at its gate start when the handler has returned;
-// there is no need to call Wake.
+// Complete marks the running job as succeeded inside the transaction, so that the
+// handler's effects and the job's end commit together. The handler returns nil after
+// its commit.
+//
+// Complete returns ErrLeaseLost if the node has lost the job, or if the job was already
+// completed: when the response to a commit is lost and the handler repeats its
+// transaction, the first transaction may have committed. In either case roll back and
+// return nil. The node then reports success. The store refuses that report if the job
+// was taken away, and ignores it if the job has ended. (Returning an error changes
+// nothing either; the store refuses it.)
+//
+// Call Complete once per transaction. Jobs that wait for this job's place under a limit
+// or at its gate start when the handler has returned; you need not call Wake for them.
 func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessage) error {
 	settled, err := c.tx.Settle(ctx, []Settlement{{ID: job.ID, Fence: job.Fence, Move: Succeed, Output: output, FreeKey: true}})
 	if err != nil {
@@ -270,6 +277,6 @@ func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessag
 	return nil
 }
 
-// Wake notifies nodes of the jobs enqueued so far. Call it after the commit to start them
-// a few milliseconds earlier; without it the store notices the commit itself.
+// Wake notifies nodes of the jobs enqueued so far. Call it after the commit to start
+// them a few milliseconds earlier; without it the store notices the commit itself.
 func (c *TxClient) Wake() { c.tx.Wake() }

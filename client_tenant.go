@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// PutTenant creates the tenant if its Version is zero, else it replaces the one
-// of that Version. A tenant that was paused before it was created stays paused. It fails with
-// ErrInvalid, ErrConflict or ErrNotFound.
+// PutTenant creates the tenant if its Version is zero, and otherwise replaces the
+// stored tenant of that Version. A tenant that was paused before it was created stays
+// paused. PutTenant returns ErrInvalid, ErrConflict or ErrNotFound.
 func (c *Client) PutTenant(ctx context.Context, tenant Tenant) (Tenant, error) {
 	if err := NormalizeTenant(&tenant); err != nil {
 		return Tenant{}, err
@@ -17,9 +17,9 @@ func (c *Client) PutTenant(ctx context.Context, tenant Tenant) (Tenant, error) {
 	return c.store.PutTenant(ctx, tenant)
 }
 
-// DeleteTenant removes what was declared of a tenant. Its finished jobs stay. It fails
-// with ErrNotFound, and with ErrConflict while it has unfinished jobs or others name it
-// as their parent.
+// DeleteTenant removes a tenant's declaration. The tenant's finished jobs stay.
+// DeleteTenant returns ErrNotFound for an undeclared tenant, and ErrConflict while the
+// tenant has unfinished jobs or is the parent of other tenants.
 func (c *Client) DeleteTenant(ctx context.Context, name string) error {
 	if _, err := c.Tenant(ctx, name); err != nil {
 		return err
@@ -55,10 +55,10 @@ func liveStates() []State {
 	return slices.DeleteFunc(States(), State.Final)
 }
 
-// DeleteTenantWithJobs cancels the unfinished jobs of a tenant, asks those that run to
-// stop, and removes what was declared of the tenant. It returns how many jobs it has
-// cancelled or asked to stop. It fails with ErrNotFound, and with ErrConflict while others
-// name it as their parent: then nothing is cancelled.
+// DeleteTenantWithJobs cancels a tenant's unfinished jobs, asks its running jobs to
+// stop, and removes its declaration. It returns the number of jobs that it cancelled or
+// asked to stop. It returns ErrNotFound for an undeclared tenant, and ErrConflict while
+// the tenant is the parent of other tenants; then it cancels nothing.
 func (c *Client) DeleteTenantWithJobs(ctx context.Context, name string) (cancelled int, err error) {
 	if _, err := c.Tenant(ctx, name); err != nil {
 		return 0, err
@@ -119,7 +119,7 @@ func (c *Client) cancelAll(ctx context.Context, tenant, reason string) (cancelle
 	}
 }
 
-// Tenant returns what was declared of a tenant, or ErrNotFound.
+// Tenant returns a declared tenant, or ErrNotFound.
 func (c *Client) Tenant(ctx context.Context, name string) (Tenant, error) {
 	found, err := c.store.Tenants(ctx, TenantFilter{Names: []string{name}})
 	if err != nil {
@@ -131,24 +131,25 @@ func (c *Client) Tenant(ctx context.Context, name string) (Tenant, error) {
 	return found[0], nil
 }
 
-// Tenants lists declared tenants by name, a page at a time.
+// Tenants lists declared tenants by name, one page at a time.
 func (c *Client) Tenants(ctx context.Context, filter TenantFilter) ([]Tenant, error) {
 	return c.store.Tenants(ctx, filter)
 }
 
-// PauseTenant stops jobs of a tenant and its children from starting, on all
-// nodes, until ResumeTenant. Running jobs go on.
+// PauseTenant stops all nodes from starting jobs of a tenant and its children until
+// ResumeTenant is called. Running jobs continue.
 func (c *Client) PauseTenant(ctx context.Context, name string) error {
 	return c.pause(ctx, Pause{Scope: PauseTenant, Name: name})
 }
 
-// ResumeTenant undoes PauseTenant.
+// ResumeTenant ends a pause set by PauseTenant.
 func (c *Client) ResumeTenant(ctx context.Context, name string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseTenant, Name: name})
 }
 
-// SetLimit bounds the jobs of all, of a queue or of a kind, on all nodes, from
-// now on; one that says nothing removes the bound. It fails with ErrInvalid.
+// SetLimit sets a limit for all jobs, a queue or a kind, on all nodes, effective
+// immediately. A limit with no values set removes the existing one. SetLimit returns
+// ErrInvalid for an invalid limit.
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	if err := NormalizeLimit(&limit); err != nil {
 		return err
@@ -156,14 +157,15 @@ func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	return c.store.SetLimit(ctx, limit)
 }
 
-// Limits lists every limit with its use, those of tenants included.
+// Limits lists every limit with its current use, including those of tenants.
 func (c *Client) Limits(ctx context.Context) ([]LimitUse, error) { return c.store.Limits(ctx) }
 
-// Usage returns what all jobs together have and do, and those of each tenant and
-// of each queue.
+// Usage returns the current load of all jobs together, of each tenant, of each queue
+// and of each kind.
 func (c *Client) Usage(ctx context.Context) (UsageReport, error) { return c.store.Usage(ctx) }
 
-// Explain says why a job does not run, or how it runs, or fails with ErrNotFound.
+// Explain reports why a job does not run, or how its run is going. It returns
+// ErrNotFound for an unknown job.
 func (c *Client) Explain(ctx context.Context, id int64) (Explanation, error) {
 	return c.store.Explain(ctx, id)
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// Confidential is which fields of jobs are confidential: paths, by kind. The API, the command
-// line, the console, logs and traces show "***" in their place; handlers, workers and the
-// targets of calls get what is there.
+// Confidential maps each kind to the paths of its jobs' confidential fields. The API,
+// the command line, the console, logs and traces show "***" in place of these fields;
+// handlers, workers and the targets of calls get the real values.
 //
-// A path is plain names with dots between them, of which the first is args, output,
-// progress or memo: "args.card.number". It goes into each element of a list, and finds
-// members whatever their case, as encoding/json does. What it leads to is confidential with
-// all that is in it; "args.*" and "args" are all of args. A name * is every member:
-// "args.cards.*.number".
+// A path is a list of plain names separated by dots, the first of which is args,
+// output, progress or memo: "args.card.number". A path applies to each element of a
+// list, and matches member names case-insensitively, as encoding/json does. Everything
+// below the field that a path names is confidential too; "args.*" and "args" both cover
+// all of args. The name * matches every member: "args.cards.*.number".
 type Confidential map[string][]string
 
-// Confider keeps which fields of jobs are confidential. Kinds stay confidential when no node
-// handles them any more.
+// Confider stores which fields of jobs are confidential. The fields of a kind stay
+// confidential even when no node handles the kind any more.
 type Confider interface {
-	// AddConfidential makes fields confidential, beside those that are.
+	// AddConfidential makes more fields confidential. It removes none.
 	AddConfidential(ctx context.Context, fields Confidential) error
-	// SetConfidential makes these fields of a kind confidential, and no others; none: no
-	// field is.
+	// SetConfidential replaces the confidential fields of a kind. With no fields, the kind
+	// has none.
 	SetConfidential(ctx context.Context, kind string, fields []string) error
-	// Confidential returns what is confidential, the fields of each kind in order.
+	// Confidential returns the confidential fields, sorted within each kind.
 	Confidential(ctx context.Context) (Confidential, error)
 }
 
@@ -37,8 +37,8 @@ const (
 	maxPath         = 200 // bytes of a path
 )
 
-// NormalizeConfidential puts the fields of a kind in order, each once, and returns an
-// *InvalidError that names what cannot be accepted.
+// NormalizeConfidential sorts the fields of a kind and removes duplicates. It returns
+// an *InvalidError that names the invalid fields.
 func NormalizeConfidential(kind string, fields []string) ([]string, error) {
 	var c complaints
 	c.Name("name", kind, MaxName)
@@ -60,8 +60,9 @@ func NormalizeConfidential(kind string, fields []string) ([]string, error) {
 	return slices.Compact(fields), Invalid(c.Found...)
 }
 
-// SetConfidential makes these fields of a kind confidential, and no others. Nodes whose
-// handlers declare more add them when they start. It fails with ErrInvalid.
+// SetConfidential replaces the confidential fields of a kind. Nodes whose handlers
+// declare more fields add them when they start. SetConfidential returns ErrInvalid for
+// invalid fields.
 func (c *Client) SetConfidential(ctx context.Context, kind string, fields []string) error {
 	fields, err := NormalizeConfidential(kind, fields)
 	if err != nil {
@@ -70,12 +71,12 @@ func (c *Client) SetConfidential(ctx context.Context, kind string, fields []stri
 	return c.store.SetConfidential(ctx, kind, fields)
 }
 
-// Confidential returns which fields of jobs are confidential.
+// Confidential returns the confidential fields of each kind.
 func (c *Client) Confidential(ctx context.Context) (Confidential, error) {
 	return c.store.Confidential(ctx)
 }
 
-// Confidential is what the handlers of the mux declare to be confidential.
+// Confidential returns the fields that the mux's handlers declare confidential.
 func (m *Mux) Confidential() Confidential {
 	all := Confidential{}
 	for kind, entry := range m.entries {

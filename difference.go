@@ -2,12 +2,12 @@ package fairlead
 
 import "fmt"
 
-// Difference is a field of something stored that was not as a program declares it.
+// Difference is a field whose stored value differed from its declared value.
 type Difference struct {
-	Field string // as errors name it, such as "job.priority"
-	Was   string // what was stored
-	Is    string // what is stored now
+	Field string // name as in error messages, such as "job.priority"
+	Was   string // stored value before the change
+	Is    string // stored value now
 }
 
-// String shows the difference to people.
+// String formats the difference for people.
 func (d Difference) String() string { return fmt.Sprintf("%s: %s → %s", d.Field, d.Was, d.Is) }

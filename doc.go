@@ -1,6 +1,5 @@
-// Package fairlead is a distributed scheduler for durable work, on the SQL
-// database you already run: SQLite, PostgreSQL, MySQL or MariaDB, and nothing
-// else.
+// Package fairlead is a distributed scheduler for durable work on the SQL database that
+// you already run: SQLite, PostgreSQL, MySQL or MariaDB, and nothing else.
 //
 //	var SendInvoice = fairlead.NewKind[Invoice]("invoice.send") // declared once, shared by both sides
 //
@@ -10,7 +9,7 @@
 //
 //	mux := fairlead.NewMux()
 //	SendInvoice.Handle(mux, func(ctx context.Context, job *fairlead.Job, in Invoice) error {
-//		return send(ctx, in)                                    // nil succeeds, an error is tried again
+//		return send(ctx, in)                                    // nil succeeds, an error is retried
 //	})
 //	err = engine.Run(ctx, store, mux, engine.Options{})         // a node, until ctx ends
 //
@@ -32,26 +31,27 @@
 //
 // A due job whose gate is full (see Job.ConcurrencyKey) is parked before it is ready.
 //
-// # What is guaranteed
+// # Guarantees
 //
 //   - A job runs at least once, and never under two live leases at a time.
 //   - A lease is a short transaction that gives a job to a node under a fence, a
 //     number that grows with each claim. No transaction and no connection is
 //     held while a handler runs.
 //   - Every later write about the run names its fence and changes nothing if a
-//     newer one exists: the late result of a node that was taken for dead is
-//     refused.
-//   - Due times and leases are judged by the database's clock.
+//     newer one exists: the store refuses the late result of a node that was
+//     taken for dead.
+//   - Due times and leases follow the database's clock.
 //   - Exactly-once effects need the handler's own transaction:
 //     [TxClient.Enqueue] and [TxClient.Complete] take part in it.
 //
 // # Where to look
 //
-// [Job] and its [State]s; [Kind], [Handler] and [Mux] for those who run jobs;
-// [Client] for those who make and manage them; the outcomes [Fatal], [RetryAt],
-// [SnoozeFor], [Replace], [Await], [Release].
+// To enqueue and manage jobs, start with [Client], [Job] and its [State]s. To run jobs,
+// start with [Kind], [Handler] and [Mux], and with the outcomes that a handler can
+// return: [Fatal], [RetryAt], [SnoozeFor], [Replace], [Await] and [Release].
 //
-// Everything that runs is a job. Packages schedule, batch and sweep only decide which jobs
-// exist. Package engine is a node, worker one that knows the service and no database;
-// fairleadtest helps your tests. Those who write a store begin with package driver.
+// Everything that runs is a job. Packages schedule, batch and sweep only decide which
+// jobs exist. Package engine runs a node. Package worker runs jobs in a program that
+// can reach the service but not its database. Package fairleadtest helps to test
+// programs. To implement a store, start with package driver.
 package fairlead

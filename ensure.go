@@ -9,36 +9,39 @@ import (
 
 // EnsuredTenant is the result of EnsureTenant.
 type EnsuredTenant struct {
-	Tenant               // as it is stored now
-	Created bool         // it was not declared
-	Changed []Difference // fields that were not as declared, and are now
+	Tenant               // the tenant as it is stored now
+	Created bool         // the tenant did not exist before
+	Changed []Difference // fields that were set back to their declared values
 }
 
 // EnsuredLimit is the result of EnsureLimit.
 type EnsuredLimit struct {
-	Limit                // as it is set now
-	Created bool         // the scope had no limit
-	Changed []Difference // fields that were not as declared, and are now
+	Limit                // the limit as it is stored now
+	Created bool         // the scope had no limit before
+	Changed []Difference // fields that were set back to their declared values
 }
 
 // EnsureLog is implemented by stores that keep an audit log.
 type EnsureLog interface {
-	// RecordEnsured adds an entry to the audit log, with the actor "ensure": a program has
-	// created something, or brought it to the declared state if there are differences.
+	// RecordEnsured adds an entry with the actor "ensure" to the audit log. Without
+	// differences the entry reports that a program created something; with differences,
+	// that it restored the declared state.
 	RecordEnsured(ctx context.Context, action, subject, tenant string, differences []Difference) error
 }
 
-// EnsureTenant creates a tenant, or brings the one of its name to the declared state.
-// Programs call it when they start; any number of them may do so at once.
+// EnsureTenant creates a tenant, or brings the existing tenant of that name to the
+// declared state. Programs call it when they start; any number of them may do so at the
+// same time.
 //
-// It owns the fields that are set: a field that is zero stays as it is stored. In
-// particular a tenant that an operator has paused stays paused. A field that it owns and
-// that has another value is set back and reported in Changed. A burst that was computed
-// from the rate follows the rate. Both a creation and a change are recorded in the audit
-// log, with the actor "ensure". Nothing is ever removed: a tenant that the program no
-// longer declares stays until it is deleted.
+// EnsureTenant owns the fields that are set; a field that is zero keeps its stored
+// value. In particular, a tenant that an operator has paused stays paused. A field that
+// it owns and that has another value is set back and reported in Changed. A burst that
+// was computed from the rate follows the rate. The audit log records creations and
+// changes with the actor "ensure".
 //
-// It fails with ErrInvalid as PutTenant does.
+// EnsureTenant never removes anything: a tenant that the program no longer declares
+// stays until it is deleted. It returns ErrInvalid under the same conditions as
+// PutTenant.
 func (c *Client) EnsureTenant(ctx context.Context, declared Tenant) (EnsuredTenant, error) {
 	return ensure.Retry(func() (EnsuredTenant, error) { return c.ensureTenant(ctx, declared) }, ErrConflict, ErrNotFound)
 }
@@ -77,9 +80,9 @@ func (c *Client) ensureTenant(ctx context.Context, declared Tenant) (EnsuredTena
 	return EnsuredTenant{Tenant: now, Created: created, Changed: changed}, err
 }
 
-// EnsureLimit sets a limit, or brings the one of its scope to the declared state, as
-// EnsureTenant does with tenants: it owns the fields that are set, and removes nothing.
-// It fails with ErrInvalid as SetLimit does.
+// EnsureLimit sets a limit, or brings the existing limit of its scope to the declared
+// state. Like EnsureTenant, it owns the fields that are set and removes nothing. It
+// returns ErrInvalid under the same conditions as SetLimit.
 func (c *Client) EnsureLimit(ctx context.Context, declared Limit) (EnsuredLimit, error) {
 	return ensure.Retry(func() (EnsuredLimit, error) { return c.ensureLimit(ctx, declared) }, ErrConflict)
 }

@@ -5,39 +5,39 @@ import (
 	"strings"
 )
 
-// The few errors that callers tell apart. They come wrapped with what went
-// wrong; use errors.Is.
+// Errors that callers distinguish. They are returned wrapped with details; test for
+// them with errors.Is.
 var (
-	ErrNotFound  = errors.New("not found")
-	ErrConflict  = errors.New("conflict")   // taken key, or a move that the job's state forbids
-	ErrInvalid   = errors.New("invalid")    // input that can never be accepted; see InvalidError
-	ErrLeaseLost = errors.New("lease lost") // the fence is no longer the job's current one
-	ErrExpired   = errors.New("expired")    // an answer that came after its deadline
-	ErrLimit     = errors.New("limit")      // more than a limit allows; try again later
+	ErrNotFound  = errors.New("not found")  // the job or other object does not exist
+	ErrConflict  = errors.New("conflict")   // the key is taken, or the object's state forbids the operation
+	ErrInvalid   = errors.New("invalid")    // the input can never be accepted; see InvalidError
+	ErrLeaseLost = errors.New("lease lost") // the fence is not the job's current one
+	ErrExpired   = errors.New("expired")    // the answer came after its deadline
+	ErrLimit     = errors.New("limit")      // the request exceeds a limit; try again later
 
-	// ErrUnavailable means that the database cannot do this now, and may be able to
-	// later: it is read-only, full, overloaded, starting, stopping or not reached, or
-	// did not answer in time.
+	// ErrUnavailable means that the database cannot serve the request now but may be able
+	// to later: it is read-only, full, overloaded, starting, stopping or unreachable, or
+	// it did not respond in time.
 	ErrUnavailable = errors.New("the database cannot do this now; try again")
 )
 
-// InvalidError names each field that was refused and how to mend it.
-// errors.Is(err, ErrInvalid) holds for it.
+// InvalidError names each invalid field and says how to fix it. It matches ErrInvalid
+// in errors.Is.
 type InvalidError struct {
-	Fields []FieldError
+	Fields []FieldError // the invalid fields, at least one
 }
 
-// FieldError is one refused field.
+// FieldError is one invalid field.
 type FieldError struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
+	Field   string `json:"field"`   // name of the field, such as "job.priority"
+	Message string `json:"message"` // what is wrong with it
 }
 
 // mostRefused bounds how many fields an error names: the caller who sends ten thousand
 // jobs with the same mistake is helped by the first of them.
 const mostRefused = 100
 
-// Invalid is the *InvalidError of some fields, or nil if there are none.
+// Invalid returns an *InvalidError with the fields, or nil if there are none.
 func Invalid(fields ...FieldError) error {
 	if len(fields) == 0 {
 		return nil
@@ -45,6 +45,7 @@ func Invalid(fields ...FieldError) error {
 	return &InvalidError{Fields: fields[:min(len(fields), mostRefused)]}
 }
 
+// Error lists the fields with their messages.
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
@@ -53,5 +54,5 @@ func (e *InvalidError) Error() string {
 	return "invalid: " + strings.Join(lines, "; ")
 }
 
-// Is makes every InvalidError an ErrInvalid.
+// Is reports whether target is ErrInvalid.
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }

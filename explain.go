@@ -6,113 +6,113 @@ import (
 	"time"
 )
 
-// Explanation says why a job does not run, or how it runs, as of one moment.
+// Explanation describes why a job does not run, or how its run is going, at one moment.
 type Explanation struct {
 	ID        int64
 	State     State
-	At        time.Time   // the database's clock
-	Obstacles []Obstacle  // all that keeps it from starting now, in the order in which a claim would find it; none if it runs or has ended
-	Ahead     int         // jobs that go before it: ready ones, where tenants share starts only those of its own tenant, or while it is parked those parked at the same gate; MaxAhead stands for that many or more
-	AheadOwn  int         // of Ahead, jobs of its own tenant
-	Start     time.Time   // when it will probably start: when its obstacles end without help; under a rate when those before it have had their turn; for want of a slot, in line and at the cap of the cluster or a tenant as fast as jobs were started in the last UsageWindow; zero if that is unknown
-	Run       *CurrentRun // nil unless it runs
-	Share     *Share      // of a ready job where tenants share starts by weight; nil elsewhere
+	At        time.Time   // time of the explanation, by the database's clock
+	Obstacles []Obstacle  // everything that keeps it from starting now, in the order in which a claim checks; none if it runs or has ended
+	Ahead     int         // jobs that start before it: ready jobs (only its own tenant's where tenants share starts), or, while it is parked, jobs parked at the same gate; MaxAhead means that many or more
+	AheadOwn  int         // the jobs among Ahead that belong to its own tenant
+	Start     time.Time   // estimated start; zero if unknown. It is the time at which obstacles that end without help have ended. Under a rate it also allows for the jobs ahead. For jobs that lack a slot, are in line or are at the cap of the cluster or a tenant, it assumes the rate of starts in the last UsageWindow
+	Run       *CurrentRun // the current run; nil unless it runs
+	Share     *Share      // the tenant's share of starts, for a ready job where tenants share starts by weight; otherwise nil
 }
 
-// Share is what a tenant gets of the starts where Limit.Order is OrderFair.
+// Share describes a tenant's share of starts where Limit.Order is OrderFair.
 type Share struct {
-	Queue    string  // whose starts are shared; empty: those of all queues that follow the cluster
-	Weight   int     // the tenant's
-	Entitled float64 // part of all starts that its weight gives it beside the tenants that have started jobs in the last UsageWindow
-	Had      float64 // part of all starts in the last UsageWindow that were its own
-	Text     string  // all of that for people
+	Queue    string  // queue whose starts are shared; empty for all queues that follow the cluster's order
+	Weight   int     // the tenant's weight
+	Entitled float64 // fraction of all starts that its weight entitles it to, among the tenants that started jobs in the last UsageWindow
+	Had      float64 // fraction of all starts that it had in the last UsageWindow
+	Text     string  // a summary for people
 }
 
-// CurrentRun says how the run of a job stands.
+// CurrentRun describes how the run of a job is going.
 type CurrentRun struct {
 	Node     NodeID
-	Name     string        // of the node; empty if it has none, or is not known any more
-	Since    time.Time     // when the node claimed the job
-	Timeout  time.Duration // of the attempt; zero: its handler chooses it
-	Crashes  int           // node deaths that the job was in since its last progress
-	LastBeat time.Time     // of the node; zero: it is not known any more
-	Lost     bool          // the lease of the node is over: the job is about to be taken back
+	Name     string        // name of the node; empty if it has none or is no longer known
+	Since    time.Time     // time at which the node claimed the job
+	Timeout  time.Duration // timeout of the attempt; zero if its handler chooses it
+	Crashes  int           // number of nodes that died while running the job since its last progress
+	LastBeat time.Time     // last beat of the node; zero if the node is no longer known
+	Lost     bool          // the node's lease has expired: another node is about to take the job back
 	Stopping bool          // the job was asked to stop
 }
 
-// Situation says how a schedule, a batch or a sweep stands, as of one moment.
+// Situation describes how a schedule, a batch or a sweep is doing at one moment.
 type Situation struct {
 	ID      int64
 	Name    string
 	State   string
-	At      time.Time     // the database's clock
-	Reasons []Obstacle    // what keeps it from going on, or from going faster
-	Jobs    []Explanation // of a few of its jobs, at first those that do not run
+	At      time.Time     // time of the description, by the database's clock
+	Reasons []Obstacle    // what stops it or slows it down
+	Jobs    []Explanation // explanations of some of its jobs, jobs that do not run first
 }
 
-// MaxExplained is how many jobs a Situation explains.
+// MaxExplained is the maximum number of jobs that a Situation explains.
 const MaxExplained = 5
 
-// MaxAhead is how many jobs before one are counted.
+// MaxAhead is the number of jobs ahead at which counting stops.
 const MaxAhead = 10_000
 
 // Obstacle is one thing that keeps a job from starting.
 type Obstacle struct {
 	Code  ObstacleCode
-	Scope LimitScope // of a pause, cap or rate: whose it is
-	Name  string     // of the queue, kind or tenant; empty if global; at a gate: its key
-	Used  int        // at a cap: jobs that count; at a gate: those that have a place; at a rate: nothing
-	Cap   int
-	By    []int64     // at a gate: the first of the jobs that have a place, at most five
-	Kinds []KindCount // for want of a node: the kinds that live nodes know; for want of a slot: those that take the slots
-	Until time.Time   // when it ends without help; zero if it does not, or that is unknown
-	Text  string      // all of that for people, but for Kinds
+	Scope LimitScope  // scope of a pause, cap or rate
+	Name  string      // name of the queue, kind or tenant; empty if global; for a gate, its key
+	Used  int         // at a cap, the jobs that count; at a gate, the jobs that hold a place; not set for a rate
+	Cap   int         // limit that Used has reached
+	By    []int64     // at a gate, the first jobs that hold a place, at most five
+	Kinds []KindCount // if no node fits, the kinds that live nodes know; if no slot is free, the kinds that occupy the slots
+	Until time.Time   // when it ends without help; zero if it does not or if that is unknown
+	Text  string      // a summary for people, without Kinds
 }
 
-// KindCount is a kind and how many jobs of it there are.
+// KindCount is a kind with its number of jobs.
 type KindCount struct {
 	Kind string
-	Jobs int // zero: it is only known
+	Jobs int // zero for a kind that is only known to nodes
 }
 
-// MaxKinds is how many kinds an Obstacle names.
+// MaxKinds is the maximum number of kinds that an Obstacle names.
 const MaxKinds = 20
 
-// ObstacleCode says what keeps a job from starting.
+// ObstacleCode identifies what keeps a job from starting.
 type ObstacleCode string
 
-// The obstacles.
+// The obstacles of jobs.
 const (
-	NotDue    ObstacleCode = "not_due"   // its time has not come, or it backs off after a failed attempt
+	NotDue    ObstacleCode = "not_due"   // it is not due yet, or it is backing off after a failed attempt
 	IsQueued  ObstacleCode = "queued"    // it waits for an earlier run of its schedule
-	AtGate    ObstacleCode = "at_gate"   // as many jobs with its ConcurrencyKey are admitted as may be
+	AtGate    ObstacleCode = "at_gate"   // its gate is full: as many jobs with its ConcurrencyKey are admitted as allowed
 	IsPaused  ObstacleCode = "paused"    // its queue, kind, tenant or the tenant's parent is paused
 	NoNode    ObstacleCode = "no_node"   // no live node that starts jobs serves its queue and knows its kind
 	AtCap     ObstacleCode = "at_cap"    // as many jobs run as a cap allows
 	OverRate  ObstacleCode = "over_rate" // as many jobs have started as a rate allows
-	NoSlot    ObstacleCode = "no_slot"   // the nodes that could run it are busy
-	Suspected ObstacleCode = "suspect"   // it was running in crashes, and runs beside no other such job
-	InLine    ObstacleCode = "in_line"   // others go first
+	NoSlot    ObstacleCode = "no_slot"   // all nodes that could run it are busy
+	Suspected ObstacleCode = "suspect"   // it was running in crashes, so it does not run alongside another such job
+	InLine    ObstacleCode = "in_line"   // other jobs start first
 )
 
-// The reasons of a Situation beside those.
+// Further reasons in a Situation.
 const (
 	NotStarted  ObstacleCode = "not_started" // no user has started it yet
 	AtBusiness  ObstacleCode = "at_business" // it waits for the business to open it
 	IsStopped   ObstacleCode = "stopped"     // it was stopped or cancelled, or is about to be
 	HasEnded    ObstacleCode = "ended"       // nothing is left to do
-	IsDoubtful  ObstacleCode = "doubtful"    // tasks may have run in commits that the database lost; this keeps nothing from going on
+	IsDoubtful  ObstacleCode = "doubtful"    // tasks may have run in commits that the database lost; this does not stop it
 	AtApproval  ObstacleCode = "at_approval" // the first tasks have ended, and the others wait for approval
-	NotPrepared ObstacleCode = "preparing"   // a pass is being made
-	IsSilent    ObstacleCode = "silent"      // a run is not heard of
+	NotPrepared ObstacleCode = "preparing"   // a pass is being prepared
+	IsSilent    ObstacleCode = "silent"      // a run has not reported for too long
 	IsDisabled  ObstacleCode = "disabled"    // it is disabled
-	IsBroken    ObstacleCode = "broken"      // it cannot be read
-	WillSkip    ObstacleCode = "will_skip"   // its next instant will make no run
-	WillQueue   ObstacleCode = "will_queue"  // the run of its next instant will wait for an earlier one
+	IsBroken    ObstacleCode = "broken"      // its stored form cannot be read
+	WillSkip    ObstacleCode = "will_skip"   // the next instant will be skipped
+	WillQueue   ObstacleCode = "will_queue"  // the run of the next instant will wait for an earlier one
 )
 
-// ExplainSome explains the first MaxExplained of some jobs, for those who explain what
-// makes jobs. Jobs that are gone by now are left out.
+// ExplainSome explains the first MaxExplained of the jobs, for features that explain
+// why their jobs do not run. It leaves out jobs that no longer exist.
 func ExplainSome(ctx context.Context, explain func(ctx context.Context, id int64) (Explanation, error), ids []int64) ([]Explanation, error) {
 	var found []Explanation
 	for _, id := range ids[:min(len(ids), MaxExplained)] {

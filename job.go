@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// State says where a job stands. A job is in exactly one state at any instant.
+// State is a stage in a job's life. A job is in exactly one state at any time.
 type State string
 
 // The states of a job. The first five are live, the others are final.
 const (
-	Scheduled State = "scheduled" // not yet due, or backing off before its next attempt
-	Ready     State = "ready"     // due, waits for a slot
-	Parked    State = "parked"    // due, waits to be admitted by its gate
+	Scheduled State = "scheduled" // not due yet, or backing off before its next attempt
+	Ready     State = "ready"     // due and waiting for a slot
+	Parked    State = "parked"    // due and waiting to be admitted by its gate
 	Running   State = "running"   // leased to a node
-	Waiting   State = "waiting"   // accepted by a target, awaits its answer; holds no slot
-	Succeeded State = "succeeded"
-	Failed    State = "failed"
-	Cancelled State = "cancelled"
-	Skipped   State = "skipped" // recorded, never meant to run
+	Waiting   State = "waiting"   // accepted by a target and awaiting its answer; occupies no slot
+	Succeeded State = "succeeded" // ended successfully
+	Failed    State = "failed"    // ended by a failure
+	Cancelled State = "cancelled" // ended by cancellation
+	Skipped   State = "skipped"   // recorded without running
 )
 
 // States lists every state in the order of a job's life.
@@ -35,12 +35,12 @@ func (s State) Final() bool {
 	return false
 }
 
-// Reason tells apart why a job, or one of its attempts, did not succeed.
+// Reason identifies why a job or one of its attempts did not succeed.
 type Reason string
 
-// The reasons an attempt or a job can end with.
+// The reasons for which an attempt or a job can end.
 const (
-	ReasonNone     Reason = ""
+	ReasonNone     Reason = ""         // no reason recorded
 	ReasonError    Reason = "error"    // the handler returned an error
 	ReasonFatal    Reason = "fatal"    // the handler returned Fatal
 	ReasonPanic    Reason = "panic"    // the handler panicked
@@ -48,24 +48,24 @@ const (
 	ReasonDeadline Reason = "deadline" // no answer came while the job was waiting
 	ReasonCrash    Reason = "crash"    // the node running the attempt died
 	ReasonPoison   Reason = "poison"   // the job was running in too many crashes
-	ReasonReplaced Reason = "replaced" // another job took its place
+	ReasonReplaced Reason = "replaced" // another job replaced it
 
-	ReasonLeaseLost Reason = "lease_lost" // the node lost its lease, which was no crash: its process lived, or the attempt had not started
+	ReasonLeaseLost Reason = "lease_lost" // the node lost its lease without a crash: its process lived on, or the attempt had not started
 )
 
-// Never is the NotBefore of a run that is queued: it waits for an earlier run of
-// its schedule and has no time of its own. It is later than any time that a job
-// has to wait for, and the same to the microsecond in every store.
+// Never is the NotBefore of a queued run, which waits for an earlier run of its
+// schedule and has no due time of its own. Never is later than any time that a job can
+// be scheduled for, and has the same value to the microsecond in every store.
 var Never = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
 
-// Names that are used where a job leaves them empty.
+// Names used for jobs that set none.
 const (
 	DefaultQueue  = "default"
 	DefaultTenant = "default"
 )
 
-// Common priorities. Any integer between -MaxPriority and MaxPriority is one;
-// higher goes first.
+// Common priorities. Any integer from -MaxPriority to MaxPriority is valid; jobs with a
+// higher priority start first.
 const (
 	Low         = -10
 	Normal      = 0
@@ -73,17 +73,17 @@ const (
 	MaxPriority = 32000
 )
 
-// OnDuplicate says what Enqueue does when a job's key is taken.
+// OnDuplicate selects what Enqueue does if a job's key is taken.
 type OnDuplicate string
 
-// The answers to a taken key.
+// The ways to handle a taken key.
 const (
-	RefuseDuplicate  OnDuplicate = "error"   // Enqueue fails with ErrConflict (the default)
-	KeepDuplicate    OnDuplicate = "keep"    // the existing job stays; the new one gets its ID and is not stored
-	ReplaceDuplicate OnDuplicate = "replace" // the existing job is cancelled, unless it is running: then ErrConflict
+	RefuseDuplicate  OnDuplicate = "error"   // Enqueue returns ErrConflict (the default)
+	KeepDuplicate    OnDuplicate = "keep"    // the existing job stays; the new job gets its ID and is not stored
+	ReplaceDuplicate OnDuplicate = "replace" // the existing job is cancelled; if it is running, waiting or finished, Enqueue returns ErrConflict
 )
 
-// KeyScope says for how long a job holds its key.
+// KeyScope selects how long a job holds its key.
 type KeyScope string
 
 // The scopes of a key.
@@ -92,95 +92,93 @@ const (
 	KeyForever KeyScope = "forever" // until the finished job is pruned or deleted
 )
 
-// OnCrash says what happens to a job whose node died while it ran.
+// OnCrash selects what happens to a job whose node died while running it.
 type OnCrash string
 
-// The answers to a crash.
+// The ways to handle a crash.
 const (
 	Revive        OnCrash = "revive" // it runs again (the default)
 	CancelOnCrash OnCrash = "cancel" // it ends as cancelled
 )
 
-// OnFail says what happens to a job that has failed for good.
+// OnFail selects what happens to a job that has failed for good.
 type OnFail string
 
-// The answers to a failure for good.
+// The ways to handle a job that has failed for good.
 const (
-	KeepFailed   OnFail = "keep"   // it is kept as failed for as long as nodes retain such jobs (the default)
-	RemoveFailed OnFail = "remove" // it is removed with all that is known of it, RemoveAfter it failed
+	KeepFailed   OnFail = "keep"   // the failed job is kept for the retention period (the default)
+	RemoveFailed OnFail = "remove" // the job is removed with its history once RemoveAfter has passed since it failed
 )
 
-// RemoveAfter is for how long a job with RemoveFailed can still be seen as failed, so that
-// notices of its failure find it. It stays longer while its batch, its schedule or its
-// sweep has still to see how it ended.
+// RemoveAfter is how long a job with RemoveFailed remains visible as failed, so that
+// failure notices can refer to it. It stays longer until its batch, schedule or sweep
+// has recorded how it ended.
 const RemoveAfter = time.Minute
 
-// Job is the durable unit of work.
-//
-// Fields above Status are chosen by the caller of Enqueue and their zero values
-// are useful; Status is written by the store and ignored by Enqueue.
+// Job is the durable unit of work. The caller of Enqueue sets the fields above Status,
+// whose zero values are useful. The store sets Status, and Enqueue ignores it.
 type Job struct {
 	ID   int64           // set by Enqueue
-	Kind string          // names the handler; not blank
-	Args json.RawMessage // the handler's input: JSON, at most MaxArgs bytes; it never changes
+	Kind string          // name of the handler; required
+	Args json.RawMessage // input of the handler: JSON, at most MaxArgs bytes; never changes
 
-	Queue     string    // routing label: which nodes may run it; DefaultQueue if empty
-	Tenant    string    // for whom it runs; DefaultTenant if empty
-	Priority  int       // higher goes first
-	NotBefore time.Time // never starts before; zero means now
-	StartBy   time.Time // acceptable start: orders jobs of one priority; zero means the due time
+	Queue     string    // routing label that decides which nodes can run it; DefaultQueue if empty
+	Tenant    string    // tenant on whose behalf it runs; DefaultTenant if empty
+	Priority  int       // jobs with a higher priority start first
+	NotBefore time.Time // earliest start; zero means now
+	StartBy   time.Time // acceptable start, which orders jobs of equal priority; zero means the due time
 
 	Timeout     time.Duration // of one attempt; zero means the handler's
-	MaxAttempts int           // attempts that may fail before the job does; zero means the handler's
+	MaxAttempts int           // number of failed attempts after which the job fails; zero means the handler's
 	Retry       *Retry        // pause between attempts; nil means the handler's
-	OnCrash     OnCrash
-	OnFail      OnFail
+	OnCrash     OnCrash       // default Revive
+	OnFail      OnFail        // default KeepFailed
 
-	Key         string      // unique per tenant within KeyScope; empty means none
-	KeyScope    KeyScope    // how long Key is held
-	OnDuplicate OnDuplicate // what Enqueue does when Key is taken
+	Key         string      // unique key per tenant within KeyScope; empty means none
+	KeyScope    KeyScope    // how long the job holds Key; default KeyLive
+	OnDuplicate OnDuplicate // what Enqueue does if Key is taken; default RefuseDuplicate
 
-	// ConcurrencyKey names a gate: of the jobs of one kind and tenant with the
-	// same one at most Limit.PerKey of the kind, one if that is not set, are
-	// admitted at a time, the others are parked. A job keeps its place until it
-	// has ended, also while it backs off. Empty: no gate.
+	// ConcurrencyKey names a gate. Among the jobs of one kind and tenant with the same
+	// ConcurrencyKey, at most Limit.PerKey of the kind (default one) are admitted at a
+	// time; the others are parked. A job keeps its place until it has ended, even while it
+	// backs off. Empty means no gate.
 	ConcurrencyKey string
 
-	Trace string // W3C traceparent of the caller, handed to the handler
+	Trace string // W3C traceparent of the caller, passed to the handler
 
 	Status
 }
 
-// Status is what the store knows of a job. Fence, Node and StartedAt are those
-// of the current run while the job is running or waiting, of the last run once
-// it is final, and zero otherwise.
+// Status is what the store records about a job. Fence, Node and StartedAt belong to the
+// current run while the job is running or waiting and to the last run once it is final;
+// otherwise they are zero.
 type Status struct {
 	State      State
-	Attempt    int    // number of the current or last run, from 1; 0 before the first
-	Failures   int    // runs that count against MaxAttempts
-	Crashes    int    // node deaths since the last recorded progress
+	Attempt    int    // number of the current or last run, counted from 1; 0 before the first
+	Failures   int    // failed runs that count against MaxAttempts
+	Crashes    int    // number of nodes that died while running it since the last recorded progress
 	Fence      int64  // number of the lease; grows with each claim
-	Node       NodeID // who holds or held the lease
-	Fired      bool   // it is a run of a schedule
-	Batch      int64  // it is a task of this batch; zero: of none
-	Solo       bool   // claimed as a crash suspect: at most one such job runs on a node
-	Bare       bool   // claimed without Args, Memo and Progress, which were too large together with those of others; a node gives such a job back
+	Node       NodeID // node that holds or held the lease
+	Fired      bool   // the job is a run of a schedule
+	Batch      int64  // batch whose task the job is; zero if none
+	Solo       bool   // claimed as a crash suspect: a node runs at most one such job at a time
+	Bare       bool   // claimed without Args, Memo and Progress, which were too large together with those of other jobs; a node returns such a job
 	CreatedAt  time.Time
 	StartedAt  time.Time
-	FinishedAt time.Time // zero while live
-	Deadline   time.Time // while waiting: when the wait ends without an answer
-	CancelWish bool      // while running: it was asked to stop
-	Output     json.RawMessage
-	Reason     Reason
-	Error      string
-	Progress   json.RawMessage // what the handler last reported
-	Told       json.RawMessage // what Extend last reported of the current or last run
-	Memo       json.RawMessage // what the handler carries from run to run
+	FinishedAt time.Time       // zero while live
+	Deadline   time.Time       // while waiting, the time at which the wait ends without an answer
+	CancelWish bool            // while running: the job was asked to stop
+	Output     json.RawMessage // result reported by the handler
+	Reason     Reason          // why it did not succeed
+	Error      string          // text of the last failure
+	Progress   json.RawMessage // last progress reported by the handler
+	Told       json.RawMessage // last progress reported through Extend for the current or last run
+	Memo       json.RawMessage // data that the handler keeps from one run to the next
 }
 
-// Attempt is the record of one run that did not simply succeed.
+// Attempt records one run that did not simply succeed.
 type Attempt struct {
-	Run        int
+	Run        int // number of the run, counted from 1
 	Fence      int64
 	Node       NodeID
 	StartedAt  time.Time

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Kind names a type of job and the Go type of its args. It is declared once
-// and shared by those who enqueue and those who handle.
+// Kind is a named type of job together with the Go type of its args. Declare it once
+// and share it between the code that enqueues jobs and the code that handles them.
 type Kind[T any] struct {
 	name string
 }
@@ -18,11 +18,11 @@ func NewKind[T any](name string) Kind[T] { return Kind[T]{name: name} }
 // notEncoded is in front of an error that stands where args should: no document begins so.
 const notEncoded = "!"
 
-// Name is the kind's name as the store keeps it.
+// Name returns the kind's name as the store records it.
 func (k Kind[T]) Name() string { return k.name }
 
-// Job makes a job of this kind, ready to be enqueued. Args that cannot be
-// encoded as JSON make Enqueue fail with ErrInvalid.
+// Job returns a new job of this kind, ready to be enqueued. If args cannot be encoded
+// as JSON, Enqueue returns ErrInvalid for the job.
 func (k Kind[T]) Job(args T) *Job {
 	encoded, err := json.Marshal(args)
 	if err != nil {
@@ -45,13 +45,13 @@ func (k Kind[T]) Args(job *Job) (T, error) {
 	return args, nil
 }
 
-// Handle registers the handler of this kind. Args that do not decode fail the
-// job at once: trying again would not help.
+// Handle registers the handler of this kind. A job whose args cannot be decoded fails
+// immediately, because a retry would not help.
 func (k Kind[T]) Handle(mux *Mux, work func(ctx context.Context, job *Job, args T) error) {
 	k.HandleWith(mux, HandlerOptions{}, work)
 }
 
-// HandleWith is Handle with options.
+// HandleWith registers the handler of this kind with options. See Handle.
 func (k Kind[T]) HandleWith(mux *Mux, options HandlerOptions, work func(ctx context.Context, job *Job, args T) error) {
 	mux.Handle(k.name, options, HandlerFunc(func(ctx context.Context, job *Job) error {
 		args, err := k.Args(job)

@@ -1,36 +1,36 @@
 package fairlead
 
-// LimitScope tells whose jobs a limit counts.
+// LimitScope selects which jobs a limit counts.
 type LimitScope string
 
 // The scopes of limits.
 const (
 	LimitGlobal LimitScope = "global" // all jobs
-	LimitQueue  LimitScope = "queue"
-	LimitKind   LimitScope = "kind"
-	LimitTenant LimitScope = "tenant" // and those of its children; set as part of Tenant
+	LimitQueue  LimitScope = "queue"  // jobs of one queue
+	LimitKind   LimitScope = "kind"   // jobs of one kind
+	LimitTenant LimitScope = "tenant" // jobs of one tenant and its children; set as part of Tenant
 )
 
-// Order tells which ready jobs of the same priority start first.
+// Order selects which ready jobs of equal priority start first.
 type Order string
 
-// The orders. A queue without one follows the cluster, which goes by deadline unless it
-// says otherwise.
+// The orders. A queue without an order uses the cluster's, which is OrderDeadline by
+// default.
 const (
-	OrderDeadline Order = "deadline" // the earliest acceptable start, across tenants
-	OrderFair     Order = "fair"     // tenants share starts by Tenant.Weight, over a minute
+	OrderDeadline Order = "deadline" // the job with the earliest acceptable start goes first, regardless of its tenant
+	OrderFair     Order = "fair"     // tenants share starts by Tenant.Weight, measured over a minute
 )
 
-// Limit bounds the jobs of one scope together, on all nodes, and says in which order they
-// start.
+// Limit limits the jobs of one scope on all nodes together, and selects the order in
+// which they start.
 type Limit struct {
 	Scope      LimitScope
-	Name       string  // of the queue, kind or tenant; empty if global
-	MaxRunning int     // jobs that run or await a callback at once; zero: no cap
-	Rate       float64 // starts per second; zero: no limit
-	Burst      int     // starts that may come at once after a pause; zero: those of a tenth of a second, at least one
-	PerKey     int     // of a kind: jobs of one tenant with the same ConcurrencyKey that are admitted at once; zero: one
-	Order      Order   // of a queue or the cluster; empty: a queue follows the cluster, the cluster OrderDeadline
+	Name       string  // name of the queue, kind or tenant; empty for the global limit
+	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
+	Rate       float64 // starts per second; zero = unlimited
+	Burst      int     // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
+	PerKey     int     // for a kind: jobs of one tenant with the same ConcurrencyKey that are admitted at once; default one
+	Order      Order   // for a queue or the cluster; if empty, a queue uses the cluster's order and the cluster OrderDeadline
 }
 
 // subject names the limit as addresses of the API do: "global", "queue:mail".
@@ -41,16 +41,16 @@ func (l *Limit) subject() string {
 	return string(l.Scope) + ":" + l.Name
 }
 
-// LimitUse is a limit and what is used of it.
+// LimitUse is a limit and its current use.
 type LimitUse struct {
 	Limit
-	MinRunning int     // of a tenant
-	Running    int     // jobs that count now
-	Tokens     float64 // starts saved up now, if there is a rate
+	MinRunning int     // minimum guaranteed to a tenant
+	Running    int     // jobs that count against the limit now
+	Tokens     float64 // starts saved up now, if the limit has a rate
 }
 
-// NormalizeLimit fills in the defaults of a limit about to be set, and returns
-// an *InvalidError that names every field that cannot be accepted.
+// NormalizeLimit fills in the defaults of a limit about to be set. It returns an
+// *InvalidError that names every invalid field.
 func NormalizeLimit(l *Limit) error {
 	var c complaints
 	switch l.Scope {

@@ -5,45 +5,46 @@ import (
 	"time"
 )
 
-// NodeID numbers a node: one life of one process. It is never reused.
+// NodeID identifies one life of a node: from joining to leaving or losing its lease. It
+// is never reused.
 type NodeID int64
 
-// Node is one running process that runs jobs. All nodes are equal.
+// Node is a running process that runs jobs. All nodes are equal.
 type Node struct {
 	ID       NodeID
-	Name     string // for people; need not be unique
-	Address  string // where it can be reached; empty if nowhere
-	Version  string
-	Queues   []string // served queues; empty means all
-	Kinds    []string // handled kinds
-	Slots    int      // jobs it can run at once
-	Idle     int      // free slots, as of the last beat
-	Queued   int      // claimed but not started, as of the last beat
-	Capacity int      // bound of Queued
+	Name     string   // name for people; need not be unique
+	Address  string   // address at which it can be reached; empty if none
+	Version  string   // version of the program
+	Queues   []string // queues that it serves; empty means all
+	Kinds    []string // kinds that it handles
+	Slots    int      // maximum number of jobs that it runs at once
+	Idle     int      // free slots at the last beat
+	Queued   int      // jobs claimed but not started at the last beat
+	Capacity int      // maximum of Queued
 
-	MaxSweeps int // of which it may have shards at once; zero: not known
+	MaxSweeps int // maximum number of sweeps whose shards it runs at once; zero if unknown
 
 	JoinedAt time.Time
 	LastBeat time.Time
 	Until    time.Time      // end of its lease
 	Remote   bool           // it is a remote worker, whose beats a server relays
-	Defaults []KindDefaults // of a remote worker; of other nodes the timeouts of kinds
-	Draining bool           // it was asked to start nothing more
+	Defaults []KindDefaults // a remote worker's defaults per kind; for other nodes, the timeouts of kinds
+	Draining bool           // it was asked to start no more jobs
 	NoToken  bool           // it joined without a token, as programs older than AsNode do
-	Dead     bool           // its lease has run out or it has left; its jobs are taken back
-	LeftAt   time.Time      // when it left; zero: it lives, or died
+	Dead     bool           // its lease has expired or it has left; other nodes take its jobs back
+	LeftAt   time.Time      // time at which it left; zero if it is alive or died
 }
 
-// Died reports whether the node's lease ran out: it is dead and did not leave.
+// Died reports whether the node's lease expired without the node leaving.
 func (n *Node) Died() bool { return n.Dead && n.LeftAt.IsZero() }
 
-// Serves reports whether the node may run jobs of a kind in a queue.
+// Serves reports whether the node can run jobs of a kind in a queue.
 func (n *Node) Serves(queue, kind string) bool {
 	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue))
 }
 
-// KindDefaults are what a remote worker wants for the jobs of a kind that do not
-// say otherwise. Zero values leave it to the server.
+// KindDefaults are a remote worker's defaults for the jobs of a kind. Fields that are
+// zero leave the choice to the server.
 type KindDefaults struct {
 	Kind        string        `json:"kind"`
 	Timeout     time.Duration `json:"timeout,omitempty"` // of one attempt

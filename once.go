@@ -2,15 +2,15 @@ package fairlead
 
 import "time"
 
-// Once makes a request count once, however often it is sent.
+// Once identifies a request so that it takes effect only once, however often it is
+// sent.
 type Once struct {
-	Caller  string   // whose keys these are: callers do not see each other's
+	Caller  string   // owner of the key; callers do not share keys
 	Key     string   // chosen by the caller
-	Request [32]byte // hash of the request: the same key for another request conflicts
+	Request [32]byte // hash of the request; reusing the key for another request is a conflict
 }
 
-// NormalizeOnce returns an *InvalidError that names what of a request that counts
-// once cannot be kept.
+// NormalizeOnce returns an *InvalidError that names every invalid field of once.
 func NormalizeOnce(once Once) error {
 	var c complaints
 	c.Name("idempotency_key", once.Key, MaxKey)
@@ -20,5 +20,5 @@ func NormalizeOnce(once Once) error {
 	return Invalid(c.Found...)
 }
 
-// OnceWindow is how long a key of Once is kept.
+// OnceWindow is how long the store remembers a key of Once.
 const OnceWindow = 24 * time.Hour

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Outcome is what a handler can return instead of nil or a plain error, to
-// choose what becomes of its job. It is an error so that it can be returned
-// and wrapped as one.
+// Outcome is a value that a handler returns instead of nil or a plain error, to choose
+// what happens to its job. It implements error so that it can be returned and wrapped
+// as one.
 type Outcome struct {
 	move    Move
 	after   time.Duration
@@ -19,7 +19,7 @@ type Outcome struct {
 	retry   bool
 }
 
-// Fatal fails the job at once, whatever attempts are left.
+// Fatal returns an outcome that fails the job at once, regardless of the attempts left.
 func Fatal(err error) error {
 	if err == nil {
 		err = errors.New("fatal")
@@ -27,45 +27,50 @@ func Fatal(err error) error {
 	return &Outcome{move: Fail, err: err}
 }
 
-// RetryAt is a failed attempt that is tried again at a time of the handler's
-// choice. It counts against MaxAttempts. A time that is further away than can be
-// kept (see MaxMicros) is as far away as can be.
+// RetryAt returns an outcome that counts as a failed attempt and retries the job at the
+// given time. It counts against MaxAttempts. Times beyond MaxMicros are moved to that
+// limit.
 func RetryAt(at time.Time, err error) *Outcome { return &Outcome{move: Again, at: at, err: err} }
 
-// RetryAfter is RetryAt by a pause.
+// RetryAfter returns an outcome that counts as a failed attempt and retries the job
+// after a pause. See RetryAt.
 func RetryAfter(pause time.Duration, err error) *Outcome {
 	return &Outcome{move: Again, after: pause, err: err}
 }
 
-// SnoozeFor runs the job again after a pause. It is no failure.
+// SnoozeFor returns an outcome that runs the job again after a pause. It does not count
+// as a failure.
 func SnoozeFor(pause time.Duration) *Outcome { return &Outcome{move: Snooze, after: pause} }
 
-// SnoozeUntil is SnoozeFor to a point in time, chosen as in RetryAt.
+// SnoozeUntil returns an outcome that runs the job again at the given time. It does not
+// count as a failure. Times are limited as in RetryAt.
 func SnoozeUntil(at time.Time) *Outcome { return &Outcome{move: Snooze, at: at} }
 
-// Replace ends the job as succeeded and enqueues another in the same
-// transaction.
+// Replace returns an outcome that ends the job as succeeded and enqueues another job in
+// the same transaction.
 func Replace(job *Job) error { return &Outcome{move: Succeed, replace: job} }
 
-// Await leaves the job waiting, without holding a slot, until an answer comes
-// through Client.Resolve with the job's id and fence, or the time is over: then the
-// job fails. See OrRetry.
+// Await returns an outcome that leaves the job waiting, without occupying a slot, until
+// an answer arrives through Client.Resolve with the job's ID and fence. If none arrives
+// in time, the job fails. See OrRetry.
 func Await(within time.Duration) *Outcome { return &Outcome{move: MoveAwait, after: within} }
 
-// OrRetry makes it a failed attempt of a job that awaits that no answer comes in time, or
-// that the answer is a failure: the job is tried again as its Retry and MaxAttempts say, unless
-// the failure is Fatal. Without it either ends the job.
+// OrRetry changes an Await outcome so that a missing answer, or an answer that reports
+// a failure, counts as a failed attempt: the job is retried according to its Retry and
+// MaxAttempts, unless the failure is Fatal. Without OrRetry, either of them ends the
+// job.
 func (o *Outcome) OrRetry() *Outcome {
 	kept := *o
 	kept.retry = true
 	return &kept
 }
 
-// Release gives the job back: its run uses up no attempt number. That it had begun is kept.
+// Release returns an outcome that returns the job to its queue without using up an
+// attempt number. The store records that the run had begun.
 func Release() error { return &Outcome{move: MoveRelease} }
 
-// Remember keeps v, encoded as JSON, as the job's memo for its next run. What
-// cannot be kept fails the job.
+// Remember stores v, encoded as JSON, as the job's memo for its next run. The job fails
+// if v cannot be stored.
 func (o *Outcome) Remember(v any) *Outcome {
 	memo, err := encode("memo", v)
 	if err != nil {
@@ -84,11 +89,11 @@ func (o *Outcome) Error() string {
 	return "job outcome: " + string(o.move)
 }
 
-// Unwrap is the error inside, if any.
+// Unwrap returns the error inside the outcome, or nil.
 func (o *Outcome) Unwrap() error { return o.err }
 
-// Settlement is the settlement that the outcome asks for, still without the
-// job's id and fence. It is for engines.
+// Settlement returns the settlement that the outcome asks for, without the job's ID and
+// fence. It is meant for engines.
 func (o *Outcome) Settlement() Settlement {
 	s := Settlement{Move: o.move, After: o.after, At: o.at, Memo: o.memo, Replace: o.replace}
 	switch o.move {

@@ -13,5 +13,5 @@ type Retention struct {
 	Skipped   time.Duration
 }
 
-// Forever is the retention of jobs that are never removed without being asked for.
+// Forever is the retention of jobs that are kept until a caller deletes them.
 const Forever time.Duration = math.MaxInt64

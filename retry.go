@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// Retry is the pause between a failed attempt and the next. The zero value is
-// exponential with full jitter from one second to one hour.
+// Retry defines the pause between a failed attempt and the next. The zero value is
+// exponential with full jitter, from one second to one hour.
 type Retry struct {
 	Base    time.Duration `json:"base,omitempty"`    // pause after the first failure; default 1s
-	Factor  float64       `json:"factor,omitempty"`  // growth per failure; default 2, 1 is a fixed pause
-	Max     time.Duration `json:"max,omitempty"`     // no pause is longer; default 1h
-	Precise bool          `json:"precise,omitempty"` // no jitter
+	Factor  float64       `json:"factor,omitempty"`  // growth per failure; default 2, while 1 means a fixed pause
+	Max     time.Duration `json:"max,omitempty"`     // longest pause; default 1h
+	Precise bool          `json:"precise,omitempty"` // disables jitter
 }
 
-// Fixed is a pause of always d.
+// Fixed returns a Retry whose pause is always d, without jitter.
 func Fixed(d time.Duration) *Retry { return &Retry{Base: d, Factor: 1, Max: d, Precise: true} }
 
-// Exponential doubles the pause from base up to longest. With full jitter the
-// actual pause is uniform between zero and that, so that jobs which failed
-// together do not come back together.
+// Exponential returns a Retry whose pause doubles from base up to longest. It has full
+// jitter: the actual pause is uniformly distributed between zero and that value, so
+// that jobs that failed together do not all return together.
 func Exponential(base, longest time.Duration) *Retry {
 	return &Retry{Base: base, Factor: 2, Max: longest}
 }
 
-// Delay is the pause after the given number of failures (1 for the first).
+// Delay returns the pause after the given number of failures (1 for the first).
 func (r *Retry) Delay(failures int) time.Duration {
 	if r == nil {
 		r = &Retry{}

@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// Run is what a handler can tell its node while it works. The engine puts one
-// into every handler's context.
+// Run lets a handler report to its node while it works. The engine puts a Run into
+// every handler's context.
 type Run interface {
 	// Save stores progress and memo under the job's fence.
 	Save(ctx context.Context, save Save) error
-	// SetOutput keeps the result until the run ends.
+	// SetOutput holds the result until the run ends.
 	SetOutput(output json.RawMessage)
-	// SetProgress keeps progress until the run ends.
+	// SetProgress holds progress until the run ends.
 	SetProgress(progress json.RawMessage)
-	// Job is the job that runs.
+	// Job returns the job that runs.
 	Job() *Job
 }
 
-// Tenure is what a Run can tell of its node besides. It is for handlers that go on
-// for long.
+// Tenure is an optional part of a Run, for handlers that run for a long time.
 type Tenure interface {
-	// Leaving is closed when the node wants to have nothing more to do: it shuts down,
-	// or an operator drains it.
+	// Leaving returns a channel that is closed when the node wants to stop all its work,
+	// because it shuts down or an operator drains it.
 	Leaving() <-chan struct{}
-	// LeasedUntil is until when the node may be sure that no other node runs the job.
+	// LeasedUntil returns the time up to which the node can be sure that no other node
+	// runs the job.
 	LeasedUntil() time.Time
 }
 
-// Leaving is closed when the node of a running job wants to have nothing more to do. A
-// handler without an end of its own should then return Release. It is never closed if
-// the context is not that of a node.
+// Leaving returns a channel that is closed when the node of a running job wants to stop
+// all its work. A handler that has no natural end should then return Release. The
+// channel is never closed if the context is not a handler's.
 func Leaving(ctx context.Context) <-chan struct{} {
 	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {
 		return tenure.Leaving()
@@ -41,8 +41,9 @@ func Leaving(ctx context.Context) <-chan struct{} {
 	return nil
 }
 
-// LeasedUntil tells until when no other node can run the job that runs under the
-// context, by the node's clock. It is nil if the context is not that of a node.
+// LeasedUntil returns a function that reports the time, by the node's clock, up to
+// which no other node can run the job of the context. It is nil if the context is not a
+// handler's.
 func LeasedUntil(ctx context.Context) func() time.Time {
 	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {
 		return tenure.LeasedUntil
@@ -52,7 +53,8 @@ func LeasedUntil(ctx context.Context) func() time.Time {
 
 type runKey struct{}
 
-// ContextWithRun is for engines and tests of handlers.
+// ContextWithRun returns a context that carries the run. It is meant for engines and
+// for tests of handlers.
 func ContextWithRun(ctx context.Context, run Run) context.Context {
 	return context.WithValue(ctx, runKey{}, run)
 }
@@ -67,8 +69,9 @@ func runOf(ctx context.Context) (Run, error) {
 	return run, nil
 }
 
-// RunningJob is the job that runs under the context, if it is that of a node. Operations
-// need it for the job's fence, which targets compare to refuse a run that was overtaken.
+// RunningJob returns the job whose handler has this context, and reports whether the
+// context is a handler's. Batch operations need it for the job's fence, which targets
+// compare to refuse a run that has been superseded.
 func RunningJob(ctx context.Context) (*Job, bool) {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -77,8 +80,8 @@ func RunningJob(ctx context.Context) (*Job, bool) {
 	return run.Job(), true
 }
 
-// SetOutput keeps v, encoded as JSON, as the result of the running job. It is
-// stored with the job's success.
+// SetOutput sets v, encoded as JSON, as the result of the running job. It is stored
+// when the job succeeds.
 func SetOutput(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -92,11 +95,11 @@ func SetOutput(ctx context.Context, v any) error {
 	return nil
 }
 
-// Progress stores v, encoded as JSON, as the progress of the running job, and
-// forgets its crashes. It fails with ErrLeaseLost if the job has been taken
-// away; the handler's context is then about to end. A store that is unavailable is
-// asked again until the run is over; return the error then, which wraps
-// ErrUnavailable, and the job runs again without having failed.
+// Progress stores v, encoded as JSON, as the progress of the running job, and resets
+// its crash count. It returns ErrLeaseLost if the node has lost the job; the handler's
+// context is then about to end. While the store is unavailable, Progress retries until
+// the run ends. Return its error then: it wraps ErrUnavailable, so the job runs again
+// without having failed.
 func Progress(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -109,9 +112,8 @@ func Progress(ctx context.Context, v any) error {
 	return run.Save(ctx, Save{ID: run.Job().ID, Fence: run.Job().Fence, Progress: progress})
 }
 
-// FinalProgress keeps v, encoded as JSON, as the progress with which the run
-// ends. It is stored with the end of the run, whatever that is, and costs no
-// write of its own.
+// FinalProgress sets v, encoded as JSON, as the progress with which the run ends. It is
+// stored with the end of the run, whatever the result, and needs no separate write.
 func FinalProgress(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -125,8 +127,8 @@ func FinalProgress(ctx context.Context, v any) error {
 	return nil
 }
 
-// Remember stores v, encoded as JSON, as the memo of the running job at once,
-// so that it survives a crash. It fails as Progress does.
+// Remember stores v, encoded as JSON, as the memo of the running job immediately, so
+// that it survives a crash. It returns the same errors as Progress.
 func Remember(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {

@@ -5,23 +5,24 @@ import (
 	"time"
 )
 
-// Tenant is for whom jobs run, with what they may use together. A tenant that
-// was never declared works too: nothing of its own bounds it.
+// Tenant is a party on whose behalf jobs run, with the limits its jobs share. A tenant
+// that was never declared works too, without limits of its own.
 type Tenant struct {
 	Name   string
-	Parent string // a declared tenant whose cap and rate hold for these jobs as well; empty: none
+	Parent string // declared tenant whose cap and rate also apply to these jobs; default none
 
-	MaxRunning int     // jobs that run or await a callback at once; zero: no cap
-	MinRunning int     // as many as it is guaranteed: free slots are left to it while it has ready jobs
-	Rate       float64 // starts per second; zero: no limit
-	Burst      int     // starts that may come at once after a pause; zero: those of a tenth of a second, at least one
-	MaxPending int     // jobs that are scheduled, ready or parked; Enqueue beyond it fails with ErrLimit; zero: no bound
-	Weight     int     // its share of the starts beside others, where Limit.Order is OrderFair; a parent's is that of its children together; zero counts as one
+	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
+	MinRunning int     // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs
+	Rate       float64 // starts per second; zero = unlimited
+	Burst      int     // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
+	MaxPending int     // maximum number of jobs that are scheduled, ready or parked, beyond which Enqueue returns ErrLimit; zero = unlimited
+	Weight     int     // relative share of starts where Limit.Order is OrderFair; a parent's weight is that of its children together; default 1
 	Paused     bool    // none of its jobs starts
 	Labels     map[string]string
 
-	// Where jobs of the kind "external" are sent to be run, and where notices go that a
-	// job of any kind has failed for good or timed out. Empty: nowhere.
+	// StartURL receives jobs of the kind "external", which run there. FailURL and
+	// TimeoutURL receive a notice when a job of any kind has failed for good or has timed
+	// out. Empty means that nothing is sent.
 	StartURL   string
 	FailURL    string
 	TimeoutURL string
@@ -31,17 +32,17 @@ type Tenant struct {
 	UpdatedAt time.Time // set by the store
 }
 
-// Bounds of what limits may say.
+// Bounds of the values in limits.
 const (
-	MaxCap  = math.MaxInt32
-	MaxRate = 1e6 // starts per second
+	MaxCap  = math.MaxInt32 // largest cap
+	MaxRate = 1e6           // largest rate, in starts per second
 
 	maxLabels = 64
 	maxURL    = 2000
 )
 
-// NormalizeTenant fills in the defaults of a tenant about to be stored, and
-// returns an *InvalidError that names every field that cannot be accepted.
+// NormalizeTenant fills in the defaults of a tenant about to be stored. It returns an
+// *InvalidError that names every invalid field.
 func NormalizeTenant(t *Tenant) error {
 	var c complaints
 	c.Addressed("name", t.Name, MaxName)
@@ -75,19 +76,19 @@ func NormalizeTenant(t *Tenant) error {
 	return Invalid(c.Found...)
 }
 
-// TenantFilter chooses declared tenants.
+// TenantFilter selects declared tenants.
 type TenantFilter struct {
-	Names []string // nil: all
-	After string   // only names behind this one: the last of the page before
+	Names []string // nil means all
+	After string   // only names after this one: the last name of the previous page
 	Limit int      // zero means 100
 }
 
-// Limit is what of the tenant bounds its running jobs.
+// Limit returns the tenant's limit on its running jobs.
 func (t *Tenant) Limit() Limit {
 	return Limit{Scope: LimitTenant, Name: t.Name, MaxRunning: t.MaxRunning, Rate: t.Rate, Burst: t.Burst}
 }
 
-// Page is how many tenants are asked for.
+// Page returns the maximum number of tenants in the result.
 func (f TenantFilter) Page() int {
 	if f.Limit <= 0 {
 		return DefaultPage

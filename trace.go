@@ -2,8 +2,8 @@ package fairlead
 
 import "strings"
 
-// TraceID is the id of the trace that a W3C traceparent belongs to, as log lines
-// and trace viewers show it. It is empty if the text is no traceparent.
+// TraceID returns the trace ID of a W3C traceparent, as log lines and trace viewers
+// show it. It returns the empty string if the text is not a traceparent.
 func TraceID(traceparent string) string {
 	const version, trace, parent, flags = 2, 32, 16, 2
 	const length = version + 1 + trace + 1 + parent + 1 + flags

@@ -2,40 +2,40 @@ package fairlead
 
 import "time"
 
-// UsageReport is what jobs have and do as of one moment.
+// UsageReport is the load of all jobs at one moment.
 type UsageReport struct {
 	All     Usage
-	Tenants []Usage // those that are declared, have live jobs or have just started some; by name
-	Queues  []Usage // those that have live jobs; by name
-	Kinds   []Usage // as Queues
+	Tenants []Usage // tenants that are declared, have live jobs or have recently started some; sorted by name
+	Queues  []Usage // queues that have live jobs; sorted by name
+	Kinds   []Usage // kinds that have live jobs; sorted by name
 }
 
-// Usage is what the jobs of a tenant, of a queue, of a kind, or of all together have
-// and do. What limits say, and what was started, is not known of queues and kinds.
+// Usage is the load of one tenant, queue or kind, or of all jobs together. Limits and
+// recent starts are not available for queues and kinds.
 type Usage struct {
-	Name string // of the tenant, queue or kind; empty: all
+	Name string // name of the tenant, queue or kind; empty for all jobs together
 
 	Scheduled int
 	Parked    int
 	Ready     int
 	Running   int
-	Waiting   int // for an answer
+	Waiting   int // jobs that await an answer
 
-	MaxRunning int     // its cap; zero: none
-	MinRunning int     // what it is guaranteed
-	Rate       float64 // starts per second that it may make; zero: no limit
+	MaxRunning int     // cap; zero = unlimited
+	MinRunning int     // guaranteed minimum
+	Rate       float64 // allowed starts per second; zero = unlimited
 
-	Started    float64       // starts per second, in the last UsageWindow
-	Missed     int           // jobs that started later than their StartBy, in the last UsageWindow
-	OldestWait time.Duration // how long ago the first acceptable start of all ready jobs was; zero if none has come
+	Started    float64       // starts per second in the last UsageWindow
+	Missed     int           // jobs that started after their StartBy in the last UsageWindow
+	OldestWait time.Duration // time since the earliest acceptable start of all ready jobs; zero if it is in the future
 
-	Family *FamilyUsage // of a tenant that others name as their parent; else nil
+	Family *FamilyUsage // for a tenant that is the parent of others; otherwise nil
 }
 
-// FamilyUsage is what the jobs of a parent and of its children have and do together: the
-// parent's cap and rate hold for all of them.
+// FamilyUsage is the combined load of a parent and its children: the parent's cap and
+// rate apply to all of them.
 type FamilyUsage struct {
-	Children []string // by name
+	Children []string // names of the children, sorted
 
 	Scheduled int
 	Parked    int
@@ -48,5 +48,5 @@ type FamilyUsage struct {
 	OldestWait time.Duration
 }
 
-// UsageWindow is how far back starts are counted.
+// UsageWindow is the period over which recent starts are counted.
 const UsageWindow = time.Minute

@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/check"
 )
 
-// Bounds of what a job may carry.
+// Bounds of the values in a job.
 const (
 	MaxArgs  = 1 << 20 // bytes of args, output, memo and progress
 	MaxName  = 200     // bytes of a kind, queue or tenant
 	MaxKey   = 255     // bytes of a key
 	maxTrace = 255
-	// MaxMicros is how many microseconds before or after 1970 a time may be: about
-	// 36500 years, which is far enough, and safe to add durations to.
+	// MaxMicros is the maximum distance of a time from 1970, in microseconds. It is about
+	// 36500 years, which is far enough, and leaves room to add durations safely.
 	MaxMicros = int64(1) << 60
 )
 
@@ -86,16 +86,16 @@ func (j *Job) normalize() []FieldError {
 	return c.Found
 }
 
-// CheckJSON returns an *InvalidError that names the field if a document cannot be
-// kept as args, output, memo or progress. An empty one can.
+// CheckJSON returns an *InvalidError that names the field if the document cannot be
+// stored as args, output, memo or progress. An empty document is valid.
 func CheckJSON(field string, raw json.RawMessage) error {
 	var c complaints
 	c.JSON(field, raw, MaxArgs)
 	return Invalid(c.Found...)
 }
 
-// NormalizeJobs fills in the defaults of jobs about to be stored, and
-// returns an *InvalidError that names every field that cannot be accepted.
+// NormalizeJobs fills in the defaults of jobs about to be stored. It returns an
+// *InvalidError that names every invalid field.
 func NormalizeJobs(jobs []*Job) error {
 	var c complaints
 	for i, j := range jobs {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// WhatIf asks which jobs would start next if limits and tenants were other than they are.
+// WhatIf asks which jobs would start next if limits and tenants were changed.
 type WhatIf struct {
-	Changes []RuleChange // made in this order; none: how things are
-	Slots   int          // how many jobs could start; zero means DefaultForecast
-	Tenants []string     // whose starts and waits are told; nil: those of all
+	Changes []RuleChange // applied in this order; none means the current rules
+	Slots   int          // number of jobs that could start; default DefaultForecast
+	Tenants []string     // tenants whose starts and waits are reported; nil means all
 }
 
-// RuleChange is what would be saved: one of its fields is set.
+// RuleChange is a change that could be saved. Exactly one of its fields is set.
 type RuleChange struct {
 	Limit  *Limit  // as for SetLimit
 	Tenant *Tenant // as for PutTenant
@@ -24,39 +24,40 @@ type RuleChange struct {
 
 // Bounds of a Forecast.
 const (
-	DefaultForecast = 50
-	MaxForecast     = 200 // starts
-	MaxChanges      = 100 // of one question
-	MaxWaits        = 200 // that are listed
+	DefaultForecast = 50  // default number of starts
+	MaxForecast     = 200 // maximum number of starts
+	MaxChanges      = 100 // maximum number of changes in one question
+	MaxWaits        = 200 // maximum number of waits in one answer
 )
 
-// Forecast compares which jobs would start now, as things are and with some changes.
+// Forecast compares which jobs would start now under the current rules and under
+// changed rules. It uses the code of a claim and the present state, as if the given
+// number of slots were free. All live nodes that start jobs are treated as a single
+// node that serves everything they serve. Each start counts against the caps and rates
+// that apply to the next one. Where tenants share starts, the forecast uses the recent
+// starts recorded by the node of this process that claimed last. A process without such
+// a node treats all tenants as level, as a newly joined node does.
 //
-// It is what the code of a claim chooses from the present state, if so many slots were
-// free: all live nodes that start jobs are taken for one node that serves what they
-// serve. Each start counts against the caps and rates that hold for the next. Where tenants
-// share starts, they have had what the node of this process that claimed last knows of;
-// a process without such a node takes them as level, as a node that joins does.
-//
-// It does not foresee jobs that end, become due or are enqueued, and it knows no
-// bounds that single nodes have for kinds. Jobs that are parked stay parked, also if PerKey
-// of their kind changes. Crash suspects are claimed apart, and are not part of it.
+// A forecast does not predict which jobs will end, become due or be enqueued, and it
+// ignores the limits that individual nodes set for kinds. Parked jobs stay parked, even
+// if PerKey of their kind changes. Crash suspects are claimed separately and are not
+// included.
 type Forecast struct {
-	At     time.Time // the database's clock
-	Slots  int       // how many jobs could start
-	Idle   int       // slots that live nodes have free, as of their last beats
-	Before Outlook
-	After  Outlook
-	Waits  []ForecastWait // where jobs are ready: those that get later first, then those that get sooner; at most MaxWaits
-	Later  int            // how many get later, listed or not
-	Sooner int
-	Text   []string // the most of that for people; a store leaves all to its Client but what it alone knows
+	At     time.Time      // time of the forecast, by the database's clock
+	Slots  int            // number of jobs that could start
+	Idle   int            // free slots of live nodes at their last beats
+	Before Outlook        // under the current rules
+	After  Outlook        // under the changed rules
+	Waits  []ForecastWait // groups of ready jobs: those that start later first, then those that start earlier; at most MaxWaits
+	Later  int            // number of groups that start later, including unlisted ones
+	Sooner int            // number of groups that start earlier, including unlisted ones
+	Text   []string       // a summary for people; a store adds only what it alone knows, and its Client writes the rest
 }
 
-// Outlook is what would start under some rules.
+// Outlook lists the jobs that would start under a set of rules.
 type Outlook struct {
-	Starts []ForecastStart // in the order in which they are chosen
-	Token  time.Time       // when a rate allows the next start that nothing else holds back; zero: none waits for that
+	Starts []ForecastStart // in the order in which the jobs are chosen
+	Token  time.Time       // when a rate permits the next start that has no other obstacle; zero if no job waits for a rate
 }
 
 // ForecastStart is a job that would start.
@@ -69,36 +70,37 @@ type ForecastStart struct {
 	StartBy  time.Time
 }
 
-// ForecastWait is what becomes of the ready jobs of one queue, tenant and kind.
+// ForecastWait describes the effect on the ready jobs of one queue, tenant and kind.
 type ForecastWait struct {
 	Queue  string
 	Tenant string
 	Kind   string
 	Effect Effect
-	Before WaitOutlook
-	After  WaitOutlook
+	Before WaitOutlook // under the current rules
+	After  WaitOutlook // under the changed rules
 }
 
-// WaitOutlook is what becomes of them under some rules.
+// WaitOutlook describes how a group of ready jobs fares under a set of rules.
 type WaitOutlook struct {
-	Starts int        // of them, among those that start
-	First  int        // place of the first of these among all that start, from 1; zero: none starts
-	Held   []Obstacle // what holds back the first that does not start; none: only that others go first, or that there is no such job
+	Starts int        // number of its jobs that would start
+	First  int        // position of the first of its jobs among all starts, counted from 1; zero if none starts
+	Held   []Obstacle // what holds back the first job that would not start; none if other jobs merely go first, or if there is no such job
 }
 
-// Effect is what a change does to jobs.
+// Effect is what a change does to a group of jobs.
 type Effect string
 
-// The effects.
+// The effects of a change.
 const (
-	NoEffect   Effect = ""
-	GetsLater  Effect = "later"  // fewer of them start, or the first of them later, or something new holds them back
-	GetsSooner Effect = "sooner" // the reverse
+	NoEffect   Effect = ""       // nothing changes
+	GetsLater  Effect = "later"  // fewer of the jobs start, the first of them starts later, or they get a new obstacle
+	GetsSooner Effect = "sooner" // the opposite of GetsLater
 )
 
-// WhatIf compares which jobs would start now, as things are and with some changes, which
-// are not made. It fails as saving them would: with ErrInvalid, ErrConflict or ErrNotFound.
-// Fields of several changes are named with their place, as changes[1].max_running.
+// WhatIf compares which jobs would start now under the current rules and with some
+// changes, without making the changes. It returns the errors that saving the changes
+// would: ErrInvalid, ErrConflict or ErrNotFound. If there are several changes, the
+// names of fields include the position of the change, as in changes[1].max_running.
 func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) {
 	if err := NormalizeWhatIf(&question); err != nil {
 		return Forecast{}, err
@@ -111,8 +113,8 @@ func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) 
 	return forecast, nil
 }
 
-// NormalizeWhatIf fills in the defaults of a question, and returns an *InvalidError that
-// names every field that could not be saved. What it is given is not changed.
+// NormalizeWhatIf returns the question with its defaults filled in, or an *InvalidError
+// that names every field that could not be saved. It does not modify its argument.
 func NormalizeWhatIf(question *WhatIf) error {
 	var found []FieldError
 	refuse := func(field, format string, args ...any) {
@@ -159,8 +161,8 @@ func (c RuleChange) normalized() (RuleChange, string, error) {
 	return c, "", &InvalidError{Fields: []FieldError{{Field: "change", Message: "must have a limit or a tenant, and not both"}}}
 }
 
-// InChange adds to the fields of an *InvalidError to which of several changes they belong.
-// Those of a single change are named as when it is saved.
+// InChange adds the position of the change, among several, to the fields of an
+// *InvalidError. The fields of a single change keep the names that saving it would use.
 func InChange(place, of int, err error) error {
 	var invalid *InvalidError
 	if of == 1 || !errors.As(err, &invalid) {
@@ -173,8 +175,8 @@ func InChange(place, of int, err error) error {
 	return &InvalidError{Fields: fields}
 }
 
-// MoveChanges renames the fields of an *InvalidError of which several changes were asked
-// about: the change i of them was the change places[i] of the caller's.
+// MoveChanges renames the fields of an *InvalidError after a question about a subset of
+// changes: change i of the question is change places[i] of the caller.
 func MoveChanges(places []int, err error) error {
 	var invalid *InvalidError
 	if !errors.As(err, &invalid) {

@@ -44,7 +44,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Engine is one node.
+// Engine is a node.
 type Engine struct {
 	store   Source
 	mux     *fairlead.Mux
@@ -59,10 +59,10 @@ type Engine struct {
 	survivals survivals
 }
 
-// Run is a node until ctx ends. It then stops claiming, lets running handlers
-// finish within Options.DrainTimeout, releases the rest, and returns nil once
-// all its goroutines are gone; if handlers ignore the end of their context,
-// it returns an error that counts them.
+// Run runs a node until ctx ends. It then stops claiming, lets running handlers finish
+// within Options.DrainTimeout, releases the remaining jobs, and returns nil once all
+// its goroutines have ended. If handlers ignore the end of their context, Run returns
+// an error that says how many.
 func Run(ctx context.Context, store Source, mux *fairlead.Mux, options Options) error {
 	e, err := New(store, mux, options)
 	if err != nil {
@@ -71,8 +71,8 @@ func Run(ctx context.Context, store Source, mux *fairlead.Mux, options Options) 
 	return e.Run(ctx)
 }
 
-// New checks the options and makes a node that is not running yet. It fails
-// with ErrInvalid.
+// New validates the options and returns a node that is not running yet. It returns
+// ErrInvalid for invalid options.
 func New(store Source, mux *fairlead.Mux, options Options) (*Engine, error) {
 	options = options.withDefaults()
 	if err := options.validate(mux); err != nil {
@@ -86,8 +86,8 @@ func New(store Source, mux *fairlead.Mux, options Options) (*Engine, error) {
 	return e, nil
 }
 
-// Run is the function Run for a node made by New. It may be called once at a
-// time.
+// Run runs the node until ctx ends, like the function Run. It must not be called again
+// while it runs.
 func (e *Engine) Run(ctx context.Context) error {
 	for {
 		err := e.live(ctx)
@@ -169,11 +169,10 @@ func (e *Engine) description() fairlead.Node {
 	return node
 }
 
-// Pause stops this node from claiming; what it holds goes on. Resume undoes it,
-// but not what an operator asked for.
+// Pause stops this node from claiming; jobs that it already holds continue.
 func (e *Engine) Pause() { e.paused.Store(true) }
 
-// Resume undoes Pause.
+// Resume ends a Pause. It does not override an operator's request to drain.
 func (e *Engine) Resume() {
 	e.paused.Store(false)
 	if l := e.current.Load(); l != nil {
@@ -181,9 +180,9 @@ func (e *Engine) Resume() {
 	}
 }
 
-// Ended reports jobs whose runs ended outside of this node, such as on remote workers. The node
-// then releases more tasks of their batches and starts queued runs of their schedules, instead
-// of waiting for its next poll.
+// Ended informs the node of jobs whose runs ended elsewhere, such as on remote workers.
+// The node then releases more tasks of their batches and starts queued runs of their
+// schedules immediately instead of at its next poll.
 func (e *Engine) Ended(jobs ...*fairlead.Job) {
 	if l := e.current.Load(); l != nil {
 		l.ended(jobs)
@@ -196,23 +195,24 @@ func (e *Engine) Ready() bool {
 	return l != nil && l.lease.valid() && !l.draining.Load()
 }
 
-// Outage returns since when the node's beats have failed because the database is away,
-// also while it has no lease and tries to join; zero if they do not.
+// Outage returns the time since when the node's beats have failed because the database
+// is unavailable, including the time in which the node has no lease and tries to join.
+// It is zero if beats do not fail.
 func (e *Engine) Outage() time.Time { return e.outages.Since() }
 
-// Stats is what a node is doing right now.
+// Stats describes what a node is doing at this moment.
 type Stats struct {
-	Node     fairlead.NodeID // zero while not joined
+	Node     fairlead.NodeID // zero while the node has not joined
 	Alive    bool            // whether its lease is confirmed
-	Slots    int
-	Busy     int // slots that run a handler
-	Queued   int // claimed, not started
-	Unsaved  int // ended, not yet acknowledged by the store
-	Stuck    int // handlers that ignore the end of their context
-	Capacity int // bound of Queued
+	Slots    int             // total number of slots
+	Busy     int             // slots that run a handler
+	Queued   int             // jobs claimed but not started
+	Unsaved  int             // runs ended but not yet acknowledged by the store
+	Stuck    int             // handlers that ignore the end of their context
+	Capacity int             // maximum of Queued
 }
 
-// Stats answers from memory.
+// Stats returns the node's statistics without a database access.
 func (e *Engine) Stats() Stats {
 	s := Stats{Slots: e.options.totalSlots(), Capacity: e.options.QueueSize}
 	l := e.current.Load()

@@ -7,26 +7,27 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Listener is called when something happens to jobs that this node runs: those of a
-// kind, of a tenant, or all. Whatever it does, however long that takes and whether it
-// panics, the jobs do not notice. Its calls are made one after the other; if they are
-// slower than the jobs it misses some, which is logged. Each call has the
-// node's Grace to end.
+// Listener is a set of functions that are called when something happens to jobs that
+// this node runs: those of a kind, of a tenant, or all. The jobs are not affected by
+// what the functions do, how long they take or whether they panic. Calls are made one
+// after another. If they are slower than the jobs, the listener misses some calls,
+// which is logged. Each call has the node's Grace to finish.
 type Listener struct {
-	Kind   string // empty: of every kind
-	Tenant string // empty: of every tenant
+	Kind   string // kind of the jobs; empty means every kind
+	Tenant string // tenant of the jobs; empty means every tenant
 
-	OnStart   func(ctx context.Context, job *fairlead.Job) // an attempt starts
-	OnTimeout func(ctx context.Context, job *fairlead.Job) // an attempt took longer than its timeout
+	OnStart   func(ctx context.Context, job *fairlead.Job) // called when an attempt starts
+	OnTimeout func(ctx context.Context, job *fairlead.Job) // called when an attempt exceeds its timeout
 
-	// OnFailed is called when a job has failed for good and the store has it so, also if it
-	// failed while it was waiting or by crashes. The same node calls it as calls
-	// fairlead.HandlerOptions.OnFailed, which says more.
+	// OnFailed is called after the store has recorded that a job has failed for good,
+	// including jobs that failed while waiting or because of crashes. It runs on the same
+	// node as fairlead.HandlerOptions.OnFailed, whose documentation has the details.
 	OnFailed func(ctx context.Context, job *fairlead.Job, err error)
 
-	// OnDeadline is called with waiting jobs whose answer did not come in time, whichever
-	// node ran them, before the store ends their waits: it is called again, on this node
-	// or another, if this one dies in between. It is not queued, and so misses none.
+	// OnDeadline is called for waiting jobs whose answer did not arrive in time, whichever
+	// node ran them, before the store ends their waits. If this node dies in between, it
+	// is called again, on this node or another. These calls are not queued, so the
+	// listener misses none.
 	OnDeadline func(ctx context.Context, jobs []*fairlead.Job)
 }
 

@@ -8,44 +8,44 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Observer is called for what a node does, for metrics and listeners. Its methods
-// are called from many goroutines and must return quickly. Embed NoObserver to
-// implement a part of it.
+// Observer receives events of a node, for metrics and listeners. Its methods are called
+// from many goroutines and must return quickly. Embed NoObserver to implement only some
+// of them.
 type Observer interface {
-	// Claimed is called after each claim with how many jobs it brought.
+	// Claimed is called after each claim with the number of jobs it returned.
 	Claimed(jobs int, took time.Duration)
 	// Started is called before a handler runs.
 	Started(job *fairlead.Job)
-	// Ended is called when a run's settlement has been acknowledged; settled
-	// reports whether it took effect.
+	// Ended is called when the store has acknowledged a run's settlement; settled reports
+	// whether the settlement took effect.
 	Ended(job *fairlead.Job, settlement fairlead.Settlement, settled fairlead.Settled, took time.Duration)
 	// Flushed is called after each write of settlements; a failed write is
 	// repeated.
 	Flushed(settlements int, took time.Duration, err error)
 	// Beaten is called after each beat.
 	Beaten(took time.Duration, err error)
-	// Reaped is called when jobs were taken back from dead nodes.
+	// Reaped is called after jobs were taken back from dead nodes.
 	Reaped(reaped driver.Reaped)
-	// Unreaped is called after each look for jobs that dead nodes have held for much
-	// longer than it takes to take them back.
+	// Unreaped is called after each check for jobs that dead nodes have held for much
+	// longer than taking them back should need.
 	Unreaped(jobs int)
-	// LeaseLost is called when the node has lost its lease, or could not confirm it
-	// in time: what it ran does not count, and it starts over.
+	// LeaseLost is called when the node has lost its lease or could not confirm it in
+	// time. The node's current runs then no longer count, and it joins again.
 	LeaseLost()
-	// Fired is called for each run of a schedule that was made, queued or skipped,
-	// with how late that was.
+	// Fired is called for each run of a schedule that was started, queued or skipped, with
+	// its delay.
 	Fired(fire schedule.PlannedFire, late time.Duration)
-	// Conducted is called after each look at a batch.
+	// Conducted is called after each check of a batch.
 	Conducted(took time.Duration, err error)
-	// Stalled is called when there was work and room for it, but nothing was claimed:
-	// claiming begins anew.
+	// Stalled is called when the node had work and free slots but claimed nothing.
+	// Claiming then restarts.
 	Stalled()
-	// Abandoned is called when a handler ignored the end of its context for
-	// longer than its grace.
+	// Abandoned is called when a handler has ignored the end of its context for longer
+	// than its grace period.
 	Abandoned(job *fairlead.Job)
 }
 
-// NoObserver observes nothing.
+// NoObserver is an Observer whose methods do nothing.
 type NoObserver struct{}
 
 var _ Observer = NoObserver{}

@@ -12,62 +12,62 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Options of a node. The zero value is useful.
+// Options configures a node. The zero value is useful.
 type Options struct {
-	Name    string // for people; default the name of the host
-	Address string // where the node can be reached, for people
-	Version string
+	Name    string // name for people; default the host's name
+	Address string // address at which the node can be reached, for people
+	Version string // version of the program, for people
 
-	Slots  int     // jobs it runs at once; default 32
-	Queues []Queue // queues it serves; none means all
+	Slots  int     // maximum number of jobs that it runs at once; default 32
+	Queues []Queue // queues that it serves; none means all
 
-	QueueSize  int // claimed but not started, at most; default 1000
-	ClaimBatch int // jobs per claim, at most; default 500
+	QueueSize  int // maximum number of jobs claimed but not started; default 1000
+	ClaimBatch int // maximum number of jobs per claim; default 500
 
-	// SlotsOnly claims jobs only for slots that are free, so that a job starts as
-	// soon as it is leased. QueueSize then bounds those that have ended and are not
-	// yet settled. It costs throughput where jobs are quick.
+	// SlotsOnly claims jobs only for free slots, so that a job starts as soon as it is
+	// leased. QueueSize then limits the jobs that have ended but are not yet settled.
+	// SlotsOnly lowers throughput if jobs are short.
 	SlotsOnly bool
 
-	// BlockingCountLimit is after how many polls claiming begins anew if jobs could start
-	// and there are free slots, but nothing is claimed and nothing ends; default 10.
+	// BlockingCountLimit is the number of polls after which claiming restarts if jobs
+	// could start and slots are free, but nothing is claimed and nothing ends; default 10.
 	BlockingCountLimit int
 
-	MaxSweeps int // sweeps whose shards it runs at once, at most; default 5
+	MaxSweeps int // maximum number of sweeps whose shards it runs at once; default 5
 
-	Poll  time.Duration // how often it looks for work without being woken; default 1s
-	Beat  time.Duration // how often it confirms its lease; default 2s, at least 1ms
-	Lease time.Duration // how long it may be silent; default 10s, at least three beats and 10ms
-	Grace time.Duration // how long a handler may go on after its context ended; default 5s
+	Poll  time.Duration // interval between checks for work when the node is not woken; default 1s
+	Beat  time.Duration // interval between confirmations of its lease; default 2s, at least 1ms
+	Lease time.Duration // how long its lease lasts without a beat; default 10s, at least three beats and 10ms
+	Grace time.Duration // how long a handler may continue after its context has ended; default 5s
 
-	DrainTimeout time.Duration // how long handlers may go on after Run's context ended; default 30s
-	Timeout      time.Duration // of an attempt whose job and handler set none; default 1h
-	MaxCrashes   int           // node deaths without progress at which a job fails as poison; default 20
+	DrainTimeout time.Duration // how long handlers may continue after Run's context has ended; default 30s
+	Timeout      time.Duration // timeout of an attempt if its job and handler set none; default 1h
+	MaxCrashes   int           // number of node deaths without progress after which a job fails as poison; default 20
 
-	// Retention of finished jobs; the zero value keeps succeeded and cancelled
-	// ones for a day and failed ones for a week.
+	// Retention is how long finished jobs are kept. The zero value keeps succeeded and
+	// cancelled jobs for a day and failed jobs for a week.
 	Retention driver.Retention
 
-	// KindRetention is that of finished jobs of kinds, whether or not the node handles
-	// them; it goes before what their handlers say. Zero fields leave it to Retention. See
-	// fairlead.HandlerOptions.
+	// KindRetention is how long finished jobs of individual kinds are kept, whether or not
+	// the node handles them. It overrides the retention that their handlers set. Fields
+	// that are zero use Retention. See fairlead.HandlerOptions.
 	KindRetention map[string]fairlead.Retention
 
-	// HoldRetention is how long it is kept what kept jobs waiting, see package hold; default
-	// a week. With a negative one this node does not record it.
+	// HoldRetention is how long the records of what kept jobs waiting are kept (see
+	// package hold); default a week. If it is negative, this node does not record them.
 	HoldRetention time.Duration
 
-	// StuckLimit is after how long the slot of a handler that ignores the end
-	// of its context is given to others; default 10m.
+	// StuckLimit is the time after which the slot of a handler that ignores the end of its
+	// context is given to other jobs; default 10m.
 	StuckLimit time.Duration
 
 	Logger   *slog.Logger // default slog.Default()
 	Observer Observer     // default none
 
-	Listeners []Listener // called when jobs start, time out and fail
+	Listeners []Listener // called when jobs start, time out or fail
 
-	// Base is what handlers' contexts are made of, for values that all of them are to
-	// find; default context.Background.
+	// Base is the parent of handlers' contexts, for values that all handlers need; default
+	// context.Background.
 	Base func() context.Context
 }
 
@@ -77,10 +77,10 @@ const (
 	leastLease = 10 * time.Millisecond
 )
 
-// Queue is one queue that a node serves.
+// Queue is a queue that a node serves.
 type Queue struct {
 	Name  string
-	Slots int // its own slots; zero shares the node's
+	Slots int // slots reserved for it; zero shares the node's slots
 }
 
 func (o Options) withDefaults() Options {
@@ -126,7 +126,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// DefaultRetention is that of a node that is not told otherwise.
+// DefaultRetention returns the retention of a node whose options set none.
 func DefaultRetention() driver.Retention {
 	const day = 24 * time.Hour
 	return driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}

@@ -7,12 +7,11 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Source is where a node gets its jobs: a store, or a service in front of one.
-// If it is a driver.Keeper too, as stores are, the node takes its turn at the
-// housekeeping.
+// Source supplies a node with jobs: a store, or a service in front of one. If it is
+// also a driver.Keeper, as stores are, the node takes part in the housekeeping.
 type Source interface {
 	driver.Worker
-	// Now is the clock by which leases are judged.
+	// Now returns the time of the clock that governs leases.
 	Now(ctx context.Context) (time.Time, error)
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Stepper runs jobs one at a time in the caller's goroutine, with the same
-// rules as a node. It is for tests: nothing happens but what is asked for.
+// Stepper runs jobs one at a time in the caller's goroutine, following the same rules
+// as a node. It is meant for tests: nothing happens except on request.
 type Stepper struct {
 	store   driver.Store
 	mux     *fairlead.Mux
@@ -41,9 +41,9 @@ func NewStepper(ctx context.Context, store driver.Store, mux *fairlead.Mux) (*St
 	return s, nil
 }
 
-// Step does what nodes do between two jobs: it makes the runs of schedules that are
-// due, looks at batches and sweeps, and promotes. Then it runs the first ready job, and
-// returns it as the store has it afterwards; nil if none is ready.
+// Step does what a node does between two jobs: it starts the runs of due schedules,
+// checks batches and sweeps, and promotes due jobs. Then it runs the first ready job
+// and returns it as stored afterwards, or nil if no job is ready.
 func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	if err := s.keep(ctx); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (s *Stepper) settle(ctx context.Context, settlement fairlead.Settlement) er
 // leasedForGood is until when no test has to care.
 func leasedForGood() time.Time { return time.Now().Add(stepperLease) }
 
-// Next is how long after the last Step, which ran nothing, there is something to do;
-// negative if nothing is known of.
+// Next returns the delay after the last Step, which ran no job, until there is
+// something to do. It is negative if nothing is planned.
 func (s *Stepper) Next() time.Duration { return s.next }
 
 // keep does what nodes do beside running jobs.

@@ -12,12 +12,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// HandleSweep registers what is called with the items of sweeps of a kind. It is
-// items.Handle for a worker: items are fetched and handled here, and about once a
-// second the service hears how far that has come. The mux must be that of Run.
-//
-// The options say where this worker gets items from; those of the service do not
-// count. A sweep over lines or rows for which they have no way stops, and says so.
+// HandleSweep registers a function that handles the items of sweeps of a kind. It is
+// the counterpart of items.Handle for a worker: the worker fetches and handles the
+// items, and reports progress to the service about once a second. The mux must be the
+// one given to Run. The options say where this worker gets items from; those of the
+// service do not apply. A sweep over lines or rows that the options give no access to
+// stops with an error.
 func HandleSweep[T any](mux *fairlead.Mux, kind string, options items.Options, handle func(ctx context.Context, item items.Item[T]) error) {
 	items.HandleIn(mux, openBook, kind, options, handle)
 }

@@ -1,15 +1,15 @@
-// Package worker runs jobs in a program that knows the service and not its
+// Package worker runs jobs in a program that can reach the service but not its
 // database: a remote worker.
 //
-// It is a node as package engine has it, with the same handlers, the same outcomes
-// and the same care: it fences itself when it cannot confirm its lease in time,
-// joins again when it lost it, and drains when its context ends. Its jobs come
-// over the network from any of the servers behind one address, and it leaves the
-// housekeeping to them.
+// A worker behaves like a node of package engine, with the same handlers, outcomes and
+// safeguards: it fences itself when it cannot confirm its lease in time, joins again
+// when it has lost the lease, and drains when its context ends. Its jobs come over the
+// network from any of the servers behind one address, and it leaves the housekeeping to
+// them.
 //
-// What a handler can choose (Fatal, RetryAt, SnoozeFor, Replace, Await, Release)
-// is sent to the service, which decides about retries as a node would. A job
-// cannot be completed inside the caller's own transaction: there is no database.
+// The outcomes of handlers (Fatal, RetryAt, SnoozeFor, Replace, Await, Release) are
+// sent to the service, which decides about retries as a node would. A job cannot be
+// completed inside the caller's own transaction, because the worker has no database.
 package worker
 
 import (
@@ -28,41 +28,41 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 )
 
-// Options of a worker. Only Server is needed.
+// Options configures a worker. Only Server is required.
 type Options struct {
 	Server string // URL of the service
-	Token  string // of the role worker; empty if the service asks for none
+	Token  string // token with the role worker; empty if the service requires none
 
-	Name    string // for people
-	Version string // of the program, for people
+	Name    string // name for people
+	Version string // version of the program, for people
 
-	Slots  int            // jobs it runs at once; default 32
-	Queues []engine.Queue // queues it serves; none means all
+	Slots  int            // maximum number of jobs that it runs at once; default 32
+	Queues []engine.Queue // queues that it serves; none means all
 
-	Poll  time.Duration // how often it looks for work without being woken; default 1s
-	Beat  time.Duration // how often it confirms its lease; default 2s
-	Lease time.Duration // how long it may be silent; default 10s, at least three beats, at most 5m
-	Grace time.Duration // how long a handler may go on after its context ended; default 5s
+	Poll  time.Duration // interval between checks for work when the worker is not woken; default 1s
+	Beat  time.Duration // interval between confirmations of its lease; default 2s
+	Lease time.Duration // how long its lease lasts without a beat; default 10s, at least three beats, at most 5m
+	Grace time.Duration // how long a handler may continue after its context has ended; default 5s
 
-	DrainTimeout time.Duration // how long handlers may go on after Run's context ended; default 30s
+	DrainTimeout time.Duration // how long handlers may continue after Run's context has ended; default 30s
 
 	Logger    *slog.Logger      // default slog.Default()
 	Observer  engine.Observer   // default none
-	Listeners []engine.Listener // called when jobs start, time out and fail
+	Listeners []engine.Listener // called when jobs start, time out or fail
 
-	// Client makes the calls. The default one follows the environment's proxy
-	// and has no timeout of its own: calls have theirs.
+	// Client makes the HTTP calls. The default client uses the environment's proxy
+	// settings and has no timeout of its own, because each call has one.
 	Client *http.Client
 }
 
-// Run is a worker until ctx ends. It then takes no more jobs, lets running
-// handlers finish within Options.DrainTimeout, releases the rest, leaves, and
-// returns nil; if handlers ignore the end of their context, it returns an error
-// that counts them.
+// Run runs a worker until ctx ends. It then takes no more jobs, lets running handlers
+// finish within Options.DrainTimeout, releases the remaining jobs, leaves, and returns
+// nil. If handlers ignore the end of their context, Run returns an error that says how
+// many.
 //
-// It goes on while the service cannot be reached. It gives up, with the service's
-// error, if the service refuses it: for its token, or with ErrInvalid for what it
-// says of itself.
+// Run continues while the service cannot be reached. It stops with the service's error
+// if the service refuses the worker because of its token, and with ErrInvalid if the
+// service refuses its description of itself.
 func Run(ctx context.Context, mux *fairlead.Mux, options Options) error {
 	options, err := options.withDefaults()
 	if err != nil {
