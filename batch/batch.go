@@ -7,78 +7,79 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Batch is one operation on many targets: as many tasks, each of them a job with
-// what to apply and what was there before, under one name, with one state, that can
-// be cancelled, retried and rolled back as a whole.
+// Batch is one operation on many targets. It consists of tasks, each of which is a job
+// with the value to apply and the value that was there before. The batch has one name
+// and one state, and can be cancelled, retried and rolled back as a whole.
 type Batch struct {
 	ID          int64  // set by the store
-	Name        string // for people; need not be unique
-	Type        string // what is done; with the type of the target it names the kind of the tasks
+	Name        string // name for people; need not be unique
+	Type        string // type of operation; together with the target's type it determines the kind of the tasks
 	Description string
 
 	Creator string
 	Env     string
 	AZ      string
 	Service string
-	Info    json.RawMessage // whatever else the caller wants to keep with it
+	Info    json.RawMessage // additional data for the caller's own use
 
-	Queue    string // region: which nodes run its tasks; DefaultQueue if empty
+	Queue    string // region that decides which nodes run its tasks; DefaultQueue if empty
 	Tenant   string // DefaultTenant if empty
 	Priority int
 
-	MaxRunning int           // tasks that are released at once; zero: no bound
-	Rate       float64       // tasks that are released per second; zero: no bound
-	Timeout    time.Duration // of one attempt; zero: that of the operation
+	MaxRunning int           // maximum number of tasks released at once; zero = unlimited
+	Rate       float64       // tasks released per second; zero = unlimited
+	Timeout    time.Duration // timeout of one attempt; default the operation's
 	Canary     Canary
 	StopAfter  Threshold
 
-	// Then are jobs that are enqueued when it completes, in the transaction that
-	// finds out. If it is opened again and completes again so are they.
+	// Then lists jobs that are enqueued when the batch completes, in the transaction that
+	// detects the completion. If the batch is reopened and completes again, they are
+	// enqueued again.
 	Then []fairlead.Job
-	// Notify is an address that gets a message at each completion, at least once.
+	// Notify is a URL that receives a message for each completion, at least once.
 	Notify string
 
 	CreatedAt time.Time // set by the store
 	Status
 }
 
-// Canary lets the first tasks of a batch go ahead of the others.
+// Canary releases the first tasks of a batch before all others.
 type Canary struct {
-	Tasks int     // how many; zero: all tasks are alike
-	Ratio float64 // of them that has to succeed for the others to follow without approval; zero: an operator has to approve
+	Tasks int     // number of tasks in the canary; zero means no canary
+	Ratio float64 // fraction of them that must succeed for the others to follow without approval; zero means that an operator must approve
 }
 
-// Threshold is how many failures pause a batch. Either may be zero: then it does
-// not count.
+// Threshold is the number of failures that pauses a batch. A field that is zero does
+// not apply.
 type Threshold struct {
-	Failures int
-	Percent  float64 // of all tasks
+	Failures int     // number of failed tasks
+	Percent  float64 // failed tasks as a percentage of all tasks
 }
 
-// Status is how a batch stands.
+// Status describes how a batch is doing.
 type Status struct {
-	Total   int   // tasks
-	Tally   Tally // of its tasks; as of the last look, but for what is running
-	Unclear int   `json:"Doubtful"` // failed and cancelled tasks that may have been applied all the same
+	Total   int   // number of tasks
+	Tally   Tally // tasks by state; as of the last check, except for running tasks
+	Unclear int   `json:"Doubtful"` // failed and cancelled tasks that may nevertheless have been applied
 
-	// Doubtful is how many tasks may have run in commits that the database lost, so that
-	// what was there before them is not known for certain: see Task.Doubtful.
+	// Doubtful is the number of tasks that may have run in commits that the database lost,
+	// so that the values before them are not known for certain. See Task.Doubtful.
 	Doubtful int `json:"LossDoubtful,omitempty"`
 
-	Cancelled bool   // nothing goes forward any more
-	Undoing   bool   // it is rolled back as a whole: nothing goes forward any more
-	Paused    bool   // no task begins until it is resumed
-	Reason    string // why it is paused or cancelled
-	Approved  bool   // the tasks behind the canary follow
-	Awaiting  bool   `json:"-"` // the canary has ended, and the others wait for Approve
+	Cancelled bool   // no more tasks go forward
+	Undoing   bool   // the batch is being rolled back as a whole: no more tasks go forward
+	Paused    bool   // no task starts until the batch is resumed
+	Reason    string // reason for pausing or cancelling it
+	Approved  bool   // the tasks after the canary may follow
+	Awaiting  bool   `json:"-"` // the canary has ended, and the other tasks wait for Approve
 
-	Passes      []Pass    // through its tasks, oldest first
-	Completions int       // how often it completed
-	StartedAt   time.Time // when the first task was released; zero: none was
-	EndedAt     time.Time // when it completed; zero: it has not, or was opened again
+	Passes      []Pass    // passes over its tasks, oldest first
+	Completions int       // number of times that it has completed
+	StartedAt   time.Time // time at which the first task was released; zero if none was
+	EndedAt     time.Time // time of its completion; zero if it has not completed or was reopened
 }
 
-// PassKind is what a pass does with tasks.
+// PassKind is the purpose of a pass: forward, retry or undo.
 type PassKind string
 
 // The kinds of passes.
@@ -86,21 +87,21 @@ const (
 	PassForward PassKind = "forward"
 	PassRetry   PassKind = "retry"
 	PassUndo    PassKind = "undo"
-	// PassThen are no tasks but the jobs of a completion: those whose IDs were set
-	// aside for it.
+	// PassThen is not a pass over tasks. It holds the job IDs reserved for the jobs of a
+	// completion.
 	PassThen PassKind = "then"
 )
 
-// Pass is one way through tasks of a batch: all of them forward at first, then
-// those that are retried or rolled back.
+// Pass is one pass over tasks of a batch. The first pass takes all tasks forward; later
+// ones retry tasks or roll them back.
 type Pass struct {
-	Number int // grows from pass to pass; attempts to make one that were given up leave gaps
+	Number int // grows from pass to pass; abandoned attempts to prepare a pass leave gaps
 	Kind   PassKind
-	Tasks  int
-	Serial bool // each task waits for the one before
+	Tasks  int  // number of its tasks
+	Serial bool // each task waits for the previous one
 }
 
-// Target is what a task is done to.
+// Target is the object that a task changes.
 type Target struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
@@ -108,19 +109,19 @@ type Target struct {
 	Env  string `json:"env,omitempty"`
 }
 
-// Change is what a task applies to its target, and what it puts back if it is
-// rolled back.
+// Change is the value that a task applies to its target, and the value that a rollback
+// restores.
 type Change struct {
 	Target Target          `json:"target"`
-	Before json.RawMessage `json:"before,omitempty"` // missing: the operation reads it before it applies After
-	After  json.RawMessage `json:"after,omitempty"`
+	Before json.RawMessage `json:"before,omitempty"` // value before the task; if missing, the operation reads it before it applies After
+	After  json.RawMessage `json:"after,omitempty"`  // value to apply
 }
 
-// Task is one member of a batch.
+// Task is a member of a batch: one change of one target.
 type Task struct {
-	ID    int64 // set by the store; also of its first job
+	ID    int64 // set by the store; also the ID of its first job
 	Batch int64
-	// Of its batch.
+	// Copied from the batch.
 	BatchType string
 	Creator   string
 	Env       string
@@ -128,17 +129,18 @@ type Task struct {
 
 	Change
 	State     TaskState
-	Job       int64  // its job of the last pass it took part in; it may not have been released yet
-	Info      string // why it failed, or was cancelled
-	Retries   int    // how often it was tried again automatically since it was created or retried
+	Job       int64  // its job in the last pass that it took part in, which may not have been released yet
+	Info      string // why it failed or was cancelled
+	Retries   int    // number of automatic retries since it was created or retried by request
 	UpdatedAt time.Time
 
 	// Doubtful is set if the task may have run in commits that the database lost, and no
-	// caller said what was there before: what its operation read afterwards may be the
-	// task's own result, and a rollback puts that back. Look at the target itself.
+	// caller specified the value before it. The value that its operation read afterwards
+	// may be the task's own result, and a rollback restores that value. Inspect the target
+	// itself.
 	Doubtful bool
 }
 
-// TaskKind is the kind of jobs that do what a type of batch is for with a type of
+// TaskKind returns the kind of the jobs that perform a type of batch on a type of
 // target.
 func TaskKind(targetType, batchType string) string { return targetType + "." + batchType }

@@ -20,8 +20,8 @@ const (
 	maxTaskPeriod  = 24 * time.Hour
 )
 
-// Normalize fills in the defaults of a batch about to be stored, and returns an
-// *InvalidError that names every field that cannot be accepted.
+// Normalize fills in the defaults of a batch about to be stored. It returns an
+// *InvalidError that names every invalid field.
 func Normalize(b *Batch) error {
 	var c complaints
 	c.Name("name", b.Name, fairlead.MaxName)
@@ -112,8 +112,8 @@ func adopt(c *complaints, prefix string, err error) {
 	c.Adopt(prefix, invalid.Fields)
 }
 
-// NormalizeChange returns an *InvalidError that names every field of a task about to
-// be stored that cannot be accepted.
+// NormalizeChange returns an *InvalidError that names every invalid field of a task
+// about to be stored.
 func NormalizeChange(change *Change) error {
 	var c complaints
 	c.Name("target.id", change.Target.ID, fairlead.MaxName)

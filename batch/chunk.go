@@ -6,68 +6,65 @@ import (
 	"time"
 )
 
-// ChunkSize is how many tasks a chunk of a batch has at most.
+// ChunkSize is the maximum number of tasks in a chunk.
 const ChunkSize = 500
 
-// Chunk is a few tasks of a batch: what is read and written at once. A million tasks
-// are two thousand chunks, of which a few are in use at any instant.
-//
-// The tasks of a chunk have the IDs from First on, one after the other. So have the
-// jobs that are made of them.
+// Chunk is a group of tasks of a batch that are read and written together. A million
+// tasks are two thousand chunks, only a few of which are in use at any time. The tasks
+// of a chunk have consecutive IDs from First on, and so do the jobs created for them.
 type Chunk struct {
 	Batch  int64
-	Number int // grows from pass to pass
-	Pass   int // its Number
-	Kind   PassKind
-	First  int64 // set by the store
+	Number int      // grows from pass to pass
+	Pass   int      // Number of its pass
+	Kind   PassKind // kind of its pass
+	First  int64    // ID of the first task; set by the store
 
-	Size int // tasks
-	Held int // of them that were not released yet
-	Out  int // of them that were, and have not been seen to have ended
+	Size int // number of tasks
+	Held int // number of tasks not released yet
+	Out  int // number of tasks released whose end has not been counted yet
 	Marks
 
-	Tasks []ChunkTask // only if they were asked for; they never change
+	Tasks []ChunkTask // set only on request; never changes
 }
 
-// ChunkTask is what a task of a chunk has to do.
+// ChunkTask describes what a task of a chunk does.
 type ChunkTask struct {
-	Of int64 `json:"of,omitempty"` // ID of the task, if it is not the first time that it is done
+	Of int64 `json:"of,omitempty"` // ID of the task, unless this is its first pass
 	Change
-	Unremembered bool `json:"unremembered,omitempty"` // it failed in all passes before, and of none anything was remembered
+	Unremembered bool `json:"unremembered,omitempty"` // it failed in all earlier passes, and none of them stored a memo
 }
 
-// Marks are what is known of the tasks of a chunk, in step with them.
+// Marks record the results of the tasks of a chunk, in the same order as the tasks.
 type Marks struct {
-	States []Mark                  // one byte each
-	Ended  []int64                 // when, in milliseconds since CreatedAt of the batch; nil: none has
-	Before map[int]json.RawMessage // index → what the operation found before it applied a task whose Before was missing
-	Doubt  []int                   // indexes of tasks that an earlier pass may have applied, though they failed
+	States []Mark                  // one byte per task
+	Ended  []int64                 // times of their ends, in milliseconds since CreatedAt of the batch; nil if none has ended
+	Before map[int]json.RawMessage // maps indexes to the values that the operation read before it applied tasks whose Before was missing
+	Doubt  []int                   // indexes of failed tasks that an earlier pass may have applied
 
-	// Unremembered are the indexes of tasks that failed and whose job was seen to have
-	// ended without a memo.
+	// Unremembered lists the indexes of failed tasks whose jobs ended without a memo.
 	Unremembered []int
-	Lost         []int // indexes of tasks that are doubtful: see Task.Doubtful
+	Lost         []int // indexes of doubtful tasks; see Task.Doubtful
 }
 
 // doubtful reports whether an earlier pass may have applied a task.
 func (m *Marks) doubtful(i int) bool { return slices.Contains(m.Doubt, i) }
 
-// Mark is how a task stands in its chunk.
+// Mark is the state of a task in its chunk.
 type Mark byte
 
-// The marks.
+// The marks of tasks.
 const (
 	MarkHeld   Mark = 'h' // not released yet
-	MarkOut    Mark = 'o' // released, and not seen to have ended
+	MarkOut    Mark = 'o' // released, and its end has not been counted yet
 	MarkDone   Mark = 's' // succeeded
-	MarkFailed Mark = 'f'
+	MarkFailed Mark = 'f' // failed
 	MarkDoubt  Mark = 'd' // failed, but may have been applied: it timed out, its node died or its job is missing
 	MarkDrop   Mark = 'c' // cancelled before it was started
-	MarkHalted Mark = 'k' // cancelled, but may have been applied: it had been started
-	MarkPassed Mark = 'x' // it takes part in a later pass, which counts
+	MarkHalted Mark = 'k' // cancelled after it had been started, so it may have been applied
+	MarkPassed Mark = 'x' // superseded: the task takes part in a later pass
 )
 
-// NewMarks are those of tasks that were not released yet.
+// NewMarks returns the marks of tasks that have not been released yet.
 func NewMarks(tasks int) Marks {
 	m := Marks{States: make([]Mark, tasks)}
 	for i := range m.States {
@@ -76,10 +73,10 @@ func NewMarks(tasks int) Marks {
 	return m
 }
 
-// Last is the ID of the last task.
+// Last returns the ID of the last task.
 func (p *Chunk) Last() int64 { return p.First + int64(p.Size) - 1 }
 
-// TaskID is the ID of a task of the chunk. The tasks have to be there.
+// TaskID returns the ID of a task of the chunk. Tasks must have been read.
 func (p *Chunk) TaskID(i int) int64 {
 	if of := p.Tasks[i].Of; of != 0 {
 		return of

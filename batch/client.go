@@ -10,17 +10,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// Client is how programs use the batches of a store. It may be used by many goroutines.
+// Client gives programs access to the batches of a store. It is safe for concurrent
+// use.
 type Client struct {
 	store Store
 	mux   *fairlead.Mux // nil: none is known
 }
 
-// NewClient makes a client of a store.
+// NewClient returns a client of the store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
-// Knowing is the client with knowledge of the operations that a mux has: it refuses tasks
-// which these refuse, and takes them before a node with the mux has joined.
+// Knowing returns a client that knows the operations registered with a mux. It refuses
+// tasks that these operations refuse, and accepts their tasks even before a node with
+// the mux has joined.
 func (c *Client) Knowing(mux *fairlead.Mux) *Client {
 	return &Client{store: c.store, mux: mux}
 }
@@ -45,7 +47,8 @@ const prepareAtOnce = 10_000
 // preparePasses is the largest number of passes that this caller makes.
 const preparePasses = 3
 
-// Start makes a batch of some tasks. It fails with ErrInvalid.
+// Start creates a batch from the changes and starts it. It returns ErrInvalid for an
+// invalid batch or change.
 func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	n, err := c.Begin(ctx, batch)
 	if err != nil {
@@ -148,14 +151,14 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
 	}
 }
 
-// Delete removes a batch that has completed, with its tasks. The jobs that these became
-// stay until they are deleted or pruned. It fails with ErrConflict while the batch has
-// not completed, and with ErrNotFound.
+// Delete removes a completed batch with its tasks. The jobs created for the tasks stay
+// until they are deleted or pruned. It returns ErrConflict while the batch has not
+// completed, and ErrNotFound for an unknown batch.
 func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.DeleteBatch(ctx, id) }
 
-// Cancel lets no more tasks begin. Those that run end as they end, and are
-// counted so. It fails with ErrConflict if none is left to begin or to run, or if it
-// is cancelled already or rolled back.
+// Cancel prevents further tasks from starting. Running tasks continue, and their
+// results are counted. Cancel returns ErrConflict if no task is left to start or
+// running, or if the batch is already cancelled or rolled back.
 func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		switch state := b.State(); {
@@ -180,8 +183,9 @@ func (r *Record) drop(flag *bool) {
 	*flag = true
 }
 
-// Retry does failed tasks again: those with the IDs, or all. If it was paused it
-// goes on. It fails with ErrConflict if there are none, and with ErrNotFound.
+// Retry repeats failed tasks: those with the given IDs, or all of them. A paused batch
+// is resumed. Retry returns ErrConflict if there are no such tasks, and ErrNotFound for
+// an unknown batch.
 func (c *Client) Retry(ctx context.Context, id int64, tasks ...int64) (Batch, error) {
 	if err := c.checkTasks(ctx, id, tasks, "retry", func(state TaskState, _ Mark) bool { return state == TaskFail }); err != nil {
 		return Batch{}, err
@@ -204,18 +208,18 @@ func (r *Record) want(w Wanted) {
 	r.EndedAt, r.Forgiven = time.Time{}, r.Tally.Fail
 }
 
-// RollBack says what is rolled back of a batch.
+// RollBack specifies what to roll back of a batch.
 type RollBack struct {
-	Tasks  []int64 // IDs; none: all that were applied
-	Failed bool    // failed tasks that had started too
-	Serial bool    // each task waits for the one before
+	Tasks  []int64 // IDs of tasks; none means all tasks that were applied
+	Failed bool    // include failed tasks that had started
+	Serial bool    // each task waits for the previous one
 }
 
-// RollBack puts back what was there before the tasks of a batch, in the reverse
-// order of their ends. If all are rolled back nothing goes forward any more, and what
-// is running and succeeds all the same is rolled back too. A rollback of which tasks
-// have failed is resumed by another. It fails with ErrConflict if there is nothing to
-// roll back, and with ErrNotFound.
+// RollBack restores the values that were there before the tasks of a batch, in the
+// reverse order of the tasks' ends. If all tasks are rolled back, no more tasks go
+// forward, and tasks that are running and still succeed are rolled back too. To resume
+// a rollback in which tasks failed, call RollBack again. RollBack returns ErrConflict
+// if there is nothing to roll back, and ErrNotFound for an unknown batch.
 func (c *Client) RollBack(ctx context.Context, id int64, r RollBack) (Batch, error) {
 	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.reaches); err != nil {
 		return Batch{}, err
@@ -281,8 +285,9 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 	return nil
 }
 
-// Pause lets no more tasks begin until it is resumed. Those that run go on. It
-// fails with ErrConflict if it is paused already, is cancelled or has completed.
+// Pause prevents tasks from starting until the batch is resumed. Running tasks
+// continue. Pause returns ErrConflict if the batch is already paused, is cancelled or
+// has completed.
 func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if b.Paused {
@@ -296,8 +301,8 @@ func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, err
 	})
 }
 
-// Resume lets tasks begin again. Failures so far do not count any more for
-// StopAfter. It fails with ErrConflict unless the batch is paused.
+// Resume ends a pause. Failures up to now no longer count towards StopAfter. Resume
+// returns ErrConflict unless the batch is paused.
 func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if !b.Paused {
@@ -308,9 +313,9 @@ func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	})
 }
 
-// Approve lets the other tasks follow the canary, whether it has ended or not.
-// It fails with ErrConflict if the batch has none, was approved before, is cancelled
-// or has completed.
+// Approve releases the tasks after the canary, whether or not the canary has ended. It
+// returns ErrConflict if the batch has no canary, was approved before, is cancelled or
+// has completed.
 func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if b.Canary.Tasks == 0 || !b.EndedAt.IsZero() || b.dropped() {
@@ -324,14 +329,14 @@ func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 	})
 }
 
-// Pace is how fast a batch goes.
+// Pace is the speed of a batch.
 type Pace struct {
-	MaxRunning *int     // nil: as it is
-	Rate       *float64 // nil: as it is
+	MaxRunning *int     // nil keeps the current value
+	Rate       *float64 // nil keeps the current value
 }
 
-// SetPace changes how fast a batch goes. It fails with ErrInvalid, and with
-// ErrConflict if it has completed.
+// SetPace changes the speed of a batch. It returns ErrInvalid for an invalid pace, and
+// ErrConflict if the batch has completed.
 func (c *Client) SetPace(ctx context.Context, id int64, pace Pace) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if !b.EndedAt.IsZero() {

@@ -7,17 +7,17 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Conducted is what became of a look at a batch.
+// Conducted is the result of a check of a batch.
 type Conducted struct {
-	Next    time.Duration // until it should be looked at again; zero: at once; negative: only when there is news
-	Prepare bool          // a pass is wanted, and no process is known to make it
-	Try     int           // the number of the pass then
-	Ended   bool          // it has completed
-	Busy    bool          // so much was done that there is soon to be more
+	Next    time.Duration // time until the next check; zero means immediately, negative means only after an event
+	Prepare bool          // a pass is wanted, and no process is known to prepare it
+	Try     int           // number of the try that prepares the pass
+	Ended   bool          // the batch has completed
+	Busy    bool          // the check did much work, so more work is likely soon
 }
 
-// Conduct looks at a batch once: it counts the tasks that have ended, releases
-// more, and completes it when none is left. It does nothing if another node holds the
+// Conduct checks a batch once: it counts the tasks that have ended, releases more, and
+// completes the batch when none is left. It does nothing if another node holds the
 // batch's lock.
 func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 	turns, err := readTurns(ctx, store)
@@ -27,9 +27,9 @@ func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 	return ConductAhead(ctx, store, id, turns, nil)
 }
 
-// ConductAhead is Conduct for a process that looks at all open batches again and again,
-// so that it knows how they stand. If that releases many tasks their jobs are made
-// beforehand.
+// ConductAhead works like Conduct, for a process that checks all open batches
+// repeatedly and so knows their state. If the check releases many tasks, their jobs are
+// prepared in advance.
 func ConductAhead(ctx context.Context, store Store, id int64, turns *Turns, outlook *Outlook) (Conducted, error) {
 	var c *conducting
 	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Record, tx Tx) error {

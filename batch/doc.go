@@ -1,18 +1,22 @@
-// Package batch does one operation to many targets: step by step, at a pace, with a canary,
-// and back again. Each task is a job.
+// Package batch applies one operation to many targets: step by step, at a set pace,
+// with a canary, and with rollback. Each task is a job.
 //
 //	batch.Handle(mux, batch.Operation{
-//		TargetType: "host", BatchType: "upgrade",
-//		BuildParam: currentVersion, // what a rollback puts back
+//		TargetType: "host",
+//		BatchType:  "upgrade",
+//		BuildParam: currentVersion, // what a rollback restores
 //		Process:    install,
 //	})
+//
 //	batches := batch.NewClient(store)
 //	b, err := batches.Start(ctx, batch.Batch{Name: "openssl", Type: "upgrade"}, changes...)
 //	b, err = batches.Wait(ctx, b.ID)
 //	b, err = batches.RollBack(ctx, b.ID, batch.RollBack{})
 //
-// A batch counts every task once, whatever crashes meanwhile, and completes in one change
-// of state. Failed tasks can be retried, a rollback can be resumed. [Operation] is what a
-// program says of its targets. Writers of stores read [Store], which keeps each batch as a
-// [Record]: with the [Ledger] that users do not see.
+// A batch counts every task exactly once, whatever crashes in the meantime, and
+// completes in one change of state. Failed tasks can be retried, and a rollback can be
+// resumed.
+//
+// A program defines an [Operation] for its targets. To implement a store, start with
+// [Store], which keeps each batch as a [Record] that includes the internal [Ledger].
 package batch

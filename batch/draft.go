@@ -2,15 +2,15 @@ package batch
 
 import "context"
 
-// Draft is a batch in the making: tasks are added to it, and it cannot be seen
-// before it is opened.
+// Draft is a batch under construction: tasks can be added to it, and users do not see
+// it until it is opened.
 type Draft struct {
 	intake
 	client *Client
 }
 
-// Begin makes a batch to add tasks to. It fails with ErrInvalid, also if no live
-// node knows its type.
+// Begin creates a batch to add tasks to. It returns ErrInvalid for an invalid batch and
+// if no live node knows its type.
 func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 	in, err := c.intake(ctx, c.store.Nodes, batch)
 	if err != nil {
@@ -23,17 +23,17 @@ func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 	return &Draft{intake: *in, client: c}, nil
 }
 
-// ID is that of the batch.
+// ID returns the ID of the batch.
 func (n *Draft) ID() int64 { return n.batch.ID }
 
-// Add adds tasks. It fails with ErrInvalid, also if no live node knows how to do
-// such a task, and then nothing more can be added.
+// Add adds tasks. It returns ErrInvalid for an invalid task and if no live node can
+// perform such a task; no more tasks can be added then.
 func (n *Draft) Add(ctx context.Context, changes ...Change) error {
 	return n.add(ctx, changes)
 }
 
-// Open lets the batch begin: from now on it can be seen. It fails with ErrInvalid if
-// it has no tasks.
+// Open starts the batch and makes it visible to users. It returns ErrInvalid if the
+// batch has no tasks.
 func (n *Draft) Open(ctx context.Context) (Batch, error) {
 	total, err := n.close(ctx)
 	if err != nil {

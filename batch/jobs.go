@@ -13,24 +13,24 @@ const (
 	looksPerPage  = 50 // after which a page ends, however few jobs it has
 )
 
-// JobFilter chooses jobs of the tasks of a batch.
+// JobFilter selects jobs of the tasks of a batch.
 type JobFilter struct {
 	Batch int64
-	Below int64 // only IDs smaller than this: Next of the page before
+	Below int64 // only IDs below this one: Next of the previous page
 	Limit int   // zero means 100
 }
 
-// JobPage is one page of the IDs of jobs.
+// JobPage is one page of job IDs.
 type JobPage struct {
 	IDs  []int64 // largest first
-	Next int64   // JobFilter.Below of the next page; zero if this is the last
+	Next int64   // value for JobFilter.Below to get the next page; zero on the last page
 }
 
-// Jobs returns the IDs of the jobs that were made of the tasks of a batch, in every pass,
-// largest first. Some of the jobs may have been removed since. A page may have fewer than
-// the filter's limit, or none, and still have a next one: where very many tasks have not
-// been released yet, each page looks at some of them. It fails with ErrNotFound if there
-// is no such batch.
+// Jobs returns the IDs of the jobs created for the tasks of a batch, in every pass,
+// largest first. Some of the jobs may have been removed since. Each call examines a
+// bounded number of tasks. If very many tasks have not been released yet, a page may
+// therefore contain fewer jobs than the filter's limit, or none, and still have a next
+// page. Jobs returns ErrNotFound for an unknown batch.
 func (c *Client) Jobs(ctx context.Context, filter JobFilter) (JobPage, error) {
 	batch, err := c.Get(ctx, filter.Batch)
 	if err != nil {

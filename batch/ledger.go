@@ -5,56 +5,56 @@ import (
 	"time"
 )
 
-// Record is a batch as a store keeps it: the batch of the users, and the ledger by which
-// this package conducts it. A Client returns only the batch.
+// Record is a batch as a store keeps it: the batch that users see, and the ledger that
+// this package needs to conduct it. A Client returns only the batch.
 type Record struct {
 	Batch
 	Ledger
 }
 
-// Ledger is what this package writes down about a batch between two transactions. A store
-// keeps all of it and changes none of it.
+// Ledger is the information about a batch that this package keeps from one transaction
+// to the next. A store keeps all of it and changes none of it.
 type Ledger struct {
 	Opened bool // all tasks are stored; until then users do not see the batch
 
-	// Generic are the types of targets whose tasks the operation for AnyType does. It was
-	// settled when the batch was created.
+	// Generic lists the types of targets whose tasks the operation for AnyType performs.
+	// It is determined when the batch is created.
 	Generic []string `json:",omitempty"`
 
 	Held      int // tasks of the first pass that are not released yet
-	HeldRetry int // the same of passes that retry
-	HeldUndo  int // the same of passes that roll back
-	Out       int // released tasks that have not been seen to have ended
-	OutUndo   int // those of them that are rolled back
+	HeldRetry int // tasks of retry passes that are not released yet
+	HeldUndo  int // tasks of undo passes that are not released yet
+	Out       int // released tasks whose end has not been counted yet
+	OutUndo   int // the tasks among Out that are rolled back
 
-	Undo     Wanted // how it is rolled back, if Undoing
-	Forgiven int    // failures that do not count for StopAfter any more
+	Undo     Wanted // the rollback in progress, if Undoing
+	Forgiven int    // failures that no longer count towards StopAfter
 
-	Wanted     []Wanted  // passes that are still to be made
-	Wants      int       // how many passes were ever asked for
-	Tries      int       // how often a node began to make one
-	PreparedAt time.Time // when a node last did
+	Wanted     []Wanted  // passes still to be prepared
+	Wants      int       // number of passes ever requested
+	Tries      int       // number of times that a node began to prepare one
+	PreparedAt time.Time // time at which a node last began to prepare one
 
-	Ahead    int       // tasks to release at once, if MaxRunning is zero
-	OutAt    time.Time // when tasks were last released
-	Saved    float64   // what the rate allowed at OutAt and was not used
-	SoughtAt time.Time // when missing jobs were last looked for
-	Line     Line      `json:",omitempty"` // the tasks that are out
-	MovedAt  time.Time `json:",omitzero"`  // when one of them was last seen to have ended, or the first was released
+	Ahead    int       // number of tasks to release at once if MaxRunning is zero
+	OutAt    time.Time // time at which tasks were last released
+	Saved    float64   // unused part of the rate at OutAt
+	SoughtAt time.Time // time of the last search for missing jobs
+	Line     Line      `json:",omitempty"` // the released tasks
+	MovedAt  time.Time `json:",omitzero"`  // time at which the end of one of them was last counted, or at which the first was released
 	Seen     Seen      `json:",omitzero"`
 
-	Losses   []Loss `json:",omitempty"` // that it was open at
-	LossSeen int64  `json:",omitempty"` // fence of the last one that was considered
-	Combed   int    `json:",omitempty"` // number of the last chunk that comb has seen
+	Losses   []Loss `json:",omitempty"` // losses of commits while the batch was open
+	LossSeen int64  `json:",omitempty"` // fence of the last loss that was processed
+	Combed   int    `json:",omitempty"` // number of the last chunk that comb has processed
 }
 
-// Wanted is a pass that was asked for and is still to be made.
+// Wanted is a requested pass that is still to be prepared.
 type Wanted struct {
-	Number int // which of Wants it is
+	Number int // position of the request among Wants
 	Kind   PassKind
-	Tasks  []int64 // IDs; nil: all that come into question
-	Failed bool    // PassUndo: failed tasks that had started too
-	Serial bool    // PassUndo
+	Tasks  []int64 // IDs; nil means all eligible tasks
+	Failed bool    // PassUndo: include failed tasks that had started
+	Serial bool    // PassUndo: each task waits for the previous one
 }
 
 // forUser returns the batch without its ledger.

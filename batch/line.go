@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Line is the tasks of a batch that are out, by the instants that they have as StartBy,
-// in the order of their release. Tasks do not end quite in this order, so that it is an
-// estimate: good enough for turns, and small.
+// Line is the released tasks of a batch, given by the instants in their StartBy, in the
+// order of release. Tasks do not end in exactly this order, so a Line is an estimate:
+// accurate enough for turns, and small.
 type Line []Stretch
 
-// Stretch is tasks whose instants are a step apart.
+// Stretch is a series of tasks whose instants are one step apart.
 type Stretch struct {
 	From  time.Time
-	Tasks int
+	Tasks int // number of tasks
 }
 
 const (

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Loss is a moment at which a store may have lost its latest commits: all fences and IDs
-// of jobs that were given out since are larger than these.
+// Loss is a moment at which a store may have lost its latest commits. All fences and
+// job IDs issued since then are larger than the values here.
 type Loss struct {
 	Fence int64 `json:"fence"`
 	Job   int64 `json:"job"`

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
-// TaskArgs are the args of a job that is a task of a batch.
+// TaskArgs are the args of a job that performs a task of a batch.
 type TaskArgs struct {
 	Batch   int64           `json:"batch_id"`
 	Task    int64           `json:"task_id"`
@@ -22,12 +22,12 @@ type TaskArgs struct {
 	AZ      string          `json:"az,omitempty"`
 	Service string          `json:"service,omitempty"`
 	Info    json.RawMessage `json:"extra_info,omitempty"`
-	Undo    bool            `json:"undo,omitempty"` // it is rolled back: Before is to be put in place again
-	Status  TaskState       `json:"status"`         // as what it waited to run: TaskPending, TaskRetryPending or TaskRollbackPending
+	Undo    bool            `json:"undo,omitempty"` // the task is rolled back: Before is to be restored
+	Status  TaskState       `json:"status"`         // state from which it started: TaskPending, TaskRetryPending or TaskRollbackPending
 	Change
 
-	// Unremembered says of a rollback that the task failed before anything was
-	// remembered of it. If the operation has BuildParam, it was never applied.
+	// Unremembered says of a rollback that the task failed before it stored a memo. If the
+	// operation has BuildParam, the task was never applied.
 	Unremembered bool `json:"unremembered,omitempty"`
 }
 
@@ -64,50 +64,52 @@ func (r *Record) job(p *Chunk, i int) *fairlead.Job {
 	return job
 }
 
-// AnyType is the BatchType of an operation for all types of batches of a type of target
-// that have no operation of their own. No batch has this type.
+// AnyType is the BatchType of an operation that performs, for one type of target, all
+// types of batches without an operation of their own. No batch has this type.
 const AnyType = "*"
 
-// Operation is how the tasks of one type of batch, or of AnyType, are done to one type of
-// target. Only Process has to be there.
+// Operation defines how the tasks of one type of batch, or of AnyType, are performed on
+// one type of target. Only Process is required.
 //
-// Which operation does a task is settled when its batch is created: that of the batch's
-// own type if a live node has it, else that for AnyType.
+// The operation of a task is determined when its batch is created: the operation for
+// the batch's own type if a live node has it, and otherwise the one for AnyType.
 type Operation struct {
 	TargetType string
 	BatchType  string
-	Timeout    time.Duration            // of one attempt; zero: DefaultTaskTimeout
-	Timeouts   map[string]time.Duration // of AnyType: for types of batches that differ from Timeout
+	Timeout    time.Duration            // timeout of one attempt; default DefaultTaskTimeout
+	Timeouts   map[string]time.Duration // for AnyType: timeouts of individual types of batches, which override Timeout
 
-	// Check refuses tasks that can never be done, when a batch is created by a client
-	// that knows the operation (see Client.Knowing). An *InvalidError names their
-	// fields.
+	// Check refuses tasks that can never be performed, when a client that knows the
+	// operation creates a batch (see Client.Knowing). It names their fields in an
+	// *InvalidError.
 	Check func(task TaskArgs) error
-	// BuildParam reads how the target stands now: what a rollback puts back, if
-	// the batch does not say. It is remembered before anything is
-	// changed; a task that failed before that has nothing to be rolled back.
+	// BuildParam reads the current value of the target, which a rollback restores if the
+	// batch does not specify a value. The value is stored before anything is changed; a
+	// task that failed before that has nothing to roll back.
 	BuildParam func(ctx context.Context, task TaskArgs) (json.RawMessage, error)
-	// AlreadyDone reports whether the target is as it should be: as After says, or as
-	// Before says if Undo is set. Then nothing is done to it.
+	// AlreadyDone reports whether the target already has the desired value: After, or
+	// Before if Undo is set. The target is then left unchanged.
 	AlreadyDone func(ctx context.Context, task TaskArgs) (bool, error)
-	// Process brings the target to After. It may have been tried before.
+	// Process changes the target to After. An earlier attempt may have done so already.
 	Process func(ctx context.Context, task TaskArgs) error
-	// Undo brings the target back to Before. If it is missing Process does, with
-	// Before in the place of After.
+	// Undo changes the target back to Before. If it is nil, Process is called with Before
+	// in place of After.
 	Undo func(ctx context.Context, task TaskArgs) error
 }
 
-// DefaultTaskTimeout bounds an attempt of a task if nothing says otherwise.
+// DefaultTaskTimeout is the timeout of an attempt of a task if neither its batch nor
+// its operation sets one.
 const DefaultTaskTimeout = 20 * time.Second
 
 // taskRetry is the pause before a task that timed out is tried again, also if its
 // batch was paused or cancelled meanwhile: it has begun.
 var taskRetry = fairlead.Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
-// Handle registers an operation. A task that times out is tried twice more, and so is a task
-// whose error is a timeout of a call that it made. Any other error is final until the task is
-// retried. An error that wraps ErrUnavailable, or says that this process has no file descriptors
-// left, is no failure: the task runs again.
+// Handle registers an operation. A task that times out is retried twice, and so is a
+// task whose error is a timeout of a call that it made. Any other error is final until
+// the task is retried by request. An error that wraps ErrUnavailable, or reports that
+// this process has run out of file descriptors, does not count as a failure: the task
+// runs again.
 func Handle(mux *fairlead.Mux, op Operation) {
 	if op.Process == nil {
 		panic(fmt.Sprintf("fairlead: the operation %s needs Process", TaskKind(op.TargetType, op.BatchType)))

@@ -11,9 +11,9 @@ const (
 	outlookBytes  = 2 * outBytes              // of args
 )
 
-// Outlook is the jobs of tasks that a batch will release soon. What a task has to do
-// never changes: so its job is made before the lock of the batch is taken, under
-// which no other process gets on. It has one user at a time.
+// Outlook holds the jobs of tasks that a batch will release soon. The work of a task
+// never changes, so its job is prepared before the lock of the batch is taken, which
+// blocks all other processes. An Outlook must not be used concurrently.
 type Outlook struct {
 	jobs  map[int][]*fairlead.Job // number of a chunk → those of all its tasks
 	bytes int                     // of their args

@@ -17,12 +17,12 @@ const (
 	chunksWalked  = 4       // that are read at once for a caller: each may have some megabytes
 )
 
-// MaxTasks is how many tasks a batch has at most.
+// MaxTasks is the maximum number of tasks in a batch.
 const MaxTasks = 1_000_000
 
-// Prepare makes the pass that a batch wants, as the try that Conduct gave
-// a number to. It takes several transactions. If it does not get to the end, another
-// try makes the pass anew; tries that were given up are removed.
+// Prepare prepares the pass that a batch wants, as the try that Conduct assigned a
+// number to. It takes several transactions. If it does not finish, another try starts
+// over; abandoned tries are removed.
 func Prepare(ctx context.Context, store Store, id int64, try int) error {
 	record, err := one(ctx, store, id)
 	if err != nil || len(record.Wanted) == 0 {

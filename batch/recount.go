@@ -1,7 +1,7 @@
 package batch
 
-// Recount counts the tasks of chunks, with those that are released as pending. It is
-// what Tally has to be, but for what is running.
+// Recount counts the tasks of chunks, treating released tasks as pending. Except for
+// running tasks, the result is the correct value of Tally.
 func (r *Record) Recount(chunks []Chunk) Tally {
 	return r.recount(chunks).Tally
 }
@@ -38,15 +38,15 @@ func (r *Record) recount(chunks []Chunk) Record {
 	return found
 }
 
-// Miscount is a count of tasks that was wrong.
+// Miscount is a wrong count of tasks.
 type Miscount struct {
-	What    string // the state of the tasks that were miscounted, or what else was
-	Counted int
-	Found   int
+	What    string // state of the tasks that were miscounted, or another name
+	Counted int    // stored count
+	Found   int    // correct count
 }
 
-// Mend counts the tasks of all chunks of the batch anew, corrects what differs, and
-// returns what did. Nothing ever should.
+// Mend counts the tasks of all chunks of the batch again, corrects wrong counts, and
+// returns them. No count should ever be wrong.
 func (r *Record) Mend(chunks []Chunk) []Miscount {
 	var wrong []Miscount
 	found := r.recount(chunks)

@@ -2,14 +2,14 @@ package batch
 
 import "context"
 
-// Rehearsal takes the tasks of a batch as a Draft does, and stores nothing: it is for
-// programs that show what would be refused before they begin.
+// Rehearsal accepts the tasks of a batch as a Draft does, but stores nothing. Programs
+// use it to show what would be refused before they start a batch.
 type Rehearsal struct {
 	intake
 }
 
-// Rehearse checks a batch, to check tasks of it. It fails with ErrInvalid, also if no live
-// node knows its type.
+// Rehearse checks a batch and returns a Rehearsal to check its tasks. It returns
+// ErrInvalid for an invalid batch and if no live node knows its type.
 func (c *Client) Rehearse(ctx context.Context, batch Batch) (*Rehearsal, error) {
 	in, err := c.intake(ctx, c.store.Nodes, batch)
 	if err != nil {
@@ -19,9 +19,9 @@ func (c *Client) Rehearse(ctx context.Context, batch Batch) (*Rehearsal, error) 
 	return &Rehearsal{intake: *in}, nil
 }
 
-// Add checks tasks. It fails with ErrInvalid as Draft.Add does; more can be added all the
-// same.
+// Add checks tasks. It returns ErrInvalid under the same conditions as Draft.Add, but
+// more tasks can be added even then.
 func (r *Rehearsal) Add(ctx context.Context, changes ...Change) error { return r.add(ctx, changes) }
 
-// Close returns how many tasks there are. It fails with ErrInvalid if there is none.
+// Close returns the number of tasks. It returns ErrInvalid if there are none.
 func (r *Rehearsal) Close(ctx context.Context) (total int, err error) { return r.close(ctx) }

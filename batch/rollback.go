@@ -16,10 +16,10 @@ func (r RollBack) reaches(state TaskState, mark Mark) bool {
 	return false
 }
 
-// PlanRollBack returns what RollBack would undo as things stand: the first of the
-// tasks, in the order in which they would be, with what would be put back, and how
-// many there are. Those that are doubtful say so. Nothing is changed. It fails as RollBack
-// would.
+// PlanRollBack returns what RollBack would undo at this moment: the first of the tasks,
+// in the order of the rollback, with the values that would be restored, and the total
+// number of tasks. Doubtful tasks are marked. PlanRollBack changes nothing, and returns
+// the same errors as RollBack.
 func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit int) (tasks []Task, total int, err error) {
 	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.reaches); err != nil {
 		return nil, 0, err

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SeenFor is how long a count of running tasks is served to callers.
+// SeenFor is how long callers get a cached count of running tasks.
 const SeenFor = time.Second
 
 const (
@@ -14,19 +14,18 @@ const (
 	manyEnded = 100         // tasks since the last look: their number is another one when it is read
 )
 
-// Seen is how many tasks of a batch ran when they were last counted under its lock.
-// That is done while many of them end: counting would slow all callers down then, and
-// no caller could tell that what they see is a moment old.
+// Seen is a cached count of the running tasks of a batch, taken under the batch's lock.
+// It is used while many tasks end: counting would then slow down all callers, and a
+// count that is a moment old is just as useful to them.
 type Seen struct {
-	At      time.Time // zero: they were never counted
+	At      time.Time // time of the count; zero if none was taken
 	Forward int
 	Retry   int
 	Undo    int
 }
 
-// Told reports whether the last count may be served instead of counting again. It is
-// false after the clock moved backwards, because the count could then be served for a
-// long time.
+// Told reports whether the cached count may be served. It returns false after the clock
+// moves backwards, because the cache could otherwise be served for a long time.
 func (s *Seen) Told(now time.Time) bool { return s.age(now) < SeenFor }
 
 func (s *Seen) age(now time.Time) time.Duration {
@@ -36,7 +35,7 @@ func (s *Seen) age(now time.Time) time.Duration {
 	return now.Sub(s.At)
 }
 
-// Of is the number of those that belong to passes of a kind.
+// Of returns the number of tasks that belong to passes of a kind.
 func (s *Seen) Of(kind PassKind) *int {
 	switch kind {
 	case PassRetry:

@@ -1,15 +1,15 @@
 package batch
 
-// TaskState says how a task of a batch stands.
+// TaskState is the state of a task of a batch.
 type TaskState string
 
 // The states of a task.
 const (
-	TaskPending         TaskState = "pending" // also between two attempts
+	TaskPending         TaskState = "pending" // not started yet, or between two attempts
 	TaskRunning         TaskState = "running"
 	TaskSuccess         TaskState = "success"
 	TaskFail            TaskState = "fail"
-	TaskRetryPending    TaskState = "retry_pending" // it was asked to be retried
+	TaskRetryPending    TaskState = "retry_pending" // a retry was requested
 	TaskRollbackPending TaskState = "rollback_pending"
 	TaskRollbackRunning TaskState = "rollback_running"
 	TaskRollbackSuccess TaskState = "rollback_success"
@@ -25,7 +25,7 @@ func TaskStates() []TaskState {
 	}
 }
 
-// State is the aggregate of the states of a batch's tasks.
+// State is the state of a batch, derived from the states of its tasks.
 type State string
 
 // The states of a batch.
@@ -42,7 +42,7 @@ const (
 	Cancel          State = "cancel"
 )
 
-// Tally counts tasks by state.
+// Tally is the number of tasks in each state.
 type Tally struct {
 	Pending         int `json:"pending,omitempty"`
 	Running         int `json:"running,omitempty"`
@@ -56,7 +56,7 @@ type Tally struct {
 	Cancel          int `json:"cancel,omitempty"`
 }
 
-// Of is the count of a state, to be read or changed.
+// Of returns a pointer to the count of a state, for reading or changing it.
 func (t *Tally) Of(state TaskState) *int {
 	switch state {
 	case TaskPending:
@@ -83,18 +83,18 @@ func (t *Tally) Of(state TaskState) *int {
 	panic("fairlead: no state of a task: " + string(state))
 }
 
-// Open is how many tasks have not ended.
+// Open returns the number of tasks that have not ended.
 func (t Tally) Open() int {
 	return t.Pending + t.Running + t.RetryPending + t.RollbackPending + t.RollbackRunning
 }
 
-// Total is how many tasks there are.
+// Total returns the number of all tasks.
 func (t Tally) Total() int {
 	return t.Open() + t.Success + t.Fail + t.RollbackSuccess + t.RollbackFail + t.Cancel
 }
 
-// Aggregate is the state of a batch whose tasks stand like this, and that was
-// cancelled or not. The first that fits counts.
+// Aggregate returns the state of a batch, given the states of its tasks and whether it
+// was cancelled. The first rule that matches applies.
 func Aggregate(t Tally, cancelled bool) State {
 	rolledBack := t.RollbackSuccess + t.RollbackFail
 	left := t.Total() - t.RollbackSuccess // tasks that were rolled back count no more below
@@ -122,5 +122,5 @@ func Aggregate(t Tally, cancelled bool) State {
 	return PartialFail
 }
 
-// State is the aggregate of the batch's tasks.
+// State returns the state of the batch, derived from the states of its tasks.
 func (b *Batch) State() State { return Aggregate(b.Tally, b.Cancelled) }

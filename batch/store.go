@@ -11,91 +11,95 @@ import (
 
 // Store keeps batches.
 //
-// The tasks of a batch are kept in chunks. They become jobs when the batch
-// releases them, under their own IDs; from then on they are jobs like all others, and nothing
-// in a job's way knows of batches. A process that acts upon a batch sees under its lock
-// which of its jobs have ended, notes that in their chunks and counts it in the batch,
-// all in one transaction: each end is counted once, whichever process looks, however often,
-// and none is lost with a node.
+// The tasks of a batch are stored in chunks. They become jobs, under their own IDs,
+// when the batch releases them. From then on they are jobs like any other, and the code
+// that runs jobs knows nothing about batches.
+//
+// A process that acts on a batch reads under the batch's lock which of its jobs have
+// ended, records the ends in their chunks and counts them in the batch, all in one
+// transaction. Each end is therefore counted once, whichever process reads it, however
+// often, and none is lost with a node.
 type Store interface {
-	// CreateBatch stores a batch without tasks, with an empty ledger, and returns it with
-	// its ID and CreatedAt. It has been through Normalize.
+	// CreateBatch stores a batch without tasks and with an empty ledger, and returns it
+	// with its ID and CreatedAt. The caller has passed it through Normalize.
 	CreateBatch(ctx context.Context, batch Batch) (Batch, error)
-	// AddChunks stores chunks of a batch, all or none, with their tasks, and sets First
-	// of each: their IDs are set aside, and are not given to anything else. Numbers
-	// are the caller's choice. It fails with ErrConflict if the batch has a chunk with
-	// one of the numbers, and with ErrNotFound.
+	// AddChunks stores chunks of a batch with their tasks, all or none, and sets First of
+	// each: their IDs are reserved and never used for anything else. The caller chooses
+	// the numbers. AddChunks returns ErrConflict if the batch already has a chunk with one
+	// of the numbers, and ErrNotFound for an unknown batch.
 	AddChunks(ctx context.Context, batch int64, chunks []Chunk) error
-	// DropChunks removes the chunks of a pass that was never begun.
+	// DropChunks removes the chunks of a pass that was never started.
 	DropChunks(ctx context.Context, batch int64, pass int) error
-	// Conduct calls act with a batch under its lock. Unless act returns an error,
-	// what it did and what it changed of the batch is kept, but for ID, Name, Type,
-	// Queue, Tenant, Creator and CreatedAt, which stay as they are; else nothing is.
-	// Then nodes that may run the enqueued jobs are woken. act must not use the store
-	// but through the Tx, and may be called again if the transaction has to be
-	// repeated. If others act upon the batch it waits for them, or, unless wait is
-	// set, returns false at once. It fails with ErrNotFound, and with what act
-	// returns.
+	// Conduct calls act with a batch under its lock. If act returns nil, its actions and
+	// its changes to the batch are stored, except that ID, Name, Type, Queue, Tenant,
+	// Creator and CreatedAt stay as they are. Conduct then wakes nodes that can run the
+	// enqueued jobs. If act returns an error, nothing is stored. act must use the store
+	// only through the Tx, and may be called again if the transaction has to be repeated.
+	//
+	// If another caller acts on the batch, Conduct waits for it if wait is set; otherwise
+	// it returns false immediately. Conduct returns ErrNotFound for an unknown batch, and
+	// the error of act.
 	Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *Record, tx Tx) error) (bool, error)
-	// DeleteBatch removes a batch with its chunks. The jobs that its tasks became stay
-	// until they are deleted or pruned. It fails with ErrConflict unless the batch has
-	// completed, and with ErrNotFound.
+	// DeleteBatch removes a batch with its chunks. The jobs created for its tasks stay
+	// until they are deleted or pruned. It returns ErrConflict unless the batch has
+	// completed, and ErrNotFound for an unknown batch.
 	DeleteBatch(ctx context.Context, id int64) error
-	// Batches returns the batches that match, newest (largest ID) first. Those of
-	// their tasks that run are counted as running, or, until Seen is SeenFor old, as
-	// many as it says: all else is as of when the batch was last acted upon.
+	// Batches returns the matching batches, newest (largest ID) first. The count of
+	// running tasks is current, or taken from Seen until that is SeenFor old. All other
+	// counts are those of the last time a process acted on the batch.
 	Batches(ctx context.Context, filter Filter) ([]Record, error)
-	// Chunks returns chunks of a batch, in the order of their numbers.
+	// Chunks returns the matching chunks of a batch, in the order of their numbers.
 	Chunks(ctx context.Context, batch int64, filter ChunkFilter) ([]Chunk, error)
 
-	// FindPage returns a page of the jobs that match, newest (largest ID) first.
+	// FindPage returns a page of the matching jobs, newest (largest ID) first.
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
-	// Nodes lists the nodes that are alive and those not yet forgotten.
+	// Nodes lists the live nodes, and dead ones that are still on record.
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
-	// Explain says why a job does not run, or how it runs. It fails with ErrNotFound.
+	// Explain reports why a job does not run, or how its run is going. It returns
+	// ErrNotFound for an unknown job.
 	Explain(ctx context.Context, id int64) (fairlead.Explanation, error)
-	// Now is the database's clock.
+	// Now returns the time of the database's clock.
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Tx is what can be done with a batch under its lock.
+// Tx gives access to a batch under its lock.
 type Tx interface {
-	// Now is the database's clock, read under the lock.
+	// Now returns the time of the database's clock, read under the lock.
 	Now() time.Time
 	// Losses returns the moments at which the database may have lost commits, oldest
 	// first.
 	Losses() []Loss
-	// Chunks returns chunks of the batch, in the order of their numbers.
+	// Chunks returns the matching chunks of the batch, in the order of their numbers.
 	Chunks(ctx context.Context, filter ChunkFilter) ([]Chunk, error)
-	// SaveChunks keeps Held, Out and the marks of chunks.
+	// SaveChunks stores Held, Out and the marks of chunks.
 	SaveChunks(ctx context.Context, chunks []Chunk) error
-	// Ends returns which jobs of a range of IDs are final, in order. Of a chunk that Chunks
-	// has just returned it may leave out those whose marks say so already.
+	// Ends returns the final jobs in a range of IDs, in order. For a chunk that Chunks has
+	// just returned, it may omit jobs whose marks already say that they have ended.
 	Ends(ctx context.Context, first, last int64) ([]TaskEnd, error)
-	// Known returns which IDs of a range are those of jobs, in order. Jobs of tasks are
+	// Known returns the IDs in a range that belong to jobs, in order. Jobs of tasks are
 	// neither pruned nor deleted before their batch has counted them.
 	Known(ctx context.Context, first, last int64) ([]int64, error)
-	// Running returns how many jobs of a range of IDs run, or wait for a callback.
+	// Running returns the number of jobs in a range of IDs that run or wait for a
+	// callback.
 	Running(ctx context.Context, first, last int64) (int, error)
-	// Enqueue makes jobs under the IDs that they have, which were set aside by
-	// AddChunks. They have no Key and no ConcurrencyKey. How many jobs their tenant
-	// may have pending does not count.
+	// Enqueue stores jobs under the IDs that they have, which AddChunks reserved. They
+	// have no Key and no ConcurrencyKey. Their tenant's MaxPending does not apply.
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
-	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked and
-	// have never been started, with all that is known of them, and returns which these
-	// were, in order. A job whose run was released after its handler had begun was
-	// started, though its Attempt is zero. Jobs that another transaction is just about
-	// to move are left.
+	// Recall removes the jobs in a range of IDs that are scheduled, ready or parked and
+	// have never been started, with their entire history, and returns their IDs in order.
+	// A job whose run was released after its handler had begun counts as started, although
+	// its Attempt is zero. Recall leaves out jobs that another transaction is moving at
+	// the same time.
 	Recall(ctx context.Context, first, last int64) ([]int64, error)
 }
 
-// CallerTx is the caller's own transaction, made by the Tx method of a store. What it does
-// becomes visible when the caller commits, and never if the caller rolls back.
+// CallerTx is the caller's own transaction, created by the Tx method of a store. Its
+// changes become visible when the caller commits, and never if the caller rolls back.
 type CallerTx interface {
-	// AddBatch stores a batch that is opened, with all its chunks, and returns it with its
-	// ID and CreatedAt. Nodes begin with it after the commit.
+	// AddBatch stores a batch that is already open, with all its chunks, and returns it
+	// with its ID and CreatedAt. Nodes start it after the commit.
 	AddBatch(ctx context.Context, batch Record, chunks []Chunk) (Record, error)
-	// Nodes lists the nodes that are alive and those not yet forgotten.
+	// Nodes lists the live nodes, and dead ones that are still on record.
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
 }
 
@@ -103,38 +107,40 @@ type CallerTx interface {
 type TaskEnd struct {
 	ID         int64
 	State      fairlead.State
-	Fence      int64 // of the last run; zero: there was none
-	Attempt    int   // the last one
-	Failures   int   // attempts that failed
+	Fence      int64 // fence of the last run; zero if there was none
+	Attempt    int   // number of the last attempt
+	Failures   int   // number of failed attempts
 	Crashes    int
 	Reason     fairlead.Reason
 	FinishedAt time.Time
 	Memo       json.RawMessage
-	Released   bool // a run was released after its handler had begun: its number was used again
+	Released   bool // a run was released after its handler had begun, and its number was used again
 }
 
-// Filter chooses batches. Empty fields choose all. Those whose tasks are not
-// all stored yet are chosen only by their ID.
+// Filter selects batches. An empty field matches all of them. Batches whose tasks are
+// not all stored yet are selected only by their ID.
 type Filter struct {
 	IDs     []int64
 	Names   []string
 	Types   []string
 	Queues  []string
 	Tenants []string
-	// Creators and Envs are compared as they are; an empty one chooses batches without.
+	// Creators and Envs must match exactly; an empty string selects batches without a
+	// value.
 	Creators []string
 	Envs     []string
-	// States of batches. A store chooses by how they were last acted upon, when tasks that
-	// run counted as pending: see Filter.Chosen. Client.List chooses exactly.
+	// States of batches. A store selects by the state that a batch had when a process last
+	// acted on it, in which running tasks counted as pending: see Filter.Chosen.
+	// Client.List selects exactly.
 	States []State
-	Open   bool  // only those that have not completed
-	Below  int64 // only IDs smaller than this: the last of the page before
+	Open   bool  // only batches that have not completed
+	Below  int64 // only IDs below this one: the last ID of the previous page
 	Limit  int   // zero means 100
 }
 
-// Chosen are the states as a store compares them with how batches were last acted upon:
-// in a batch that is pending then, tasks may run by now, and in one that was running none
-// may.
+// Chosen returns the states to select by when a store compares them with the states
+// that batches had when a process last acted on them: a batch that was pending then may
+// have running tasks now, and a batch that was running may have none.
 func (f Filter) Chosen() []State {
 	var chosen []State
 	for _, state := range f.States {
@@ -151,13 +157,13 @@ func (f Filter) Chosen() []State {
 	return slices.Compact(chosen)
 }
 
-// ChunkFilter chooses chunks. Empty fields choose all.
+// ChunkFilter selects chunks. An empty field matches all of them.
 type ChunkFilter struct {
 	Numbers []int
 	After   int  // only larger numbers
-	Held    bool // only chunks with tasks that were not released yet
-	Out     bool // only chunks with tasks that were, and have not been seen to have ended
+	Held    bool // only chunks with tasks that are not released yet
+	Out     bool // only chunks with released tasks whose end has not been counted yet
 	Kind    PassKind
 	Tasks   bool // read their tasks too
-	Limit   int  // zero: all
+	Limit   int  // zero = unlimited
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// TaskFilter chooses tasks of a batch. Empty fields choose all.
+// TaskFilter selects tasks of a batch. An empty field matches all of them.
 type TaskFilter struct {
 	Batch  int64
 	IDs    []int64
 	States []TaskState
-	// Doubtful chooses only tasks that are: see Task.Doubtful.
+	// Doubtful selects only doubtful tasks. See Task.Doubtful.
 	Doubtful bool
-	After    int64 // only IDs larger than this: the last of the page before
+	After    int64 // only IDs above this one: the last ID of the previous page
 	Limit    int   // zero means 100
 }
 
-// Tasks lists tasks of a batch, in the order of their IDs. It fails with ErrNotFound
-// if there is no such batch.
+// Tasks lists the matching tasks of a batch in the order of their IDs. It returns
+// ErrNotFound for an unknown batch.
 func (c *Client) Tasks(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	tasks, _, err := c.markedTasks(ctx, filter)
 	return tasks, err

@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// CompletedKind is the kind of jobs that tell an address of a completion.
+// CompletedKind is the kind of the jobs that send a message about a completion.
 const CompletedKind = reserved.Completed
 
-// Completion is what CompletedKind tells of.
+// Completion is the args of a job of kind CompletedKind.
 type Completion struct {
-	ID      string    `json:"id"` // the same however often it is sent
+	ID      string    `json:"id"` // the same however often the message is sent
 	URL     string    `json:"url"`
 	Batch   int64     `json:"batch_id"`
-	Number  int       `json:"completion"` // from 1; a batch that was opened again completes again
+	Number  int       `json:"completion"` // counted from 1; a reopened batch can complete again
 	Name    string    `json:"batch_name"`
 	Type    string    `json:"batch_type"`
 	State   State     `json:"state"`
@@ -26,7 +26,7 @@ type Completion struct {
 	EndedAt time.Time `json:"ended_at"`
 }
 
-// CompletionID names a completion of a batch.
+// CompletionID returns the name of a completion of a batch.
 func CompletionID(batch int64, number int) string { return fmt.Sprintf("batch-%d-%d", batch, number) }
 
 // thenChunk sets IDs aside for the jobs of one completion; nil: there are none.

@@ -5,13 +5,15 @@ import (
 	"time"
 )
 
-// Turns is what a process knows of the open batches of a cluster, so that the tasks of
-// several batches take turns, whatever their size. It has one user at a time.
+// Turns holds what a process knows about the open batches of a cluster, so that the
+// tasks of several batches take turns, whatever the size of each batch. It must not be
+// used concurrently.
 //
-// Ready jobs of the same priority go by StartBy. A batch that has m tasks out gives the
-// next one the instant of the task of another batch before which m are out: so it stands
-// beside that, and not behind all that were released before. With as many out as any other
-// batch it stands at the end.
+// Ready jobs of the same priority start in the order of StartBy. A batch that has m
+// released tasks gives the next one the instant of that task of another batch which has
+// m released tasks before it. The task therefore starts next to that one, and not after
+// all tasks released before. A batch that has as many released tasks as any other batch
+// adds the task at the end.
 type Turns struct {
 	lines map[int64]standing // by batch
 }
@@ -28,7 +30,7 @@ type standing struct {
 // others do not take turns with it: its tasks may wait for something that takes hours.
 const stuckAfter = 10 * time.Minute
 
-// KnowOpen replaces what is known by open batches as they were just read.
+// KnowOpen replaces the known batches with the open batches that were just read.
 func (t *Turns) KnowOpen(open []Record) {
 	t.lines = make(map[int64]standing, len(open))
 	for i := range open {

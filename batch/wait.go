@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/await"
 )
 
-// Wait waits until a batch has completed: every task has ended, and nothing is to be
-// retried or rolled back. A paused batch is waited for as long as it is paused. It fails
-// with ErrNotFound, and with the error of the context, together with the batch as it was
-// seen last.
+// Wait blocks until a batch has completed: every task has ended, and nothing is left to
+// retry or roll back. It keeps waiting while the batch is paused. Wait returns
+// ErrNotFound for an unknown batch. If the context ends first, Wait returns the
+// context's error with the last known state of the batch.
 func (c *Client) Wait(ctx context.Context, id int64) (Batch, error) {
 	return await.Until(ctx, func(ctx context.Context) (Batch, bool, error) {
 		b, err := c.Get(ctx, id)

@@ -7,22 +7,24 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// MaxWithin is how many tasks a batch may have that is started within a transaction.
+// MaxWithin is the maximum number of tasks in a batch that is started within a
+// transaction.
 const MaxWithin = 10_000
 
-// Within is the client inside the caller's own transaction: see the Tx method of the
-// store in use.
+// Within returns a client that works inside the caller's transaction. See the Tx method
+// of the store in use.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{client: c, tx: tx} }
 
-// TxClient is a client inside the caller's own transaction. What it does counts when the
-// caller commits.
+// TxClient is a client that works inside the caller's transaction. Its changes take
+// effect when the caller commits.
 type TxClient struct {
 	client *Client
 	tx     CallerTx
 }
 
-// Start makes a batch of at most MaxWithin tasks that begins when the caller commits, and
-// never if the caller rolls back. It fails with ErrInvalid.
+// Start creates a batch of at most MaxWithin tasks. It starts when the caller commits,
+// and never if the caller rolls back. Start returns ErrInvalid for an invalid batch or
+// change.
 func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	if len(changes) > MaxWithin {
 		return Batch{}, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf(

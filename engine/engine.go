@@ -1,33 +1,32 @@
-// Package engine runs jobs: it is a node of the cluster.
+// Package engine runs a node of the cluster.
 //
-// A node joins the store, claims ready jobs into its slots, runs their
-// handlers, settles what they decided, beats to keep its lease, and takes its
-// turn at the housekeeping that all nodes share. Each of these is a loop in a
-// file of its own:
+// A node joins the store, claims ready jobs into its slots, runs their handlers,
+// settles the results, beats to keep its lease, and takes its turn at the housekeeping
+// that all nodes share. Each of these is a loop in its own file:
 //
-//	beat.go     keeps the lease; brings back wishes to cancel and to drain
-//	claim.go    fills the slots of one group of queues
-//	drain.go    stops and goes on claiming as an operator asks
-//	run.go      runs a handler under its timeout and recovers its panics
-//	settle.go   writes what became of runs, many at a time
-//	watch.go    gives up on handlers that ignore the end of their context
-//	stall.go    finds out that nothing is claimed that could be
-//	audit.go    finds leases that the node does not know of, and releases them
-//	conduct.go  counts the tasks of batches and releases more
-//	steer.go    ends sweeps and shares their rate among their shards
-//	silence.go  finds out whose silence a lost lease is due to
-//	failures.go logs attempts that failed, a few of each kind
-//	survive.go  says of lives that lost their lease that it was no crash
-//	alert.go    reports jobs that failed, started too late or wait too long
-//	witness.go  records what keeps jobs waiting
-//	keep.go     promote, reap, expire, prune
-//	deaths.go   names nodes that died, and knows when the next one may be dead
+//	beat.go       keeps the lease; receives requests to cancel and to drain
+//	claim.go      fills the slots of one group of queues
+//	drain.go      stops and resumes claiming on an operator's request
+//	run.go        runs a handler under its timeout and recovers its panics
+//	settle.go     stores the results of runs, many at a time
+//	watch.go      gives up on handlers that ignore the end of their context
+//	stall.go      detects that nothing is claimed although jobs could start
+//	audit.go      finds leases that the node does not know of, and releases them
+//	conduct.go    counts the tasks of batches and releases more
+//	steer.go      ends sweeps and shares their rate among their shards
+//	silence.go    determines whether the process itself caused a lost lease
+//	failures.go   logs failed attempts, a few of each kind
+//	survive.go    records that a life that lost its lease did not crash
+//	alert.go      reports jobs that failed, started too late or wait too long
+//	witness.go    records what keeps jobs waiting
+//	keep.go       promotes, reaps, expires and prunes
+//	deaths.go     names nodes that died, and predicts when the next may be dead
 //	unattended.go calls OnFailed for jobs that failed while no handler ran
-//	unreaped.go finds out that jobs of dead nodes are not taken back
+//	unreaped.go   detects that jobs of dead nodes are not taken back
 //
-// A node has lives. It starts over with a new id when it lost its lease, or
-// could not confirm it in time: from that moment nothing it ran may count, so
-// every handler's context ends and every late result is refused by its fence.
+// A node has lives. It starts a new life with a new ID when it has lost its lease or
+// could not confirm it in time. From that moment nothing that it ran may count, so
+// every handler's context ends and the fences reject every late result.
 package engine
 
 import (

@@ -8,41 +8,43 @@ import (
 	"github.com/fairlead-io/fairlead/internal/check"
 )
 
-// Alert says where to report that runs of a schedule go wrong. The receiver gets an
-// HTTP call: a job of the kind "http", of the tenant and queue of the schedule's
-// own jobs, that is stored in the same transaction as what it tells of. It comes
-// at least once.
+// Alert configures where to report problems with the runs of a schedule. The receiver
+// gets an HTTP call: a job of the kind "http", with the tenant and queue of the
+// schedule's own jobs. The job is stored in the same transaction as the event that it
+// reports, and is delivered at least once.
 type Alert struct {
-	URL      string
-	On       []AlertEvent  // default failure and recovery
-	Failures int           // how many in a row AlertFailures is about; default 3
-	Quiet    time.Duration // a failure, or missed instants, are reported at most once within it; default a minute
+	URL      string        // URL to call
+	On       []AlertEvent  // events to report; default failure and recovery
+	Failures int           // number of consecutive failures for AlertFailures; default 3
+	Quiet    time.Duration // minimum time between two reports of failures, or of missed instants; default a minute
 
-	Headers       map[string]string
-	Body          json.RawMessage // a template, as that of a call; nil: all that is known, as JSON
-	SigningSecret string          // a reference to a secret with which calls are signed; empty: they are not
+	Headers       map[string]string // headers of the call; default none
+	Body          json.RawMessage   // template, as for a call; nil sends all details as JSON
+	SigningSecret string            // reference to the secret that signs calls; default unsigned
 }
 
-// AlertEvent is something that can be reported.
+// AlertEvent is an event that a schedule can report.
 type AlertEvent string
 
-// The events. A run that was cancelled or skipped is neither a failure nor its end.
+// The events. A run that was cancelled or skipped is not a failure, and does not end a
+// series of failures.
 const (
 	AlertFailure  AlertEvent = "failure"  // a run has failed
-	AlertFailures AlertEvent = "failures" // so many in a row have, once for each such row
-	AlertRecovery AlertEvent = "recovery" // one succeeded after failures that were reported
-	AlertMissed   AlertEvent = "missed"   // instants passed while no node acted upon them
+	AlertFailures AlertEvent = "failures" // Alert.Failures consecutive runs have failed; reported once per series
+	AlertRecovery AlertEvent = "recovery" // a run succeeded after failures that were reported
+	AlertMissed   AlertEvent = "missed"   // instants passed without a node acting on them
 )
 
-// Standing is what a schedule remembers from one plan to the next: of its runs, if it has an
-// Alert, and of instants that a plan had no room for.
+// Standing is what a schedule remembers from one plan to the next: the results of its
+// runs, if it has an Alert, and the instants that did not fit into a plan.
 type Standing struct {
-	Failures int       // runs in a row that failed
-	Told     bool      // whether these were reported
-	FailedAt time.Time // when a failure was last reported
-	MissedAt time.Time // when missed instants were last reported
-	// Chosen is the last of the instants that a plan chose to run and had no room for. The next
-	// plans run them, whatever the catch-up policy says of instants that old.
+	Failures int       // number of consecutive failed runs
+	Told     bool      // these failures were reported
+	FailedAt time.Time // time of the last report of a failure
+	MissedAt time.Time // time of the last report of missed instants
+	// Chosen is the last instant that a plan chose to run but had no room for. The next
+	// plans run the chosen instants, whatever the catch-up policy says about instants that
+	// old.
 	Chosen time.Time
 }
 

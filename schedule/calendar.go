@@ -7,28 +7,28 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Calendar is days on which schedules that name it are not due: those days that
-// the clocks of the schedule's zone show. A change counts from then on.
+// Calendar is a named set of days on which the schedules that use it are not due. Days
+// are those of the schedule's time zone. A change applies from then on.
 type Calendar struct {
 	Name        string
 	Description string
-	Weekdays    []time.Weekday
-	Dates       []string    // as 2026-12-25, or 12-25 of every year
-	Ranges      []DateRange // first and last day included
-	Version     int64       // grows with each change of any calendar; set by the store
-	UpdatedAt   time.Time   // set by the store; zero: an older program stored it
+	Weekdays    []time.Weekday // days of the week
+	Dates       []string       // such as 2026-12-25, or 12-25 for every year
+	Ranges      []DateRange    // ranges of days, including the first and the last
+	Version     int64          // grows with each change of any calendar; set by the store
+	UpdatedAt   time.Time      // set by the store; zero if an older program stored it
 }
 
-// DateRange is days in a row.
+// DateRange is a range of days.
 type DateRange struct {
-	From string `json:"from"` // as 2026-12-24
-	To   string `json:"to"`
+	From string `json:"from"` // first day, such as 2026-12-24
+	To   string `json:"to"`   // last day
 }
 
 const maxCalendarDays = 5000
 
-// NormalizeCalendar returns an *InvalidError that names every field of a calendar
-// about to be stored that cannot be accepted.
+// NormalizeCalendar returns an *InvalidError that names every invalid field of a
+// calendar about to be stored.
 func NormalizeCalendar(calendar *Calendar) error {
 	var c complaints
 	c.Addressed("name", calendar.Name, fairlead.MaxName)

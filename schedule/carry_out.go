@@ -10,33 +10,34 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// Decision decides what is done with a schedule.
+// Decision decides what happens to a schedule.
 type Decision func(Schedule, View) (Plan, error)
 
-// Always is a decision that does not fail.
+// Always returns a Decision that never fails.
 func Always(decide func(Schedule, View) Plan) Decision {
 	return func(s Schedule, v View) (Plan, error) { return decide(s, v), nil }
 }
 
-// RunsAtOnce is how many runs, skips included, one transaction makes by the clock and to catch
-// up, unless it has taken more schedules than that. A schedule that missed more instants goes on
-// in the next transaction.
+// RunsAtOnce is the maximum number of scheduled and catch-up runs, including skips,
+// that one transaction creates, unless it took more schedules than that. A schedule
+// that missed more instants continues in the next transaction.
 const RunsAtOnce = 1000
 
-// Outcome is what CarryOut did.
+// Outcome is the result of CarryOut.
 type Outcome struct {
-	Schedules int    // that were decided about
-	Fires     []Fire // runs that were made, skips too
-	// Waiting lists the schedules whose plans touch what other transactions may hold: keys, and
-	// earlier runs. The plans of all others touch only rows of their own. It is also there if
-	// CarryOut fails.
+	Schedules int    // number of schedules that were decided
+	Fires     []Fire // runs that were created, including skips
+	// Waiting lists the schedules whose plans affect rows that other transactions may
+	// hold: keys, and earlier runs. The plans of all other schedules affect only their own
+	// rows. Waiting is set even if CarryOut fails.
 	Waiting []Waiting
 }
 
-// CarryOut decides about the schedules that a transaction has taken and does what was
-// decided. Schedules that another node was faster with are passed over. It fails with what
-// decide returns. Nothing is written before the last decision is made. The schedules share the
-// room for RunsAtOnce runs, and each has room for one at least.
+// CarryOut decides what happens to the schedules that a transaction has taken, and
+// carries out the decisions. It skips schedules that another node has processed in the
+// meantime. It returns the error of decide, and writes nothing before the last decision
+// is made. The schedules share the room for RunsAtOnce runs, and each has room for at
+// least one.
 func CarryOut(ctx context.Context, tx Tx, decide Decision) (Outcome, error) {
 	c := &carrying{tx: tx}
 	for _, step := range []func(context.Context) error{

@@ -23,8 +23,8 @@ const (
 	defaultCatchUpWindow = 24 * time.Hour
 )
 
-// Normalize fills in the defaults of a schedule about to be stored, and
-// returns an *InvalidError that names every field that cannot be accepted.
+// Normalize fills in the defaults of a schedule about to be stored. It returns an
+// *InvalidError that names every invalid field.
 func Normalize(s *Schedule) error {
 	var c complaints
 	c.Addressed("name", s.Name, fairlead.MaxName)

@@ -10,32 +10,31 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Client is how programs use the schedules of a store. It may be used by many
-// goroutines.
+// Client gives programs access to the schedules of a store. It is safe for concurrent
+// use.
 type Client struct {
 	desk
 	store Store
 }
 
-// NewClient makes a client of a store.
+// NewClient returns a client of the store.
 func NewClient(store Store) *Client { return &Client{desk: desk{store}, store: store} }
 
-// Within is the client inside the caller's own transaction: see the Tx method of the
-// store in use.
+// Within returns a client that works inside the caller's transaction. See the Tx method
+// of the store in use.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{desk{tx}} }
 
-// TxClient is a client inside the caller's own transaction. What it does counts when the
-// caller commits.
+// TxClient is a client that works inside the caller's transaction. Its changes take
+// effect when the caller commits.
 type TxClient struct {
 	desk
 }
 
-// Put creates the schedule if its Version is zero, else it replaces the
-// one of that ID and Version. Its instants count from now on if it is new, if it
-// is enabled again or if when it is due has changed, or its calendar is another;
-// otherwise it goes on where it was. It fails with ErrConflict or ErrNotFound, and
-// with ErrInvalid also if the calendar excludes all that it would be due at within
-// eight years.
+// Put creates the schedule if its Version is zero, and otherwise replaces the stored
+// schedule of that ID and Version. The schedule starts counting its instants from now
+// if it is new, is enabled again, or has a new timing or another calendar; otherwise it
+// continues where it was. Put returns ErrConflict or ErrNotFound, and ErrInvalid for an
+// invalid schedule and if the calendar excludes every due instant within eight years.
 func (c *Client) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
 	return c.put(ctx, schedule)
 }
@@ -45,30 +44,31 @@ func (c *Client) ByID(ctx context.Context, id int64) (Schedule, error) {
 	return c.one(ctx, Filter{IDs: []int64{id}}, fmt.Sprint(id))
 }
 
-// Get returns the schedule of a name, or ErrNotFound.
+// Get returns the schedule with the given name, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, name string) (Schedule, error) {
 	return c.named(ctx, name)
 }
 
-// List lists schedules by name, a page at a time, or those that fire next. It fails with
-// ErrInvalid if the filter combines Soonest with what it cannot be combined with.
+// List lists schedules by name, one page at a time, or those that fire next. It returns
+// ErrInvalid if the filter combines Soonest with fields that it excludes.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Schedule, error) {
 	return c.list(ctx, filter)
 }
 
-// Delete removes a schedule; its name is free again. Runs that are active
-// go on, queued ones are cancelled. It fails with ErrNotFound.
+// Delete removes a schedule and frees its name. Active runs continue; queued runs are
+// cancelled. It returns ErrNotFound for an unknown schedule.
 func (c *Client) Delete(ctx context.Context, id int64) error {
 	return c.store.DeleteSchedule(ctx, id)
 }
 
-// Enable lets a schedule go on, from now on. It fails with ErrNotFound.
+// Enable resumes a schedule from now on. It returns ErrNotFound for an unknown
+// schedule.
 func (c *Client) Enable(ctx context.Context, id int64) (Schedule, error) {
 	return c.setDisabled(ctx, id, false, "")
 }
 
-// Disable stops a schedule, for a reason that is shown. Its runs go on. It
-// fails with ErrNotFound.
+// Disable stops a schedule and stores a reason that users can read. Its runs continue.
+// It returns ErrNotFound for an unknown schedule.
 func (c *Client) Disable(ctx context.Context, id int64, reason string) (Schedule, error) {
 	return c.setDisabled(ctx, id, true, reason)
 }
@@ -82,9 +82,9 @@ func (c *Client) setDisabled(ctx context.Context, id int64, disabled bool, reaso
 	return c.Put(ctx, current)
 }
 
-// Trigger makes a run of a schedule now, whether it is enabled or not, with the
-// template's args if none are given. How many may run at once counts: the run may
-// be queued or skipped. It fails with ErrNotFound or ErrInvalid.
+// Trigger starts a run of a schedule now, whether or not the schedule is enabled. If
+// args is nil, the run gets the template's args. The limit on concurrent runs applies,
+// so the run may be queued or skipped. Trigger returns ErrNotFound or ErrInvalid.
 func (c *Client) Trigger(ctx context.Context, id int64, args json.RawMessage) (Fire, error) {
 	if err := fairlead.CheckJSON("args", args); err != nil {
 		return Fire{}, err
@@ -96,28 +96,29 @@ func (c *Client) Trigger(ctx context.Context, id int64, args json.RawMessage) (F
 	return fires[len(fires)-1], nil
 }
 
-// Backfill asks for runs of instants that have passed.
+// Backfill requests runs for past instants.
 type Backfill struct {
-	From   time.Time // the first that counts
-	To     time.Time // the first that does not any more
-	Serial bool      // one after the other; else all at once, as far as MaxConcurrency of the schedule allows
-	Newest bool      // the newest first
-	Again  bool      // also for instants that have a run
+	From   time.Time // start of the span, inclusive
+	To     time.Time // end of the span, exclusive
+	Serial bool      // one run after the other; otherwise as many at once as the schedule's MaxConcurrency allows
+	Newest bool      // newest instant first
+	Again  bool      // include instants that already have a run
 }
 
-// MaxBackfill is how many instants one Backfill takes.
+// MaxBackfill is the maximum number of instants in one Backfill.
 const MaxBackfill = 10_000
 
-// Backfilled is what a Backfill did.
+// Backfilled is the result of a Backfill.
 type Backfilled struct {
-	Runs       []Fire // that were made, oldest instant first
-	PassedOver int    // instants that have a run already
+	Runs       []Fire // runs that were created, oldest instant first
+	PassedOver int    // number of instants skipped because they already had a run
 }
 
-// Backfill makes a run of each instant in a span of time that has passed. It passes over
-// instants that have a run already, whatever made it and even if it was skipped, unless
-// Again is set: a backfill that is sent twice makes its runs once. It fails with
-// ErrNotFound, and with ErrInvalid if there is no instant in the span, or more than MaxBackfill.
+// Backfill starts a run for each instant in a past span of time. Unless Again is set,
+// it passes over instants that already have a run, whatever created that run and even
+// if it was skipped: a backfill that is sent twice starts its runs once. Backfill
+// returns ErrNotFound for an unknown schedule, and ErrInvalid if the span contains no
+// instant or more than MaxBackfill.
 func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) (Backfilled, error) {
 	var done Backfilled
 	fires, err := c.store.Act(ctx, id, func(s Schedule, v View) (plan Plan, err error) {
@@ -131,14 +132,15 @@ func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) (Backfilled
 	return done, nil
 }
 
-// BackfillPreview is what a Backfill would do.
+// BackfillPreview describes what a Backfill would do.
 type BackfillPreview struct {
-	Instants   []time.Time // that would get runs, oldest first
-	PassedOver int         // instants that have a run already
+	Instants   []time.Time // instants that would get runs, oldest first
+	PassedOver int         // number of instants that already have a run
 }
 
-// PreviewBackfill says of which instants Backfill would make runs, and makes none. Like
-// Backfill it waits for those who act upon the schedule, and fails as Backfill would.
+// PreviewBackfill returns the instants for which Backfill would start runs, and starts
+// none. Like Backfill it waits for other transactions that act on the schedule, and it
+// returns the same errors.
 func (c *Client) PreviewBackfill(ctx context.Context, id int64, b Backfill) (BackfillPreview, error) {
 	seen, view, err := c.look(ctx, id, nil)
 	if err != nil {
@@ -183,8 +185,9 @@ func (c *Client) Fires(ctx context.Context, filter FireFilter) ([]Fire, error) {
 	return c.store.Fires(ctx, filter)
 }
 
-// FireOf returns the run that a job is: a handler asks for the instant that the job stands
-// for, however late or often it runs. It fails with ErrNotFound if no schedule made the job.
+// FireOf returns the run that a job belongs to. A handler uses it to learn the job's
+// due instant, however late or often the job runs. FireOf returns ErrNotFound if no
+// schedule created the job.
 func (c *Client) FireOf(ctx context.Context, job int64) (Fire, error) {
 	fires, err := c.store.Fires(ctx, FireFilter{Jobs: []int64{job}, Limit: 1})
 	if err == nil && len(fires) == 0 {
@@ -197,8 +200,8 @@ func (c *Client) FireOf(ctx context.Context, job int64) (Fire, error) {
 }
 
 // Preview lists the next instants at which a schedule will be due, as if it were
-// enabled. The schedule need not be stored. There are none if its calendar excludes
-// all of them for eight years.
+// enabled. The schedule need not be stored. The list is empty if its calendar excludes
+// every due instant within eight years.
 func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.Time, error) {
 	if err := Normalize(&schedule); err != nil {
 		return nil, err
@@ -217,10 +220,10 @@ func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.
 	return timing.Preview(now, n), nil
 }
 
-// PutCalendar creates the calendar if its Version is zero, else it replaces the
-// one of that Version. It counts from now on for all schedules that name it: what is
-// listed and previewed agrees at once, and nodes act by it. It fails with ErrInvalid,
-// ErrConflict or ErrNotFound.
+// PutCalendar creates the calendar if its Version is zero, and otherwise replaces the
+// stored calendar of that Version. The change applies from now on to all schedules that
+// use it: lists and previews agree at once, and nodes act on it. PutCalendar returns
+// ErrInvalid, ErrConflict or ErrNotFound.
 func (c *Client) PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error) {
 	if err := NormalizeCalendar(&calendar); err != nil {
 		return Calendar{}, err
@@ -228,8 +231,8 @@ func (c *Client) PutCalendar(ctx context.Context, calendar Calendar) (Calendar, 
 	return c.store.PutCalendar(ctx, calendar)
 }
 
-// DeleteCalendar removes a calendar. It fails with ErrNotFound, and with
-// ErrConflict while a schedule names it.
+// DeleteCalendar removes a calendar. It returns ErrNotFound for an unknown calendar,
+// and ErrConflict while a schedule uses it.
 func (c *Client) DeleteCalendar(ctx context.Context, name string) error {
 	return c.store.DeleteCalendar(ctx, name)
 }

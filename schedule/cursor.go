@@ -8,8 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cron"
 )
 
-// Start is the first instant of a schedule whose cursor begins at some moment;
-// zero: there is none, or its calendar excludes all of them for eight years.
+// Start returns the first instant of a schedule whose cursor begins at the given time.
+// It returns zero if there is none, or if the calendar excludes every due instant
+// within eight years.
 func (t *Timing) Start(now time.Time) time.Time {
 	due, _ := t.start(now)
 	return due
@@ -60,7 +61,7 @@ func (t *Timing) free(from time.Time) (due time.Time, excluded bool) {
 	return due.In(from.Location()), false
 }
 
-// Cursor is where the schedule stands if it is due at an instant next.
+// Cursor returns the position of the schedule if its next due instant is next.
 func (t *Timing) Cursor(due time.Time) Cursor {
 	if due.IsZero() {
 		return Cursor{CalendarVersion: t.version}
@@ -79,7 +80,7 @@ func (t *Timing) cursor(from, due time.Time, excluded bool) Cursor {
 	return cursor
 }
 
-// Begin is the cursor of a schedule that begins at some moment.
+// Begin returns the cursor of a schedule that begins at the given time.
 func (t *Timing) Begin(now time.Time) Cursor {
 	due, excluded := t.start(now)
 	return t.cursor(now, due, excluded)

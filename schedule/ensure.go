@@ -11,28 +11,30 @@ import (
 
 // Ensured is the result of Ensure.
 type Ensured struct {
-	Schedule                       // as it is stored now
-	Created  bool                  // there was none of this name
-	Changed  []fairlead.Difference // fields that were not as declared, and are now
+	Schedule                       // the schedule as it is stored now
+	Created  bool                  // no schedule of this name existed before
+	Changed  []fairlead.Difference // fields that were set back to their declared values
 }
 
-// Ensure creates a schedule, or brings the one of its name to the declared state.
-// Programs call it when they start; any number of them may do so at once.
+// Ensure creates a schedule, or brings the existing schedule of that name to the
+// declared state. Programs call it when they start; any number of them may do so at the
+// same time.
 //
-// It owns the fields that are set, those of the job one by one, and how the schedule is
-// timed as a whole: a field that is zero stays as it is stored. In particular a schedule
-// that an operator has disabled stays disabled. A field that it owns and that has another
-// value is set back and reported in Changed. Both a creation and a change stand in the
-// audit log, as done by "ensure". Nothing is ever removed: a schedule that the program no
-// longer declares stays until it is deleted.
+// Ensure owns the fields that are set, each field of the job separately, and the timing
+// as a whole; a field that is zero keeps its stored value. In particular, a schedule
+// that an operator has disabled stays disabled. A field that it owns and that has
+// another value is set back and reported in Changed. The audit log records creations
+// and changes with the actor "ensure".
 //
-// It fails with ErrInvalid as Put does.
+// Ensure never removes anything: a schedule that the program no longer declares stays
+// until it is deleted. It returns ErrInvalid under the same conditions as Put.
 func (c *Client) Ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	return ensure.Retry(func() (Ensured, error) { return c.ensure(ctx, declared) }, fairlead.ErrConflict, fairlead.ErrNotFound)
 }
 
-// Ensure is Client.Ensure inside the transaction. It fails with ErrConflict if another
-// transaction changes the schedule meanwhile: then the caller begins anew.
+// Ensure ensures a schedule inside the transaction, like Client.Ensure. It returns
+// ErrConflict if another transaction changes the schedule at the same time; the caller
+// then starts again.
 func (c *TxClient) Ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	return c.ensure(ctx, declared)
 }

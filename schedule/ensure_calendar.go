@@ -9,19 +9,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/ensure"
 )
 
-// EnsuredCalendar is what EnsureCalendar found, and what it did.
+// EnsuredCalendar is the result of EnsureCalendar.
 type EnsuredCalendar struct {
-	Calendar                       // as it is stored now
-	Created  bool                  // there was none of this name
-	Changed  []fairlead.Difference // fields that were not as declared, and are now
+	Calendar                       // the calendar as it is stored now
+	Created  bool                  // no calendar of this name existed before
+	Changed  []fairlead.Difference // fields that were set back to their declared values
 }
 
-// EnsureCalendar creates a calendar, or brings the one of its name to the declared state,
-// as Ensure does with schedules. Each list of days that is set is owned as a whole: days
-// that an operator has added to it are removed. A list that is empty stays as it is stored.
-// Call it before Ensure of the schedules that name the calendar.
-//
-// It fails with ErrInvalid as PutCalendar does.
+// EnsureCalendar creates a calendar, or brings the existing calendar of that name to
+// the declared state, as Ensure does for schedules. It owns each list of days that is
+// set as a whole: it removes days that an operator has added. An empty list keeps its
+// stored value. Call EnsureCalendar before Ensure for the schedules that use the
+// calendar. It returns ErrInvalid under the same conditions as PutCalendar.
 func (c *Client) EnsureCalendar(ctx context.Context, declared Calendar) (EnsuredCalendar, error) {
 	return ensure.Retry(func() (EnsuredCalendar, error) { return c.ensureCalendar(ctx, declared) }, fairlead.ErrConflict, fairlead.ErrNotFound)
 }

@@ -1,16 +1,16 @@
 package schedule
 
-// Record is a schedule as a store keeps it: with what is remembered of its runs. It is for
-// stores alone.
+// Record is a schedule as a store keeps it, together with what it remembers of its
+// runs. It is meant for stores only.
 type Record struct {
 	Schedule
-	Last     *Fire // of the runs that ended and were not skipped the one with the newest instant; nil: none has
-	Skipped  bool  // one was skipped since then
+	Last     *Fire // among the ended runs that were not skipped, the one with the newest instant; nil if there is none
+	Skipped  bool  // a run was skipped after Last
 	Standing Standing
-	Deleted  bool // nothing is decided about it: its runs are only seen to have ended
+	Deleted  bool // the schedule makes no more decisions, and only records the ends of its runs
 }
 
-// LastRun is the last run, zero if there is none.
+// LastRun returns the last run, or zero if there is none.
 func (r *Record) LastRun() Fire {
 	if r.Last == nil {
 		return Fire{}

@@ -9,25 +9,26 @@ import (
 // What keeps a schedule or a calendar from being stored has the same words whether it is
 // stored or only asked what would be. These functions are for stores.
 
-// NameTaken is the ErrConflict of a name that another schedule has.
+// NameTaken returns the ErrConflict for a name that another schedule uses.
 func NameTaken(name string) error {
 	return fmt.Errorf("a schedule with the name %q exists already: %w", name, fairlead.ErrConflict)
 }
 
-// VersionChanged is the ErrConflict of a schedule whose version is not current any more.
+// VersionChanged returns the ErrConflict for a schedule whose version is no longer
+// current.
 func VersionChanged(name string) error {
 	return fmt.Errorf("schedule %q was changed by another caller: %w", name, fairlead.ErrConflict)
 }
 
-// CalendarMissing is the ErrInvalid of a schedule whose calendar does not exist.
+// CalendarMissing returns the ErrInvalid for a schedule whose calendar does not exist.
 func CalendarMissing(name string) error {
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
 		Field: "calendar", Message: fmt.Sprintf("%q does not exist; create it first", name),
 	}}}
 }
 
-// CheckVersion returns the ErrConflict or ErrNotFound of a calendar that is not what its
-// caller believes it to be, given the version of the stored one, if there is one.
+// CheckVersion compares the calendar's Version with the stored version, if there is
+// one. It returns ErrConflict or ErrNotFound if they do not fit.
 func (c *Calendar) CheckVersion(version int64, exists bool) error {
 	switch {
 	case !exists && c.Version != 0:

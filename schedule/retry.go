@@ -6,9 +6,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// PermitRetry returns the ErrConflict of retrying a run while as many others are active as
-// MaxConcurrency allows. A new run would be queued or skipped then; one that is retried has
-// its place in neither. active are the runs of the schedule that have not ended.
+// PermitRetry returns an ErrConflict if a run must not be retried because as many other
+// runs are active as MaxConcurrency allows. In that situation a new run would be queued
+// or skipped; a retried run can be neither. The argument active lists the runs of the
+// schedule that have not ended.
 func (s *Schedule) PermitRetry(job int64, active []Fire) error {
 	if s.MaxConcurrency == 0 || s.Concurrency == ConcurrencyParallel {
 		return nil

@@ -7,107 +7,108 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Schedule makes jobs at the times it names, and says what happens if an earlier one
-// still runs, has failed, or if there are too many. A job that a schedule made is a
-// run of it.
+// Schedule creates jobs at specified times, and defines what happens if an earlier job
+// is still running or has failed, or if there are too many. A job that a schedule
+// creates is a run of the schedule.
 type Schedule struct {
 	ID          int64 // set by the store
 	Name        string
 	Description string
 
-	// When it is due: one of these.
-	Cron  string        // five or six fields, or such as @daily
-	Every time.Duration // at a fixed rate, counted from StartsAt or from when it was made
-	Delay time.Duration // so long after the end of its last run
-	Daily string        // times of day, as "03:00, 15:30"
-	At    time.Time     // once
+	// Timing: set exactly one of these fields.
+	Cron  string        // five or six fields, or a macro such as @daily
+	Every time.Duration // fixed interval, counted from StartsAt or from the creation of the schedule
+	Delay time.Duration // delay between the end of one run and the start of the next
+	Daily string        // times of day, such as "03:00, 15:30"
+	At    time.Time     // a single instant
 
-	Zone     string        // of the IANA database; UTC if empty
-	StartsAt time.Time     // not due before; zero: at once
-	EndsAt   time.Time     // not due from then on; zero: never
-	Jitter   time.Duration // runs start up to so much later, each schedule by its own fixed part of it
-	Calendar string        // days on which it is not due: a Delay that ends on one ends with it; empty: none
+	Zone     string        // IANA time zone; default UTC
+	StartsAt time.Time     // not due before this time; default immediately
+	EndsAt   time.Time     // not due from this time on; default never
+	Jitter   time.Duration // maximum delay of a run's start; each schedule always uses the same fraction of it
+	Calendar string        // calendar of excluded days (a Delay that ends on one ends with that day); default none
 
-	Job fairlead.Job // what each run is: of its times only StartBy and Timeout count
+	Job fairlead.Job // template of the runs; of its time fields, only StartBy and Timeout are used
 
 	Overlap        Overlap       // what a due instant does while an earlier run is active
-	AfterFailure   AfterFailure  // what it does after a run that failed
-	MaxConcurrency int           // runs that may be active at once; zero: no bound
-	Concurrency    Concurrency   // what happens to more of them
-	QueueDepth     int           // runs that may be queued; default 100
-	CatchUp        CatchUp       // what becomes of instants that were missed
-	CatchUpLimit   int           // most of them that are run; default 100
-	CatchUpWindow  time.Duration // how old they may be; default a day
+	AfterFailure   AfterFailure  // what a due instant does after a failed run
+	MaxConcurrency int           // maximum number of active runs; zero = unlimited
+	Concurrency    Concurrency   // what happens to runs beyond MaxConcurrency
+	QueueDepth     int           // maximum number of queued runs; default 100
+	CatchUp        CatchUp       // what happens to missed instants
+	CatchUpLimit   int           // maximum number of missed instants to run; default 100
+	CatchUpWindow  time.Duration // maximum age of missed instants to run; default a day
 
-	Alert *Alert // where to report that it goes wrong; nil: nowhere
+	Alert *Alert // where to report problems; nil means nowhere
 
-	Disabled bool   // it makes no runs when it is due
-	Reason   string // why it is disabled
-	Outdated bool   // its Cursor was computed with another calendar than there is now; set by the store, and undone by the Client
-	Broken   string // why what is stored of it cannot be read, set by the store: it makes no runs until it is replaced
+	Disabled bool   // the schedule starts no runs when it is due
+	Reason   string // reason for disabling the schedule
+	Outdated bool   // its Cursor was computed with an earlier version of the calendar; set by the store and resolved by the Client
+	Broken   string // why the stored schedule cannot be read; it starts no runs until it is replaced; set by the store
 
 	Version   int64     // grows with each change; set by the store
-	CreatedAt time.Time // set by the store, unless it is given
+	CreatedAt time.Time // set by the store if zero
 	UpdatedAt time.Time // set by the store
 
 	Cursor
 }
 
-// Cursor is how far a schedule has come.
+// Cursor is the position of a schedule on its timeline.
 type Cursor struct {
-	Due    time.Time // the next instant that it is due at; zero: none is to come
-	FireAt time.Time // when it is acted upon: Due and its part of the jitter; without a Due, when it is searched again
+	Due    time.Time // next due instant; zero if there is none
+	FireAt time.Time // time at which a node acts on it: Due plus the schedule's share of the jitter; without a Due, the time of the next search for one
 
-	CalendarVersion int64 // of the calendar that it was computed with; zero: none
+	CalendarVersion int64 // version of the calendar that it was computed with; zero if there is no calendar
 }
 
-// Overlap is what a due instant does while an earlier run is active.
+// Overlap selects what a due instant does while an earlier run is active.
 type Overlap string
 
-// The answers to an earlier run.
+// The ways to handle an active earlier run.
 const (
-	OverlapAllow    Overlap = "allow"       // go on to the question of how many (the default)
-	OverlapSkip     Overlap = "skip"        // record that it was skipped
-	OverlapCancel   Overlap = "cancel_prev" // the earlier runs end as cancelled and this one takes their place
-	OverlapParallel Overlap = "parallel"    // run beside them, however many they are
+	OverlapAllow    Overlap = "allow"       // start a run if Concurrency permits it (the default)
+	OverlapSkip     Overlap = "skip"        // record a skip
+	OverlapCancel   Overlap = "cancel_prev" // cancel the earlier runs and start a new one in their place
+	OverlapParallel Overlap = "parallel"    // start a run, regardless of how many are active
 )
 
-// AfterFailure is what a due instant does after a run that failed, timed out or
+// AfterFailure selects what a due instant does after a run that failed, timed out or
 // was cancelled.
 type AfterFailure string
 
-// The answers to a failure.
+// The ways to handle an earlier failure.
 const (
-	FailureRunNew AfterFailure = "run_new" // run as if nothing had happened (the default)
-	FailureRetry  AfterFailure = "retry"   // run as the next attempt
-	FailureSkip   AfterFailure = "skip"    // record that it was skipped, once; then run as the attempt after that
+	FailureRunNew AfterFailure = "run_new" // start a run as if nothing had happened (the default)
+	FailureRetry  AfterFailure = "retry"   // start a run as the next attempt
+	FailureSkip   AfterFailure = "skip"    // record one skip; then start a run as the attempt after that
 )
 
-// Concurrency is what happens to a run for which MaxConcurrency leaves no room.
+// Concurrency selects what happens to a run for which MaxConcurrency leaves no room.
 type Concurrency string
 
-// The answers to too many runs.
+// The ways to handle too many runs.
 const (
-	ConcurrencyQueue    Concurrency = "queue"    // it waits, in order, until an earlier one has ended (the default)
-	ConcurrencySkip     Concurrency = "skip"     // record that it was skipped
-	ConcurrencyParallel Concurrency = "parallel" // it runs all the same
+	ConcurrencyQueue    Concurrency = "queue"    // the run is queued until an earlier one has ended (the default)
+	ConcurrencySkip     Concurrency = "skip"     // the run is recorded as skipped
+	ConcurrencyParallel Concurrency = "parallel" // the run starts anyway
 )
 
-// CatchUp is what becomes of instants that passed while no node acted upon them
+// CatchUp selects what happens to instants that passed without a node acting on them
 // for longer than the fire grace.
 type CatchUp string
 
-// The answers to missed instants.
+// The ways to handle missed instants.
 const (
 	CatchUpNone    CatchUp = "none"    // nothing (the default)
-	CatchUpCompact CatchUp = "compact" // one run, of the last of them
-	CatchUpFull    CatchUp = "full"    // a run of each, as far as CatchUpLimit and CatchUpWindow allow
+	CatchUpCompact CatchUp = "compact" // start one run, for the last missed instant
+	CatchUpFull    CatchUp = "full"    // start a run for each missed instant, within CatchUpLimit and CatchUpWindow
 )
 
-// Trigger is what made a run.
+// Trigger is the cause of a run.
 type Trigger string
 
-// The triggers. An instant is run by the clock or to catch up, never both.
+// The triggers. An instant gets at most one scheduled or catch-up run, never one of
+// each.
 const (
 	TriggerCron     Trigger = "cron"
 	TriggerCatchUp  Trigger = "catch_up"
@@ -115,7 +116,7 @@ const (
 	TriggerBackfill Trigger = "backfill"
 )
 
-// SkipReason is why a run was recorded and not run.
+// SkipReason is the reason for which a run was skipped.
 type SkipReason string
 
 // The reasons for a skip.
@@ -125,69 +126,72 @@ const (
 	SkipConcurrency SkipReason = "concurrency"
 )
 
-// Fire is one run of a schedule: a job, and what it is to the schedule.
+// Fire is one run of a schedule: a job and its role in the schedule.
 type Fire struct {
-	Job      int64 // its ID
+	Job      int64 // ID of the job
 	Schedule int64
-	Due      time.Time // the instant it stands for
+	Due      time.Time // due instant that the run belongs to
 	Trigger  Trigger
-	Number   int            // attempt, as the schedule counts: 1, and one more after each failure
-	Skip     SkipReason     // why it was never meant to run; empty: it was
-	Queued   bool           // it waits for an earlier run
-	State    fairlead.State // of the job as it was last looked at
-	EndedAt  time.Time      // zero: it has not
+	Number   int            // attempt number as counted by the schedule: 1, plus one after each failure
+	Skip     SkipReason     // reason for skipping the run; empty if it was not skipped
+	Queued   bool           // the run waits for an earlier run
+	State    fairlead.State // last known state of the job
+	EndedAt  time.Time      // zero if the run has not ended
 }
 
 // Active reports whether the run has not ended.
 func (f *Fire) Active() bool { return !f.State.Final() }
 
-// Failed reports whether the run ended otherwise than well.
+// Failed reports whether the run has ended without success.
 func (f *Fire) Failed() bool { return f.State == fairlead.Failed || f.State == fairlead.Cancelled }
 
-// View is what a decision about a schedule is made from.
+// View is the information on which decisions about a schedule are based.
 type View struct {
-	Now      time.Time // the database's clock
-	Calendar *Calendar // nil: none, or it is gone
-	Active   []Fire    // those that have not ended, queued ones too, oldest first
-	Last     *Fire     // of those that ended and were not skipped the one with the newest instant; nil: there is none
-	Skipped  bool      // whether one was skipped since then
-	Ended    []Fire    // runs whose end no earlier View had, in the order of their ends
-	Standing Standing  // what the last plan said
-	// Room is how many new runs, skips included, and how many admitted ones the plan has room
-	// for. Instants that exceed it stay due. Zero is unlimited.
+	Now      time.Time // time of the database's clock
+	Calendar *Calendar // nil if the schedule has none or the calendar no longer exists
+	Active   []Fire    // runs that have not ended, including queued ones, oldest first
+	Last     *Fire     // among the ended runs that were not skipped, the one with the newest instant; nil if there is none
+	Skipped  bool      // a run was skipped after Last
+	Ended    []Fire    // runs whose end no earlier View reported, in the order in which they ended
+	Standing Standing  // what the last plan asked to remember
+	// Room is the maximum number of new runs, including skips, and of admitted runs in the
+	// plan. Instants beyond it stay due. Zero = unlimited.
 	Room int
-	// Recorded is which of the instants that the Plan before asked for have a run, skips
-	// included, however it came about; in UTC. It is nil in the first View of a decision.
+	// Recorded lists the instants, among those that the previous Plan asked about, that
+	// have a run, including skips, whatever its trigger; in UTC. It is nil in the first
+	// View of a decision.
 	Recorded map[time.Time]bool
 }
 
-// Plan is what is to be done with a schedule.
+// Plan is the outcome of a decision about a schedule.
 type Plan struct {
-	// Untouched leaves the schedule as it is, whatever else the plan says: the instants that have
-	// come stay due, and the runs that have ended are in the next View again.
+	// Untouched leaves the schedule as it is, whatever else the plan contains: the
+	// instants that have come stay due, and the next View again includes the runs that
+	// have ended.
 	Untouched bool
 
-	Cancel []int64       // runs that end as cancelled: the new ones take their place
-	Admit  []int64       // queued runs that wait no longer
+	Cancel []int64       // runs to cancel because new ones replace them
+	Admit  []int64       // queued runs to release
 	Fires  []PlannedFire // new runs
-	Cursor Cursor        // how far the schedule has come
+	Cursor Cursor        // new position of the schedule
 
-	Alerts   []*fairlead.Job // that tell of what has gone wrong; they are no runs, and no bound of pending jobs keeps them out
-	Standing Standing        // to be remembered
+	Alerts   []*fairlead.Job // jobs that report problems; they are not runs, and the limit on pending jobs does not apply to them
+	Standing Standing        // what to remember for the next plan
 
-	// Ask is instants of which the decision has to know whether they have runs. It is then made
-	// anew with a View that says so, in the same transaction; nothing else of this plan counts.
+	// Ask lists instants for which the decision needs to know whether they have runs. The
+	// decision is then repeated in the same transaction, with a View that answers; the
+	// rest of this plan is ignored.
 	Ask []time.Time
 }
 
-// PlannedFire is a run to be made.
+// PlannedFire is a run to be created.
 type PlannedFire struct {
 	Due     time.Time
 	Trigger Trigger
 	Number  int
 	Skip    SkipReason
 	Queued  bool
-	Args    json.RawMessage // instead of the template's; nil: the template's
-	Serial  string          // ConcurrencyKey instead of the template's; empty: the template's
-	Order   time.Time       // StartBy of the job; zero: the template's
+	Args    json.RawMessage // replaces the template's args; nil keeps them
+	Serial  string          // replaces the template's ConcurrencyKey; empty keeps it
+	Order   time.Time       // StartBy of the job; zero keeps the template's
 }

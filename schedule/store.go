@@ -7,138 +7,144 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Store keeps schedules and makes their runs.
+// Store stores schedules and creates their runs.
 //
-// A schedule's runs are jobs that were made by one transaction together with the
-// advance of its cursor, under the lock of its row: each due instant leads to one
-// run or to one recorded skip, whichever node acts upon it, however often and on however
-// many nodes, and none is lost with a node. Runs by the clock and to catch up
-// share their instants: a schedule has one of them at most.
+// One transaction creates the jobs of a schedule's runs and advances its cursor, under
+// the lock of the schedule's row. Each due instant therefore leads to exactly one run
+// or one recorded skip, whichever node acts on it, however often and on however many
+// nodes, and no instant is lost with a node. Scheduled and catch-up runs share their
+// instants: each instant has at most one of them.
 type Store interface {
-	// PutSchedule creates the schedule if its Version is zero, else it replaces the
-	// one of that ID and Version, and returns it as stored. The schedule has been
-	// through Normalize. Its Cursor counts if it is created or if restart
-	// says so; otherwise the stored one stays. A CreatedAt of a new one is kept, as its
-	// instants may be counted from it; zero is now. It fails with ErrConflict if another
-	// living schedule has the name or this one has another Version by now, with
-	// ErrNotFound if it does not exist, and with ErrInvalid if its calendar does not
-	// exist. A Cursor that was computed with another version of the calendar than there
-	// is leaves the schedule Outdated.
+	// PutSchedule creates the schedule if its Version is zero, and otherwise replaces the
+	// stored schedule of that ID and Version. It returns the schedule as stored. The
+	// caller has passed the schedule through Normalize. Its Cursor is used if the schedule
+	// is created or if restart is true; otherwise the stored cursor stays. The CreatedAt
+	// of a new schedule is kept, because its instants may be counted from it; zero means
+	// now.
+	//
+	// PutSchedule returns ErrConflict if another live schedule has the name or this one
+	// has another Version by now, ErrNotFound if it does not exist, and ErrInvalid if its
+	// calendar does not exist. If the Cursor was computed with a version of the calendar
+	// other than the stored one, the schedule becomes Outdated.
 	PutSchedule(ctx context.Context, schedule Schedule, restart bool) (Schedule, error)
-	// DeleteSchedule removes a schedule; its name is free again. Runs that are active
-	// go on, queued ones end as cancelled, and all of them can still be read. It fails
-	// with ErrNotFound.
+	// DeleteSchedule removes a schedule and frees its name. Active runs continue, queued
+	// runs end as cancelled, and all of them can still be read. It returns ErrNotFound for
+	// an unknown schedule.
 	DeleteSchedule(ctx context.Context, id int64) error
-	// Schedules lists living schedules by name. One whose stored form cannot be read
-	// says so in Broken, here and to decide, and holds up no other. With Soonest it lists
-	// those that are enabled and have a FireAt, by FireAt and then by ID, and reads about
-	// as many as it returns; the caller gives no other field then but Limit, and Enabled
-	// if that is true.
+	// Schedules lists live schedules by name. A schedule whose stored form cannot be read
+	// has Broken set, here and in decide, and does not affect the others. With Soonest,
+	// Schedules lists the enabled schedules that have a FireAt, by FireAt and then by ID,
+	// and reads about as many as it returns; the caller then sets no other field except
+	// Limit, and Enabled if it is true.
 	Schedules(ctx context.Context, filter Filter) ([]Schedule, error)
 
 	// Tick takes at most limit enabled schedules whose FireAt has come, earliest first. It
-	// also takes schedules, enabled or not, that are Outdated or have runs that ended since
-	// the last Tick or Act took them. It skips those that another caller holds. A change of
-	// a calendar by a slow transaction or an older program may be found a minute late.
+	// also takes schedules, enabled or not, that are Outdated or have runs that ended
+	// since the last Tick or Act took them. It skips schedules that another caller holds.
+	// A calendar change by a slow transaction or an older program may be noticed a minute
+	// late.
 	//
-	// For each schedule it calls decide with the View and carries out the plan, all in one
-	// transaction. A run that has ended is in one View only; a run whose job is missing
-	// counts as failed. The alerts of a plan are stored if and only if the rest of it is. A
-	// job that cannot be stored becomes a failed run, with the reason. The Cursor of a plan
-	// counts as computed with the calendar of the View. decide must not use the store, and
-	// may be called again for a schedule if the transaction has to be repeated. A plan that
-	// keeps to the Room of its View keeps the transaction short; the schedules share the room
-	// for RunsAtOnce runs. A schedule whose plan is Untouched stays as it is: it is due, and its
-	// runs that have ended are in the next View again.
+	// For each schedule Tick calls decide with the View and carries out the plan, all in
+	// one transaction. A run that has ended appears in one View only; a run whose job is
+	// missing counts as failed. The alerts of a plan are stored if and only if the rest of
+	// it is. A job that cannot be stored becomes a failed run, with the reason. The Cursor
+	// of a plan counts as computed with the calendar of the View. decide must not use the
+	// store, and may be called again for a schedule if the transaction has to be repeated.
 	//
-	// Tick waits only briefly for a key, or for a run that a plan cancels or admits, which
-	// another transaction holds. Then it leaves that schedule as it is, carries out the others,
-	// and tries the schedule again later, alone: the transaction of a caller may stay open for
-	// long. The answer names the schedule.
+	// A plan that stays within the Room of its View keeps the transaction short; the
+	// schedules share the room for RunsAtOnce runs. A schedule whose plan is Untouched
+	// stays as it is: it remains due, and the next View again includes its ended runs.
 	//
-	// Tick returns how long it is until the next schedule is due.
+	// Tick waits only briefly if another transaction holds a key, or a run that a plan
+	// cancels or admits. Then it leaves that schedule as it is, carries out the others,
+	// and tries the schedule again later, alone, because a caller's transaction may stay
+	// open for a long time. The result names the schedule.
+	//
+	// Tick returns the time until the next schedule is due.
 	Tick(ctx context.Context, limit int, decide func(Schedule, View) Plan) (Ticked, error)
-	// Act does the same with one living schedule, due or not, and returns the runs
-	// that were made. What decide returns as an error undoes it. It fails with
-	// ErrNotFound.
+	// Act processes one live schedule as Tick does, whether or not it is due, and returns
+	// the runs that were created. An error from decide rolls the transaction back. Act
+	// returns ErrNotFound for an unknown schedule.
 	Act(ctx context.Context, id int64, decide func(Schedule, View) (Plan, error)) ([]Fire, error)
-	// Fires returns the runs that match, newest (largest job ID) first, with the state
-	// that their jobs have now. Those of deleted schedules are among them as long as
-	// their jobs are kept.
+	// Fires returns the matching runs, newest (largest job ID) first, with the current
+	// states of their jobs. Runs of deleted schedules are included as long as their jobs
+	// are kept.
 	Fires(ctx context.Context, filter FireFilter) ([]Fire, error)
 
-	// PutCalendar creates or replaces a calendar by name, as PutTenant does by
-	// Version. It counts from now on: schedules that name it are Outdated until Tick
-	// or Act has taken them.
+	// PutCalendar creates a calendar, or replaces the one of that name, with Version used
+	// as in PutTenant. The change applies from now on: schedules that use the calendar are
+	// Outdated until Tick or Act has taken them.
 	PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error)
-	// DeleteCalendar removes a calendar. It fails with ErrNotFound, and with
-	// ErrConflict while a living schedule names it.
+	// DeleteCalendar removes a calendar. It returns ErrNotFound for an unknown calendar,
+	// and ErrConflict while a live schedule uses it.
 	DeleteCalendar(ctx context.Context, name string) error
 	// Calendars lists all calendars by name.
 	Calendars(ctx context.Context) ([]Calendar, error)
 
-	// Now is the database's clock.
+	// Now returns the time of the database's clock.
 	Now(ctx context.Context) (time.Time, error)
-	// Explain says why a job does not run, or how it runs. It fails with ErrNotFound.
+	// Explain reports why a job does not run, or how its run is going. It returns
+	// ErrNotFound for an unknown job.
 	Explain(ctx context.Context, id int64) (fairlead.Explanation, error)
 }
 
-// CallerTx is the caller's own transaction, made by the Tx method of a store. What it does
-// becomes visible when the caller commits, and never if the caller rolls back.
+// CallerTx is the caller's own transaction, created by the Tx method of a store. Its
+// changes become visible when the caller commits, and never if the caller rolls back.
 type CallerTx interface {
-	// PutSchedule is Store.PutSchedule inside the transaction. A conflict leaves the
-	// transaction as it was: the caller may go on.
+	// PutSchedule stores a schedule inside the transaction, like Store.PutSchedule. An
+	// ErrConflict leaves the transaction unchanged, and the caller may continue.
 	PutSchedule(ctx context.Context, schedule Schedule, restart bool) (Schedule, error)
-	// Schedules is Store.Schedules, and sees what the transaction did.
+	// Schedules lists schedules like Store.Schedules, including the transaction's own
+	// changes.
 	Schedules(ctx context.Context, filter Filter) ([]Schedule, error)
 	// Calendars lists all calendars by name.
 	Calendars(ctx context.Context) ([]Calendar, error)
-	// Now is the database's clock.
+	// Now returns the time of the database's clock.
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Filter chooses living schedules. Empty fields choose all.
+// Filter selects live schedules. An empty field matches all of them.
 type Filter struct {
 	IDs     []int64
 	Names   []string
-	Tenants []string // of their jobs
+	Tenants []string // tenants of their jobs
 	Enabled *bool
-	After   string // only names behind this one: the last of the page before
+	After   string // only names after this one: the last name of the previous page
 	Limit   int    // zero means 100
-	// Soonest lists the enabled schedules that will fire, the one that fires next first. It
-	// has no pages, and is not combined with IDs, Names, Tenants, After or an Enabled that is
-	// false. One that a changed calendar brings forward may be missing until a node has
-	// acted upon the change.
+	// Soonest lists the enabled schedules that will fire, the one that fires next first.
+	// It has no pages, and cannot be combined with IDs, Names, Tenants, After or an
+	// Enabled that is false. A schedule that a changed calendar brings forward may be
+	// missing until a node has acted on the change.
 	Soonest bool
 }
 
-// FireFilter chooses runs. Empty fields choose all.
+// FireFilter selects runs. An empty field matches all of them.
 type FireFilter struct {
 	Schedule int64
 	Jobs     []int64
-	Below    int64 // only job IDs smaller than this: the last of the page before
+	Below    int64 // only job IDs below this one: the last ID of the previous page
 	Limit    int   // zero means 100
 }
 
-// Ticked is the answer of Tick.
+// Ticked is the result of Tick.
 type Ticked struct {
-	Schedules int           // that were acted upon
-	Runs      int           // that were made, skips too
-	Next      time.Duration // until the next schedule is due; zero if some are left, negative if there is none
-	// Waiting lists the schedules that this tick decided about and then left as they were,
+	Schedules int           // number of schedules acted on
+	Runs      int           // number of runs created, including skips
+	Next      time.Duration // time until the next schedule is due; zero if some are left, negative if there is none
+	// Waiting lists the schedules that this tick decided about but left as they were,
 	// because another transaction holds a key or a run that they need.
 	Waiting []Waiting
 }
 
-// Waiting is a schedule that needs a key or a run which another transaction holds: a caller's
-// that is still open, or one of a store that ends soon.
+// Waiting is a schedule that needs a key or a run held by another transaction: a
+// caller's open transaction, or a short one of a store.
 type Waiting struct {
 	Schedule int64
 	Name     string
-	Key      string  // unique key of the run that it is to make; empty if the run has none
-	Runs     []int64 // jobs of earlier runs that it is to cancel or to let go
-	// Tries counts how often in a row the store has found that this schedule has to wait. It
-	// is zero if the store took it together with others, and does not know yet which of them
-	// has to.
+	Key      string  // unique key of the run to create; empty if the run has none
+	Runs     []int64 // jobs of earlier runs to cancel or admit
+	// Tries is the number of times in a row that the store has found this schedule
+	// waiting. It is zero if the store took the schedule together with others and does not
+	// know yet which of them has to wait.
 	Tries int
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cron"
 )
 
-// Timing is when a schedule is due.
+// Timing computes the instants at which a schedule is due.
 type Timing struct {
 	schedule *Schedule
 	zone     *time.Location
@@ -17,9 +17,9 @@ type Timing struct {
 	version  int64 // of the calendar; zero: none
 }
 
-// NewTiming reads when a schedule is due. The schedule has been through
-// Normalize; should it hold what cannot be read any more, as a zone that
-// this machine does not know, it fails.
+// NewTiming returns the timing of a schedule. The caller has passed the schedule
+// through Normalize. NewTiming returns an error if the stored schedule can no longer be
+// read, for example because this machine does not know its time zone.
 func NewTiming(s *Schedule, calendar *Calendar) (*Timing, error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
@@ -76,8 +76,8 @@ func (t *Timing) every(expr cron.Expr) {
 // schedule that is not due for longer is looked at again then.
 const farthest = 8 * 366 * 24 * time.Hour
 
-// Next is the first instant after another at which the schedule is due; zero:
-// there is none, or its calendar excludes all of them for eight years.
+// Next returns the first due instant after the given one. It returns zero if there is
+// none, or if the calendar excludes every due instant within eight years.
 func (t *Timing) Next(after time.Time) time.Time {
 	due, _ := t.search(after)
 	return due
@@ -107,8 +107,8 @@ func (t *Timing) search(after time.Time) (due time.Time, excluded bool) {
 
 func (t *Timing) excludes(due time.Time) bool { return t.calendar.exclude(due.In(t.zone)) }
 
-// Prev is the last instant before another at which the schedule was due; zero:
-// there is none, or its calendar excludes all of them for eight years.
+// Prev returns the last due instant before the given one. It returns zero if there is
+// none, or if the calendar excludes every due instant within eight years.
 func (t *Timing) Prev(before time.Time) time.Time {
 	s := t.schedule
 	if !s.EndsAt.IsZero() && before.After(s.EndsAt) {
@@ -129,7 +129,7 @@ func (t *Timing) Prev(before time.Time) time.Time {
 	}
 }
 
-// Preview lists the next instants at which the schedule is due.
+// Preview lists the next due instants.
 func (t *Timing) Preview(after time.Time, n int) []time.Time {
 	var instants []time.Time
 	if first := t.Start(after); !first.IsZero() {
@@ -140,8 +140,8 @@ func (t *Timing) Preview(after time.Time, n int) []time.Time {
 	return instants
 }
 
-// Offset is the schedule's own part of the jitter: always the same, so that its
-// runs stay as far apart as its instants.
+// Offset returns the schedule's share of the jitter. It is always the same, so that the
+// schedule's runs stay as far apart as its instants.
 func (t *Timing) Offset() time.Duration {
 	jitter := t.schedule.Jitter
 	if jitter <= 0 {
@@ -152,8 +152,8 @@ func (t *Timing) Offset() time.Duration {
 	return time.Duration(hash.Sum64()%uint64(jitter)) / time.Microsecond * time.Microsecond
 }
 
-// Words says in plain English when the schedule is due. Jitter, calendar and the
-// bounds of its life are left to others.
+// Words describes in plain English when the schedule is due, without its jitter,
+// calendar, start and end.
 func (t *Timing) Words() string {
 	var words string
 	switch s := t.schedule; {

@@ -7,51 +7,53 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Tx is a transaction of a store that has taken schedules: it holds their locks. CarryOut
-// decides what is done with them; the Tx reads and writes rows. Each of its calls is about
-// all schedules at once, and a store may delay those that only write until it needs the
-// answer of another, or commits: acting upon many schedules takes as many round trips as
-// acting upon one.
+// Tx is a store's transaction that has taken schedules and holds their locks. CarryOut
+// decides what happens to them; the Tx reads and writes rows.
 //
-// A call that fails has undone nothing: the store rolls back when CarryOut returns an error.
+// Each call covers all schedules at once. A store may delay calls that only write until
+// it needs the result of another call or commits: acting on many schedules takes as
+// many round trips as acting on one. A call that fails does not undo anything: the
+// store rolls back when CarryOut returns an error.
 type Tx interface {
-	// Look reads the schedules that were taken, and what decisions about them are made
-	// from. It is the first call.
+	// Look reads the schedules that were taken, and the information that decisions about
+	// them need. It is the first call.
 	Look(ctx context.Context) (Sight, error)
 	// LastEnded returns runs of schedules that ended, were not skipped, and are not open:
-	// of each schedule at least the one with the newest instant, as far as it is kept.
+	// for each schedule at least the one with the newest instant, if it is still on
+	// record.
 	LastEnded(ctx context.Context, schedules []int64) ([]Fire, error)
-	// Taken returns those instants that have runs, skips included. An instant with several
-	// runs may be returned several times; one by the clock or to catch up is Shared.
+	// Taken returns the instants, among the given ones, that have runs, including skips.
+	// It may return an instant with several runs several times; an instant with a
+	// scheduled or catch-up run is Shared.
 	Taken(ctx context.Context, instants []Instant) ([]Instant, error)
 
-	// Cancel ends jobs at once, wherever they are, with ReasonReplaced. A node that runs
-	// one of them comes too late to settle it. It returns when each of them ended; those
-	// that had ended before are not among them.
+	// Cancel ends jobs immediately, in whatever state they are, with ReasonReplaced. A
+	// node that runs one of them can no longer settle it. Cancel returns when each of them
+	// ended; jobs that had ended before are not included.
 	Cancel(ctx context.Context, jobs []int64, because string) (map[int64]time.Time, error)
-	// Admit makes the jobs of queued runs due, and the runs not Queued. What has moved
-	// meanwhile stays as it is.
+	// Admit makes the jobs of queued runs due, and clears Queued. Jobs that have moved in
+	// the meantime stay as they are.
 	Admit(ctx context.Context, runs []Fire) error
-	// Number sets the IDs of new jobs. They ascend. Of two runs of a schedule the later
-	// one has the larger ID if the database can tell.
+	// Number assigns IDs to new jobs, in ascending order. Of two runs of a schedule the
+	// later one has the larger ID if the database can tell.
 	Number(ctx context.Context, jobs []*fairlead.Job) error
-	// Enqueue stores jobs of runs under their IDs. A job whose key is taken, or that is
-	// more than its tenant may have pending, is refused: the answer has its position and
-	// why. It holds up no other.
+	// Enqueue stores jobs of runs under their IDs. It refuses a job whose key is taken, or
+	// that exceeds its tenant's MaxPending: the result contains the job's position and the
+	// reason. The other jobs are not affected.
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) (refused map[int]error, err error)
 	// Record stores jobs of runs that end before they begin, under their IDs. They hold no
 	// key.
 	Record(ctx context.Context, jobs []EndedJob) error
-	// Alert stores jobs that are no runs. They have been through NormalizeJobs and have no
-	// keys; how many jobs their tenant may have pending does not count.
+	// Alert stores jobs that are not runs. The caller has passed them through
+	// NormalizeJobs, and they have no keys. The tenant's MaxPending does not apply.
 	Alert(ctx context.Context, jobs []*fairlead.Job) error
 
-	// AddFires stores runs. All but those that were skipped are open until CloseFires.
+	// AddFires stores runs. All runs except skipped ones are open until CloseFires.
 	AddFires(ctx context.Context, runs []Fire) error
-	// CloseFires notes that the schedules have learned of the end of runs. Nothing is kept
-	// of those whose jobs are gone.
+	// CloseFires records that the schedules have learned of the end of runs. It deletes
+	// the runs whose jobs no longer exist.
 	CloseFires(ctx context.Context, runs []Fire) error
-	// Advance keeps the Cursor of schedules, and what is remembered of their runs: Last,
+	// Advance stores the Cursor of schedules, and what they remember of their runs: Last,
 	// Skipped and Standing.
 	Advance(ctx context.Context, schedules []*Record) error
 }
@@ -59,20 +61,21 @@ type Tx interface {
 // Taken is a schedule that a transaction has taken.
 type Taken struct {
 	Record
-	Wanted bool // it is due or was asked for: it is acted upon though none of its runs has ended
+	Wanted bool // it is due or was requested, so it is acted on even if none of its runs has ended
 }
 
-// Sight is what a transaction sees of the schedules that it has taken.
+// Sight is a transaction's view of the schedules that it has taken.
 type Sight struct {
-	Now       time.Time // the database's clock, read under the locks
+	Now       time.Time // time of the database's clock, read under the locks
 	Schedules []Taken
-	// Open is their runs whose ends they have not learned of, as their jobs stand, oldest
-	// first. A run whose job was deleted stands as was noted then, one whose job is missing
-	// otherwise has failed; neither has an EndedAt.
+	// Open lists the runs whose ends the schedules have not learned of, with the states of
+	// their jobs, oldest first. A run whose job was deleted has the state recorded at that
+	// time; a run whose job is missing for another reason has failed. Neither has an
+	// EndedAt.
 	Open      []Fire
-	Calendars map[string]*Calendar // that the schedules name
-	// Newest is the newest instant of which a schedule has a run, whatever made it. A
-	// schedule without runs is missing.
+	Calendars map[string]*Calendar // calendars that the schedules use
+	// Newest is the newest instant for which a schedule has a run, whatever its trigger. A
+	// schedule without runs is absent.
 	Newest map[int64]time.Time
 }
 
@@ -80,7 +83,7 @@ type Sight struct {
 type Instant struct {
 	Schedule int64
 	Due      time.Time
-	Shared   bool // of Taken: it has a run by the clock or to catch up
+	Shared   bool // result of Taken: the instant has a scheduled or catch-up run
 }
 
 // EndedJob is a job that ends before it begins.
@@ -91,6 +94,6 @@ type EndedJob struct {
 	Error  string
 }
 
-// Shared reports whether runs by a trigger share their instants: a schedule has one of
-// them per instant at most. All other runs stand for themselves.
+// Shared reports whether runs with this trigger share their instants, so that a
+// schedule has at most one of them per instant. All other runs are independent.
 func (t Trigger) Shared() bool { return t == TriggerCron || t == TriggerCatchUp }

@@ -10,77 +10,78 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// WhatIf asks what would become of the next instants if schedules and calendars were other
-// than they are.
+// WhatIf asks what would happen at the next instants if schedules and calendars were
+// changed.
 type WhatIf struct {
-	Changes  []Change // made in this order
-	Instants int      // of each schedule; zero means fairlead.DefaultForecast, at most fairlead.MaxForecast
+	Changes  []Change // applied in this order
+	Instants int      // number of instants per schedule; default fairlead.DefaultForecast, at most fairlead.MaxForecast
 }
 
-// Change is what would be saved: one of its fields is set.
+// Change is a change that could be saved. Exactly one of its fields is set.
 type Change struct {
 	Schedule *Schedule // as for Put
-	Calendar *Calendar // as for PutCalendar: all schedules that name it are compared
+	Calendar *Calendar // as for PutCalendar; all schedules that use the calendar are compared
 }
 
-// MaxForecasts is how many schedules a Forecast compares.
+// MaxForecasts is the maximum number of schedules that a Forecast compares.
 const MaxForecasts = 50
 
-// Forecast compares the next instants of schedules, as things are and with some changes.
+// Forecast compares the next instants of schedules without and with the changes.
 type Forecast struct {
-	At        time.Time // the database's clock
+	At        time.Time // time of the forecast, by the database's clock
 	Schedules []ScheduleForecast
-	More      bool // more schedules name a changed calendar than are compared
+	More      bool // not all schedules that use a changed calendar were compared
 }
 
-// ScheduleForecast compares the next instants of a schedule, as far as both lists go.
-//
-// What becomes of them is what a node would decide, if the runs that are active now stay
-// as they are, and those that begin later end well before the next instant.
+// ScheduleForecast compares the next instants of a schedule, up to the end of the
+// shorter list. Its prospects are the decisions of a node, on the assumption that the
+// runs active now stay as they are, and later runs end well before the next instant.
 type ScheduleForecast struct {
-	ID       int64 // zero: it would be new
+	ID       int64 // zero for a new schedule
 	Name     string
 	Tenant   string
-	Instants []InstantForecast // by Due
-	Moved    int               // how many of them have an Effect
-	Broken   string            // why nothing is known of it as it is; empty: it is
-	Text     []string          // the most of that for people
+	Instants []InstantForecast // sorted by Due
+	Moved    int               // number of instants that have an Effect
+	Broken   string            // why the current schedule cannot be forecast; empty if it can
+	Text     []string          // a summary for people
 }
 
-// InstantForecast is an instant before and after the changes. At least one of both is there.
+// InstantForecast is an instant before and after the changes. At least one of Before
+// and After is set.
 type InstantForecast struct {
 	Due    time.Time
 	Effect InstantEffect
-	Before *Prospect // nil: the schedule is not due then
-	After  *Prospect
+	Before *Prospect // nil if the schedule is not due then without the changes
+	After  *Prospect // nil if the schedule is not due then with the changes
 }
 
-// Prospect is what becomes of an instant.
+// Prospect is what will happen at an instant.
 type Prospect struct {
-	FireAt  time.Time // when a node acts upon it
+	FireAt  time.Time // time at which a node acts on it
 	Trigger Trigger
-	Skip    SkipReason // why it is not run; empty: it is
+	Skip    SkipReason // reason for skipping it; empty if it is run
 	Queued  bool       // the run waits for an earlier one
-	Cancels int        // runs that are active now and end for it
+	Cancels int        // number of active runs that it cancels
 }
 
 // InstantEffect is what changes do to an instant.
 type InstantEffect string
 
-// The effects.
+// The effects of a change on an instant.
 const (
 	SameInstant InstantEffect = ""
 	Appears     InstantEffect = "appears"
 	Disappears  InstantEffect = "disappears"
-	Moves       InstantEffect = "moves"   // a node acts upon it at another time
-	Becomes     InstantEffect = "becomes" // something else becomes of it
+	Moves       InstantEffect = "moves"   // a node acts on it at another time
+	Becomes     InstantEffect = "becomes" // its prospect changes in another way
 )
 
-// WhatIf compares the next instants of schedules, as things are and with some changes, which
-// are not made. It fails as saving them would: with ErrInvalid, ErrConflict or ErrNotFound.
-// Fields of several changes are named with their place, as changes[1].cron. Like Explain it
-// waits for those who act upon the schedules; claims do not wait for it. For a changed
-// calendar it reads all schedules.
+// WhatIf compares the next instants of schedules without and with some changes, without
+// making the changes. It returns the errors that saving the changes would: ErrInvalid,
+// ErrConflict or ErrNotFound. If there are several changes, the names of fields include
+// the position of the change, as in changes[1].cron. Like Explain, WhatIf waits for
+// other transactions that act on the schedules; claims do not wait for it. For a
+// changed calendar it reads all schedules.
 func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) {
 	w := &asking{Client: c, instants: question.Instants, changed: map[int64]*replaced{}}
 	if err := w.begin(ctx, question); err != nil {

@@ -93,7 +93,7 @@ func (i *InstantForecast) effect() InstantEffect {
 	return SameInstant
 }
 
-// Words says what becomes of the instant.
+// Words describes the prospect in plain English.
 func (p *Prospect) Words() string {
 	switch {
 	case p.Skip == SkipOverlap:
