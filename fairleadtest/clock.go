@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Clock is the clock of a database that only the test moves.
+// Clock is a database clock that only the test advances.
 type Clock interface {
-	Now() time.Time
-	Advance(d time.Duration)
+	Now() time.Time          // Now returns the clock's time.
+	Advance(d time.Duration) // Advance moves the clock forward.
 }
 
 // begin is the time at which clocks of tests begin.

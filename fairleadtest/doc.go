@@ -2,15 +2,15 @@
 //
 // # Step by step
 //
-// New makes a node on a private in-memory database whose clock the test moves, and which
-// runs jobs only when the test says so:
+// New returns a node on a private in-memory database. The test controls its clock, and the
+// node runs jobs only when the test says so:
 //
 //	node := fairleadtest.New(t, mux)
 //	signUp(ctx, node.Client, "ada@example.org")
 //	fairleadtest.RequireEnqueued(t, node, SendWelcome, func(w Welcome) bool { return w.To == "ada@example.org" })
 //	node.Drain()
 //
-// Schedules, batches and sweeps work as well. RunFor lets time pass from one instant at
+// Schedules, batches and sweeps work as well. RunFor moves the clock from one instant at
 // which there is something to do to the next:
 //
 //	node.Schedules.Put(ctx, schedule.Schedule{Name: "nightly", Cron: "0 3 * * *", Job: *Report.Job(ReportArgs{})})
@@ -19,7 +19,7 @@
 //	b, err := node.Batches.Start(ctx, batch.Batch{Name: "sale", Type: "reprice"}, changes...)
 //	node.Drain()
 //
-// Handlers of items need the store when they are registered: SQLite opens it first.
+// Handlers of items need the store when they are registered, so open it first with SQLite:
 //
 //	store, clock := fairleadtest.SQLite(t)
 //	items.Handle(mux, store, "mail", items.Options{}, mail)
@@ -27,8 +27,8 @@
 //
 // # On PostgreSQL, MySQL and MariaDB
 //
-// Packages pgtest and mysqltest open stores on a real server, in tables of their own that are
-// removed with the test, with a clock that the test moves too. A transaction of the
+// Packages pgtest and mysqltest open stores on a real server. Their tables are separate and
+// removed after the test, and the test controls their clock too. A transaction of the
 // program's own, such as a pgx.Tx, belongs to the same test:
 //
 //	store, clock := pgtest.Open(t, os.Getenv("TEST_DATABASE_URL"))

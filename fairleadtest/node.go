@@ -23,7 +23,7 @@ type TB interface {
 	Context() context.Context
 }
 
-// Clients are what a program does to a store.
+// Clients gives a test the clients of a store.
 type Clients struct {
 	Client    *fairlead.Client
 	Schedules *schedule.Client
@@ -46,15 +46,16 @@ type Node[S driver.Store] struct {
 	stepper *engine.Stepper
 }
 
-// New makes a node that ends with the test, on a database in memory. Its clock stands
-// still at a fixed moment until Advance or RunFor.
+// New returns a node on an in-memory database. The node ends with the test. Its clock
+// stands still at a fixed time until Advance or RunFor moves it.
 func New(t TB, mux *fairlead.Mux) *Node[*sqlite.Store] {
 	t.Helper()
 	store, clock := SQLite(t)
 	return NewOn(t, store, clock, mux)
 }
 
-// SQLite opens a store in memory that ends with the test.
+// SQLite opens an in-memory store and its clock. The store is closed when the test
+// ends.
 func SQLite(t TB) (*sqlite.Store, Clock) {
 	t.Helper()
 	c := &clock{now: begin}
@@ -66,8 +67,8 @@ func SQLite(t TB) (*sqlite.Store, Clock) {
 	return store, c
 }
 
-// NewOn makes a node on a store whose clock the test moves: that of SQLite, or of one of
-// the packages pgtest and mysqltest.
+// NewOn returns a node on a store whose clock the test controls: one from SQLite, or
+// from package pgtest or mysqltest.
 func NewOn[S driver.Store](t TB, store S, clock Clock, mux *fairlead.Mux) *Node[S] {
 	t.Helper()
 	stepper, err := engine.NewStepper(t.Context(), store, mux)
@@ -77,15 +78,15 @@ func NewOn[S driver.Store](t TB, store S, clock Clock, mux *fairlead.Mux) *Node[
 	return &Node[S]{Clients: clientsOf(store, mux), Store: store, t: t, clock: clock, stepper: stepper}
 }
 
-// Now is the node's time.
+// Now returns the node's time.
 func (n *Node[S]) Now() time.Time { return n.clock.Now() }
 
-// Advance moves the node's time forward. Nothing happens before Work, Drain or RunFor:
-// then schedules have missed what was due in between.
+// Advance moves the node's clock forward. Nothing runs until Work, Drain or RunFor is
+// called: schedules that were due in between have then missed those instants.
 func (n *Node[S]) Advance(d time.Duration) { n.clock.Advance(d) }
 
-// Work runs the first ready job once and returns it as it stands afterwards.
-// It fails the test if no job is ready.
+// Work runs the first ready job once and returns it in its resulting state. It fails
+// the test if no job is ready.
 func (n *Node[S]) Work() *fairlead.Job {
 	n.t.Helper()
 	job := n.step()
@@ -98,8 +99,8 @@ func (n *Node[S]) Work() *fairlead.Job {
 // tooMany is how many runs are surely not meant.
 const tooMany = 100_000
 
-// Drain runs jobs until none is ready, and returns them in the order in which
-// they ran. A job that makes itself ready again and again fails the test.
+// Drain runs jobs until none is ready, and returns them in the order in which they ran.
+// It fails the test if a job keeps making itself ready.
 func (n *Node[S]) Drain() []*fairlead.Job {
 	n.t.Helper()
 	var jobs []*fairlead.Job
@@ -111,9 +112,9 @@ func (n *Node[S]) Drain() []*fairlead.Job {
 	return jobs
 }
 
-// RunFor lets time pass as it would: it runs what is ready, moves the clock to the next
-// instant at which a job or a schedule is due, and so on. It returns the jobs in the order
-// in which they ran.
+// RunFor simulates the passage of time: it runs all ready jobs, moves the clock to the
+// next instant at which a job or a schedule is due, and repeats. It returns the jobs in
+// the order in which they ran.
 func (n *Node[S]) RunFor(d time.Duration) []*fairlead.Job {
 	n.t.Helper()
 	jobs, end := n.Drain(), n.Now().Add(d)

@@ -5,8 +5,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// RequireEnqueued returns the unfinished job of a kind whose args match, and
-// fails the test unless there is exactly one. A nil match takes any args.
+// RequireEnqueued returns the unfinished job of a kind whose args match, and fails the
+// test unless there is exactly one. If match is nil, any args match.
 func RequireEnqueued[T any, S driver.Store](t TB, n *Node[S], kind fairlead.Kind[T], match func(T) bool) *fairlead.Job {
 	t.Helper()
 	found := enqueued(t, n.Client, kind, match)

@@ -16,18 +16,21 @@ import (
 // and what it does in vain takes real time.
 const virtualPoll = 10 * time.Second
 
-// VirtualNode is a whole node in virtual time, on a database in memory.
+// VirtualNode is a complete node in virtual time on an in-memory database.
 type VirtualNode struct {
 	Clients
 	Store *sqlite.Store
-	T     *testing.T // that of the bubble
+	T     *testing.T // the test inside the bubble
 }
 
-// Virtual runs a test in a bubble of testing/synctest, beside a whole node: its loops,
-// timeouts, retries and rates are those of production, only that it polls less often. Time
-// passes whenever the test waits, in Pass or in time.Sleep: an hour takes a fraction of a
-// second, and what is done in it takes its own time. register
-// registers the handlers, which must not use real networks: those do not know of virtual time.
+// Virtual runs a test with a complete node in a bubble of testing/synctest. The node's
+// loops, timeouts, retries and rates are those of production, except that it polls less
+// often.
+//
+// Time passes whenever the test waits, in Pass or in time.Sleep. An hour of waiting
+// takes a fraction of a second, plus the real time of the work done in it. register
+// registers the handlers, which must not use real networks, because real networks
+// ignore virtual time.
 func Virtual(t *testing.T, register func(mux *fairlead.Mux, store *sqlite.Store), test func(node *VirtualNode)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,10 +61,10 @@ func Virtual(t *testing.T, register func(mux *fairlead.Mux, store *sqlite.Store)
 	})
 }
 
-// Now is the time in the bubble.
+// Now returns the time in the bubble.
 func (n *VirtualNode) Now() time.Time { return time.Now() }
 
-// Pass lets time pass, and then everything come to rest that has nothing to wait for.
+// Pass lets time pass, and then waits until all goroutines in the bubble are idle.
 func (n *VirtualNode) Pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

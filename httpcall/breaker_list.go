@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// Breaker is a target that this node leaves alone because calls to it failed.
+// Breaker describes a target that this node does not call for a while, because calls to
+// it failed.
 type Breaker struct {
-	Address  string // its host and port, whatever the scheme, and nothing else of its URL
-	HalfOpen bool   // the next call, or one that is under way, tries the target again
-	Failures int    // in a row
+	Address  string // host and port of the target, whatever the scheme
+	HalfOpen bool   // the next call, or one in progress, tests the target
+	Failures int    // number of consecutive failures
 	Since    time.Time
-	Until    time.Time // when the next call may try the target; it has passed if HalfOpen
+	Until    time.Time // time at which the next call may test the target; in the past if HalfOpen
 }
 
-// Breakers lists the breakers that are open or half-open, by address. Those of targets
-// that have not been called for long are left out.
+// Breakers lists the open and half-open breakers by address. It omits targets that have
+// not been called for a long time.
 func (h *Handler) Breakers() []Breaker { return h.breakers.list() }
 
 func (b *breakers) list() (open []Breaker) {

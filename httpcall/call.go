@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Kind is the name of the kind.
+// Kind is the kind of the jobs that this package handles.
 const Kind = "http"
 
 // Call is the args of a job of kind "http".
@@ -17,34 +17,34 @@ type Call struct {
 	Method  string            `json:"method,omitempty"` // default POST
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers,omitempty"`
-	Body    json.RawMessage   `json:"body,omitempty"` // a JSON string is sent as its text, anything else as it is
-	Vars    json.RawMessage   `json:"vars,omitempty"` // an object; {{args.x.y}} stands for what is in it
+	Body    json.RawMessage   `json:"body,omitempty"` // a JSON string is sent as text, any other value as JSON
+	Vars    json.RawMessage   `json:"vars,omitempty"` // an object whose values replace placeholders such as {{args.x.y}}
 
-	TimeoutSeconds float64  `json:"timeout_seconds,omitempty"` // of the call; default the job's timeout, else that of the handler
-	Success        *Success `json:"success,omitempty"`         // default: any 2xx
+	TimeoutSeconds float64  `json:"timeout_seconds,omitempty"` // timeout of the call; default the job's timeout, or else the handler's
+	Success        *Success `json:"success,omitempty"`         // condition for success; default any 2xx status
 
-	// Async calls are answered later: a success means that the work was accepted,
+	// Async calls are answered later: a success means that the target accepted the work,
 	// and the job waits for its callback.
 	Async                  bool    `json:"async,omitempty"`
 	CallbackTimeoutSeconds float64 `json:"callback_timeout_seconds,omitempty"` // default an hour
-	CallbackMethod         string  `json:"callback_method,omitempty"`          // POST or PUT, which the target is told; default POST
+	CallbackMethod         string  `json:"callback_method,omitempty"`          // POST or PUT, as announced to the target; default POST
 
-	SigningSecret string `json:"signing_secret,omitempty"` // a reference: the call is signed as Standard Webhooks say
+	SigningSecret string `json:"signing_secret,omitempty"` // reference to a secret with which the call is signed as Standard Webhooks define
 	TLS           *TLS   `json:"tls,omitempty"`
 }
 
-// Success is when a call counts as one that succeeded: its status is listed, and
-// the expression, if there is one, is true.
+// Success defines when a call succeeds: its status is listed, and the expression, if
+// any, is true.
 type Success struct {
 	Status     []string `json:"status,omitempty"` // such as "2xx", "304", "200-204"; default 2xx
 	Expression string   `json:"expression,omitempty"`
 }
 
-// TLS is how a target is recognised, and how it recognises the caller.
+// TLS configures how to verify a target and how to identify the caller to it.
 type TLS struct {
-	CA                string `json:"ca,omitempty"`                 // PEM, or a reference to it; default those of the system
-	ClientCertificate string `json:"client_certificate,omitempty"` // a reference to PEM
-	ClientKey         string `json:"client_key,omitempty"`         // a reference to PEM
+	CA                string `json:"ca,omitempty"`                 // PEM, or a reference to it; default the system's CAs
+	ClientCertificate string `json:"client_certificate,omitempty"` // reference to PEM
+	ClientKey         string `json:"client_key,omitempty"`         // reference to PEM
 }
 
 // decodeCall reads args. A field that is not known is refused: a typing mistake

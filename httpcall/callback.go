@@ -18,36 +18,36 @@ import (
 // store's to say.
 const tokenGrace = 24 * time.Hour
 
-// ErrForged is a token that was not given out.
+// ErrForged means that a token was not issued by this service.
 var ErrForged = errors.New("the token is not one that was given out")
 
-// Callback is what a token stands for: the right to answer for one run of a job.
+// Callback is the content of a token: the right to answer for one run of a job.
 type Callback struct {
 	Tenant  string
 	Job     int64
 	Fence   int64
-	Expires time.Time // to the second
+	Expires time.Time // precise to the second
 }
 
-// SecretKeeper keeps the secrets that all nodes share. A store is one.
+// SecretKeeper stores the secrets that all nodes share. A store implements it.
 type SecretKeeper interface {
-	Secret(ctx context.Context, name string) ([]byte, error)
+	Secret(ctx context.Context, name string) ([]byte, error) // Secret returns the secret with the given name.
 }
 
-// CallbackKey is the key of all tokens.
+// CallbackKey returns the key of all tokens.
 func CallbackKey(ctx context.Context, keeper SecretKeeper) ([]byte, error) {
 	return keeper.Secret(ctx, "callback")
 }
 
-// MakeToken makes the token of a callback.
+// MakeToken returns the token of a callback.
 func MakeToken(key []byte, c Callback) string {
 	payload := c.encode()
 	return base64.RawURLEncoding.EncodeToString(append(seal(key, payload), payload...))
 }
 
-// VerifyToken is what a token stands for. It fails with ErrForged, and with
-// fairlead.ErrExpired for one that is genuine and too old. Callers compare the
-// rest with what the token is used for.
+// VerifyToken returns the callback of a token. It returns ErrForged for a token that
+// was not issued by this service, and fairlead.ErrExpired for one that has expired.
+// Callers compare the other fields with the use that is made of the token.
 func VerifyToken(key []byte, token string, now time.Time) (Callback, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(raw) < sha256.Size || !hmac.Equal(raw[:sha256.Size], seal(key, raw[sha256.Size:])) {

@@ -23,9 +23,8 @@ type Caller struct {
 	wire   *wire // of those for very many calls
 }
 
-// NewCaller makes a caller whose connections the guard checks. It follows no
-// redirects and uses no proxy of the environment: both would lead past the
-// guard.
+// NewCaller returns a caller whose connections the guard checks. It follows no
+// redirects and ignores the environment's proxy settings: both would bypass the guard.
 func NewCaller(guard *Guard) *Caller { return newCaller(guard, nil) }
 
 func newCaller(guard *Guard, config *tls.Config) *Caller {
@@ -54,21 +53,21 @@ func newTransport(guard *Guard, config *tls.Config) *http.Transport {
 	}
 }
 
-// Client is a client whose connections the guard checks, for those who read more than
-// an answer. It follows no redirects.
+// Client returns an HTTP client whose connections the guard checks, for code that needs
+// more than a Reply. It follows no redirects.
 func (g *Guard) Client() *http.Client { return NewCaller(g).client }
 
-// Reply is what a target answered.
+// Reply is a target's answer.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte // at most maxAnswer bytes
-	Cut    bool   // there was more
+	Cut    bool   // the body was longer and was truncated
 }
 
-// Do makes one call. Its errors are outcomes of the job: a 4xx answer other
-// than 408, 425 and 429 fails it for good, as does an address that the guard
-// denies; every other failure is tried again.
+// Do makes one call. Its errors are outcomes of the job. The job fails for good if the
+// answer is a 4xx status other than 408, 425 and 429, or if the guard denies the
+// address. Every other failure is retried.
 func (c *Caller) Do(request *http.Request) (Reply, error) {
 	reply, err := c.exchange(request)
 	if err == nil && reply.Status/100 == 2 {

@@ -10,9 +10,10 @@ import (
 // filledIn finds placeholders and references to secrets.
 var filledIn = regexp.MustCompile(`\{\{|\$\{(env|file):`)
 
-// Confidential returns the paths into the args of a call that lead to secrets: headers whose
-// names say so, as Authorization and X-Api-Key do. A value that refers to a secret of the node,
-// or that is filled in, is none. The paths are as those of fairlead.Confidential.
+// Confidential returns the paths to secrets in the args of a call: headers whose names
+// suggest a secret, such as Authorization and X-Api-Key. It omits values that refer to
+// a secret of the node or that are filled in from a placeholder. The paths have the
+// form of fairlead.Confidential.
 func Confidential(args json.RawMessage) (paths []string) {
 	var call struct {
 		Headers map[string]any `json:"headers"` // args of programs may have what no call takes

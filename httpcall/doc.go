@@ -1,12 +1,12 @@
-// Package httpcall is the handler of the built-in kind "http": a job that
-// calls a URL and succeeds if the answer is what was hoped for.
+// Package httpcall handles jobs of the built-in kind "http", which call a URL and
+// succeed if the answer meets a condition.
 //
-// The args of such a job are a Call. Its URL, headers and body may have
-// placeholders ({{run_id}}) and references to secrets (${env:NAME}); both are
-// written so that they cannot change what stands around them. A call may also be
-// accepted only, and answered later: then the job waits for its callback.
+// The args of such a job are a Call. Its URL, headers and body may contain placeholders
+// ({{run_id}}) and references to secrets (${env:NAME}); both are encoded so that they
+// cannot change the surrounding text. A target may also only accept a call and answer
+// it later: the job then waits for its callback.
 //
-// Calls go through a Guard, which knows the addresses that calls must not reach,
-// past a breaker and a bound for each target. What was sent and answered is kept
-// with the job, without its secrets.
+// Calls pass a Guard, which denies forbidden addresses, and a circuit breaker and a
+// concurrency limit for each target. The request and the answer are stored with the
+// job, without secrets.
 package httpcall

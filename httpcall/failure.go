@@ -11,26 +11,27 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// Class tells failures of calls apart.
+// Class is a class of failed calls.
 type Class string
 
 // The classes of failures.
 const (
-	ClassTimeout  Class = "timeout"  // no whole answer came in time
-	ClassCanceled Class = "canceled" // the call was ended: the job was cancelled, or its node stops
-	ClassConnect  Class = "connect"  // the target could not be reached, or broke off
-	ClassStatus   Class = "status"   // the answer is no success
+	ClassTimeout  Class = "timeout"  // the complete answer did not arrive in time
+	ClassCanceled Class = "canceled" // the call was aborted: the job was cancelled, or its node is stopping
+	ClassConnect  Class = "connect"  // the target could not be reached, or closed the connection
+	ClassStatus   Class = "status"   // the answer does not count as a success
 )
 
-// Error is a call that failed. Its text begins with its class.
+// Error is the error of a failed call. Its text begins with its class.
 type Error struct {
 	Class Class
 	Err   error
 }
 
+// Error returns the text of the error.
 func (e *Error) Error() string { return string(e.Class) + ": " + e.Err.Error() }
 
-// Unwrap is the error inside.
+// Unwrap returns the error inside.
 func (e *Error) Unwrap() error { return e.Err }
 
 // noAnswer is the failure of a call that got no whole answer.

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Guard decides which addresses may be called. It looks at the resolved
-// address as the connection is made, so that a name cannot point elsewhere
-// between the check and the call.
+// Guard decides which addresses may be called. It checks the resolved address when the
+// connection is made, so that a name cannot point elsewhere between the check and the
+// call.
 type Guard struct {
 	local    bool // loopback and private addresses are allowed
 	networks []netip.Prefix
@@ -23,12 +23,12 @@ type Guard struct {
 	dialer   net.Dialer
 }
 
-// NewGuard makes a guard. Entries of allow are networks in CIDR form or single
-// addresses that may be called whatever they are, and names of hosts that may be
-// called although their addresses are private. Link-local addresses, among them
-// the metadata services of clouds, and all that no service should have are
-// denied unless their network is listed; loopback and private ones unless listed
-// or local is true.
+// NewGuard returns a guard. The entries of allow are networks in CIDR notation or
+// single addresses, which may then be called in any case, and names of hosts, which may
+// then be called even if their addresses are private. Link-local addresses, which
+// include the metadata services of clouds, and addresses that no service should have
+// are denied unless their network is listed. Loopback and private addresses are denied
+// unless they are listed or local is true.
 func NewGuard(allow []string, local bool) (*Guard, error) {
 	g := &Guard{local: local, hosts: map[string]bool{}}
 	g.dialer = net.Dialer{Timeout: 10 * time.Second, ControlContext: g.control}
@@ -47,9 +47,10 @@ func NewGuard(allow []string, local bool) (*Guard, error) {
 	return g, nil
 }
 
-// Alias makes calls to a host and port reach an address of this machine, which they may
-// although it is private. No other call may because of it. It is for targets inside of
-// this process, whose address other nodes could not use. Call it before the guard is used.
+// Alias redirects calls to a host and port to an address of this machine, and permits
+// them even though the address is private. No other calls are permitted by it. Alias is
+// meant for targets inside this process, whose address other nodes cannot use. Call it
+// before the guard is used.
 func (g *Guard) Alias(hostport string, address netip.AddrPort) {
 	if g.aliases == nil {
 		g.aliases = map[string]string{}
@@ -70,9 +71,10 @@ func isHost(text string) bool {
 // hostName is a name of a host as it is compared.
 func hostName(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
 
-// DeniedError is a call to an address that the operator has not allowed.
-type DeniedError struct{ Address string } // host and port as the call names them, not what the name leads to
+// DeniedError means that the operator does not permit calls to an address.
+type DeniedError struct{ Address string } // host and port as the call specifies them, not the resolved address
 
+// Error returns the text of the error.
 func (e *DeniedError) Error() string {
 	return fmt.Sprintf("calls to %s are not allowed; the operator can allow it with --allow-target", e.Address)
 }

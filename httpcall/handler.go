@@ -8,24 +8,26 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Options of a handler. The zero value is useful, but for Guard.
+// Options configures a handler. Guard is required; the zero value of every other field
+// is useful.
 type Options struct {
 	Guard   *Guard
-	Secrets *Secrets      // what calls may refer to; nil: nothing
-	Timeout time.Duration // of a call that sets none; default 15s
+	Secrets *Secrets      // secrets that calls may refer to; nil means none
+	Timeout time.Duration // timeout of a call that sets none; default 15s
 
-	// Keeper has the key of callbacks' tokens. Without it no call can be async.
+	// Keeper provides the key for callback tokens. Without it no call can be async.
 	Keeper    SecretKeeper
-	PublicURL string // where targets reach the service, for their callbacks
+	PublicURL string // URL at which targets reach the service for their callbacks
 
-	// Schedule returns which schedule made a job, and for which instant; nil: none did.
+	// Schedule returns the schedule that created a job and the due instant, or the zero
+	// Origin if no schedule did. It may be nil.
 	Schedule func(ctx context.Context, job *fairlead.Job) (Origin, error)
 
-	MaxRunning  int // calls under way to one target from this node; zero: any number
-	MaxFailures int // failures in a row after which a target is left alone for a while; zero: never
+	MaxRunning  int // maximum number of concurrent calls from this node to one target; zero = unlimited
+	MaxFailures int // number of consecutive failures after which a target is not called for a while; zero = never
 }
 
-// Handler makes the calls.
+// Handler handles jobs of kind "http".
 type Handler struct {
 	options  Options
 	callers  *callers
@@ -33,7 +35,7 @@ type Handler struct {
 	breakers *breakers
 }
 
-// New makes a handler.
+// New returns a handler.
 func New(options Options) *Handler {
 	if options.Timeout <= 0 {
 		options.Timeout = 15 * time.Second
@@ -43,7 +45,7 @@ func New(options Options) *Handler {
 	}
 }
 
-// SetPublicURL sets Options.PublicURL where it is known late. The node must not
+// SetPublicURL sets Options.PublicURL if it is only known after New. The node must not
 // run yet.
 func (h *Handler) SetPublicURL(url string) { h.options.PublicURL = url }
 
@@ -52,8 +54,8 @@ func (h *Handler) Register(mux *fairlead.Mux) {
 	mux.Handle(Kind, fairlead.HandlerOptions{TimeoutOf: h.timeoutOf}, h)
 }
 
-// Validate is the function Validate that also refuses secrets which are not
-// listed here.
+// Validate validates args like the function Validate, and also refuses secrets that are
+// not listed here.
 func (h *Handler) Validate(args json.RawMessage) error {
 	p, err := compile(args)
 	if err != nil {
@@ -96,9 +98,9 @@ func (h *Handler) timeoutOf(job *fairlead.Job) time.Duration {
 	}
 }
 
-// Origin is where a run of a schedule comes from. The zero value is that of a job
-// which no schedule made.
+// Origin is the schedule and instant of a run. The zero value belongs to a job that no
+// schedule created.
 type Origin struct {
-	Schedule string    // its name
-	Due      time.Time // the instant
+	Schedule string    // name of the schedule
+	Due      time.Time // due instant
 }

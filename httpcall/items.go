@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ItemsCall is a call that is made for items of a sweep: for each on its own, or for
-// several at once. It is the call of a job, of which {{args.item}} stands for the item
-// if calls have one, with index, attempt and data, and {{args.items}} for the list of
-// them. A call without a body sends that list.
+// ItemsCall is a call made for items of a sweep: for each item, or for several at once.
+// It is the call of a job in which {{args.item}} stands for the item, with index,
+// attempt and data, if each call has one item; {{args.items}} stands for the list of
+// items. A call without a body sends that list.
 type ItemsCall struct {
 	handler *Handler
 	plan    *plan
@@ -42,18 +42,19 @@ func usedBy(p *plan) used {
 	return u
 }
 
-// CallItem is an item as calls have it.
+// CallItem is an item as calls contain it.
 type CallItem struct {
 	Index   int64
 	Attempt int
-	Data    any // what JSON is decoded to; nil if the index is all there is
+	Data    any // decoded JSON; nil if the item has only an index
 }
 
 // itemsBody is what a call without a body sends.
 const itemsBody = `"{\"sweep_id\":\"{{args.sweep_id}}\",\"items\":{{args.items}}}"`
 
-// ForItems checks the data of a sweep whose items are sent with calls of at most so
-// many, and makes the call of it. It fails with an *fairlead.InvalidError.
+// ForItems validates the data of a sweep whose items are sent with at most the given
+// number per call, and returns its call. It returns an *fairlead.InvalidError for
+// invalid data.
 func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error) {
 	call, err := decodeCall(data)
 	if err != nil {
@@ -81,7 +82,7 @@ func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error
 	return &ItemsCall{handler: h, plan: p, address: p.url.address(), uses: usedBy(p)}, nil
 }
 
-// ValidateItems refuses the data of a sweep as Validate refuses the args of a job.
+// ValidateItems validates the data of a sweep as Validate does the args of a job.
 func (h *Handler) ValidateItems(data json.RawMessage, perCall int) error {
 	call, err := h.ForItems(data, perCall)
 	if err != nil {

@@ -7,28 +7,28 @@ import (
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// ItemsLoop makes many calls at once on one goroutine, which alone may use it. To
-// targets that answer soon, that goes faster than with a goroutine for each call.
+// ItemsLoop makes many calls at once on one goroutine. No other goroutine may use it.
+// For targets that answer quickly, it is faster than a goroutine per call.
 type ItemsLoop interface {
-	// Begin begins the call for an item, under a number.
+	// Begin starts the call for an item, identified by a number.
 	Begin(run *ItemsRun, number int, item CallItem)
-	// Wait waits until calls have ended, at most for so long. What it returns is good
-	// until it is called again.
+	// Wait waits until calls have ended, but at most for the given time. Its result is
+	// valid until the next call of Wait.
 	Wait(most time.Duration) []ItemsEnd
-	// Fits reports whether calls of this sort are what a loop is good for.
+	// Fits reports whether a loop is suitable for calls of this kind.
 	Fits() bool
-	// Close is called once no call is under way.
+	// Close releases the loop. Call it when no call is in progress.
 	Close()
 }
 
-// ItemsEnd is the end of a call for an item: what ItemsRun.Do returns.
+// ItemsEnd is the end of a call for an item: the result of ItemsRun.Do.
 type ItemsEnd struct {
 	Number int
 	Reply  Reply
 	Err    error
 }
 
-// Loop makes a loop for calls under a context. It is nil where that is of no use.
+// Loop returns a loop for calls under a context, or nil if a loop would not help.
 func (r *ItemsRun) Loop(ctx context.Context) ItemsLoop {
 	if r.pattern == nil || tracing.Traceparent(ctx) != "" {
 		return nil

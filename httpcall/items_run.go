@@ -11,8 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ItemsRun makes the calls of a sweep, under the name of the job that goes over its
-// items.
+// ItemsRun makes the calls of a sweep on behalf of the job that processes its items.
 type ItemsRun struct {
 	call    *ItemsCall
 	job     *fairlead.Job
@@ -24,9 +23,9 @@ type ItemsRun struct {
 	watched atomic.Pointer[watch]
 }
 
-// Under makes the call ready for a run over items. A timeout of zero is that of the
-// call. Key is the Idempotency-Key of a call for some items, and always the same for
-// the same.
+// Under prepares the call for a run over items. A timeout of zero means that of the
+// call. Key returns the Idempotency-Key of a call for a set of items, and must always
+// return the same key for the same items.
 func (c *ItemsCall) Under(job *fairlead.Job, sweep int64, perCall int, timeout time.Duration, key func(items []CallItem) string) *ItemsRun {
 	r := &ItemsRun{call: c, job: job, sweep: sweep, perCall: perCall, key: key, timeout: timeout}
 	if r.timeout <= 0 {
@@ -70,9 +69,9 @@ func (r *ItemsRun) fillIn(ctx context.Context, items []CallItem) (*prepared, err
 	return call, err
 }
 
-// Do makes the call for some items. Its errors are outcomes as those of jobs: what will
-// not get better by trying again is fairlead.Fatal. It waits while the target is left
-// alone or has enough calls under way.
+// Do makes the call for a set of items. Its errors are outcomes like those of jobs: an
+// error that a retry cannot fix is fairlead.Fatal. Do waits while the target's breaker
+// is open or the target has enough calls in progress.
 func (r *ItemsRun) Do(ctx context.Context, items []CallItem) (Reply, error) {
 	entered, err := r.call.enter(ctx)
 	if err != nil {

@@ -47,8 +47,8 @@ type header struct {
 	value template
 }
 
-// Validate refuses args that can never be a call, with an *fairlead.InvalidError
-// that names their fields.
+// Validate returns an *fairlead.InvalidError that names every invalid field if the args
+// can never be a call.
 func Validate(args json.RawMessage) error {
 	p, err := compile(args)
 	if err != nil {

@@ -10,14 +10,15 @@ import (
 // maxSecret is how long a secret may be: long enough for a chain of certificates.
 const maxSecret = 64 << 10
 
-// Secrets are what calls may refer to: variables and files of the node that the
-// operator has listed. Nil lists nothing. They are read anew for each call, so
-// that a secret that was changed is used at once.
+// Secrets lists the secrets that calls may refer to: variables and files of the node
+// that the operator has permitted. A nil Secrets permits none. Secrets are read again
+// for each call, so that a changed secret takes effect immediately.
 type Secrets struct {
 	listed map[string]bool
 }
 
-// NewSecrets lists secrets, each as env:NAME or file:PATH.
+// NewSecrets returns the secrets of a list, each entry of which has the form env:NAME
+// or file:PATH.
 func NewSecrets(listed []string) (*Secrets, error) {
 	s := &Secrets{listed: map[string]bool{}}
 	for _, name := range listed {

@@ -19,19 +19,19 @@ const (
 	keptHeaders = 64
 )
 
-// Snapshot is what is kept of a call: the output of a job that succeeded, and the
-// progress of one that failed or waits for its callback. No secret is in it.
+// Snapshot is the stored record of a call: the output of a job that succeeded, and the
+// progress of one that failed or waits for its callback. It contains no secrets.
 type Snapshot struct {
-	Status         int       `json:"status,omitempty"` // zero if no answer came
+	Status         int       `json:"status,omitempty"` // zero if there was no answer
 	DurationMS     int64     `json:"duration_ms"`
 	ErrorClass     Class     `json:"error_class,omitempty"`
 	Error          string    `json:"error,omitempty"`
 	IdempotencyKey string    `json:"idempotency_key"`
 	Attempt        int       `json:"attempt"`
-	Failures       int       `json:"failures,omitempty"` // of the job, before this call
+	Failures       int       `json:"failures,omitempty"` // failures of the job before this call
 	Request        Message   `json:"request"`
 	Response       *Message  `json:"response,omitempty"`
-	At             time.Time `json:"at"` // when the call began
+	At             time.Time `json:"at"` // start of the call
 }
 
 // Message is a request or an answer.

@@ -13,14 +13,14 @@ import (
 // longestTry is how long a call may take for whose end a person waits.
 const longestTry = time.Minute
 
-// Try makes the call of a job once that is not stored, and returns what would be kept of
-// it, and whether it is a success. The guard, secrets, timeouts and what is known of the
-// target count as for a run, and nothing is tried again. The target knows the call by a
-// key that no run has.
+// Try makes the call of a job once without storing the job, and returns the snapshot
+// that would be stored and whether the call is a success. The guard, secrets, timeouts
+// and the state of the target apply as for a run, and nothing is retried. The
+// idempotency key is not that of any run.
 //
-// It fails if nothing was sent: with ErrInvalid for args that are no call or that await a
-// callback, which only a stored job can get, and with ErrConflict if the target is left
-// alone for a while.
+// Try returns an error if nothing was sent: ErrInvalid for args that are no call or
+// that wait for a callback, which only a stored job can receive, and ErrConflict if the
+// target's breaker is open.
 func (h *Handler) Try(ctx context.Context, job *fairlead.Job, origin Origin) (snapshot Snapshot, success bool, err error) {
 	p, err := compile(job.Args)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Work makes one call. A 4xx answer other than 408, 425 and 429 fails the job
-// for good, unless it counts as a success; every other failure is tried again. A
-// target that fails or is busy makes the job come back later, which is no failure
-// of the job.
+// Work makes one call. A 4xx answer other than 408, 425 and 429 fails the job for good,
+// unless it counts as a success; every other failure is retried. If the target is
+// failing or busy, the job runs again later, which does not count as a failure of the
+// job.
 func (h *Handler) Work(ctx context.Context, job *fairlead.Job) error {
 	p, err := compile(job.Args)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package schedule makes jobs when they are due: by cron expressions, intervals, delays or
-// at one instant, in any time zone, around the days that a calendar excludes.
+// Package schedule creates jobs at specified times: by cron expressions, at fixed
+// intervals, with delays or at one instant, in any time zone, except on the days that a
+// calendar excludes.
 //
 //	schedules := schedule.NewClient(store)
 //	_, err := schedules.Ensure(ctx, schedule.Schedule{
@@ -7,9 +8,9 @@
 //		Job: *Report.Job(ReportArgs{Kind: "sales"}),
 //	})
 //
-// A due instant is a [Fire]: it becomes a job, or a skip with its reason, exactly once,
-// however many nodes there are. [Overlap], [AfterFailure], [Concurrency] and [CatchUp] say
-// what happens if runs come too close to each other, fail, or were missed. [Alert] tells a
-// URL about failures. What is decided follows from the schedule and a [View] alone: see
+// A due instant is a [Fire]: it becomes one job, or one skip with its reason, exactly
+// once, however many nodes there are. [Overlap], [AfterFailure], [Concurrency] and
+// [CatchUp] define what happens if runs overlap, fail or were missed. [Alert] reports
+// failures to a URL. Decisions depend only on the schedule and a [View]: see
 // [Schedule.Decide].
 package schedule

@@ -26,8 +26,8 @@ const (
 	leastWindow     = 1024
 )
 
-// Normalize fills in the defaults of a sweep about to be stored, and returns an
-// *InvalidError that names every field that cannot be accepted.
+// Normalize fills in the defaults of a sweep about to be stored. It returns an
+// *InvalidError that names every invalid field.
 func Normalize(s *Sweep) error {
 	var c complaints
 	c.Addressed("name", s.Name, fairlead.MaxName)
@@ -64,9 +64,9 @@ func Normalize(s *Sweep) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// CheckChange returns an ErrConflict if a sweep that has been started would go
-// over something else than it has gone over so far, and an ErrInvalid if the items of
-// another list than the stored one are missing.
+// CheckChange returns an ErrConflict if the change would replace the items of a sweep
+// that has been started, and an ErrInvalid if the sweep refers to a list other than the
+// stored one without supplying its items.
 func CheckChange(before *Record, after *Sweep) error {
 	if listed := after.Source.Listed; listed > 0 && len(after.Items) == 0 && (listed != before.Source.Listed || after.Source.Digest != before.Source.Digest) {
 		return fairlead.Invalid(fairlead.FieldError{Field: "source.list", Message: "is missing: listed and digest are not those of the list that is stored; give the list, or leave out both"})

@@ -8,19 +8,19 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Client is how programs use the sweeps of a store. It may be used by many goroutines.
+// Client gives programs access to the sweeps of a store. It is safe for concurrent use.
 type Client struct {
 	store Store
 }
 
-// NewClient makes a client of a store.
+// NewClient returns a client of the store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
-// Put creates the sweep if its Version is zero, else it replaces what is said of
-// the one of that ID and Version; a rate and a parallelism count from the next
-// checkpoints on. It fails with ErrInvalid, ErrNotFound, and with ErrConflict if
-// another sweep has the name, this one was changed meanwhile, or it has been started
-// and what it goes over differs.
+// Put creates the sweep if its Version is zero, and otherwise replaces the definition
+// of the stored sweep of that ID and Version. A new rate or parallelism applies from
+// the next checkpoints on. Put returns ErrInvalid or ErrNotFound. It returns
+// ErrConflict if another sweep has the name, if this one was changed in the meantime,
+// or if it has been started and its items would change.
 func (c *Client) Put(ctx context.Context, sweep Sweep) (Sweep, error) {
 	if err := Normalize(&sweep); err != nil {
 		return Sweep{}, err
@@ -35,7 +35,7 @@ func (c *Client) Put(ctx context.Context, sweep Sweep) (Sweep, error) {
 	return stored, err
 }
 
-// Get returns the sweep of a name, or ErrNotFound.
+// Get returns the sweep with the given name, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, name string) (Sweep, error) {
 	return c.one(ctx, Filter{Names: []string{name}}, fmt.Sprintf("%q", name))
 }
@@ -69,49 +69,49 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Sweep, error) {
 	return sweeps, nil
 }
 
-// Delete removes a sweep. It fails with ErrConflict unless it is created,
-// stopped or finished, and with ErrNotFound.
+// Delete removes a sweep. It returns ErrConflict unless the sweep is created, stopped
+// or finished, and ErrNotFound for an unknown sweep.
 func (c *Client) Delete(ctx context.Context, id int64) error {
 	return c.store.DeleteSweep(ctx, id)
 }
 
-// Start lets a sweep run that is created or stopped; if it has a gate it waits
-// for the business. Items that failed before do not count against its budget any
-// more. It fails with ErrConflict in other states.
+// Start starts a sweep that is created or stopped; a sweep with a gate first waits for
+// the business. Items that failed before no longer count against its budget. Start
+// returns ErrConflict in other states.
 func (c *Client) Start(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.start(ctx) })
 }
 
-// StartAgain is Start, except that it lets a sweep that has finished go over
-// its items from the beginning. Which items failed before is forgotten.
+// StartAgain starts a sweep like Start, but also accepts a finished sweep, which then
+// processes its items again from the beginning. The list of failed items is cleared.
 func (c *Client) StartAgain(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.startAgain(ctx) })
 }
 
-// Retry lets a stopped or finished sweep try failed items again:
-// those with the indexes, or all if there are none. A stopped one goes on with the rest
-// then. In all else it is as Start. It fails with ErrInvalid if one of the indexes
-// is not that of a failed item, and with ErrConflict in other states and if no item
-// failed.
+// Retry makes a stopped or finished sweep retry failed items: those with the given
+// indexes, or all if there are none. A stopped sweep then continues with its remaining
+// items. In all other respects Retry works like Start. It returns ErrInvalid if one of
+// the indexes is not that of a failed item, and ErrConflict in other states and if no
+// item failed.
 func (c *Client) Retry(ctx context.Context, id int64, by string, indexes ...int64) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.retry(ctx, indexes) })
 }
 
-// Open is how the business lets a sweep run that waits for it. It fails with
+// Open is called by the business to start a sweep that waits for it. It returns
 // ErrConflict in other states.
 func (c *Client) Open(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.open(ctx) })
 }
 
-// Stop lets no more items begin: none is begun later than a second after it has
-// returned. What is in flight ends. It fails with ErrConflict unless the sweep runs
-// or waits; one that is stopping already is fine.
+// Stop prevents further items from starting: none starts later than a second after Stop
+// has returned. Items in flight are finished. Stop returns ErrConflict unless the sweep
+// runs or waits; stopping a sweep that is already stopping has no effect.
 func (c *Client) Stop(ctx context.Context, id int64, by, reason string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.stop(ctx, reason) })
 }
 
-// SetData changes what handlers are given with every item. It fails with
-// ErrConflict while the sweep runs, unless it is serial.
+// SetData changes the data that handlers get with every item. It returns ErrConflict
+// while the sweep runs, unless it is serial.
 func (c *Client) SetData(ctx context.Context, id int64, by string, data json.RawMessage) (Sweep, error) {
 	if err := fairlead.CheckJSON("args", data); err != nil {
 		return Sweep{}, err

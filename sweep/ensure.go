@@ -11,21 +11,22 @@ import (
 
 // Ensured is the result of Ensure.
 type Ensured struct {
-	Sweep                         // as it is stored now
-	Created bool                  // there was none of this name
-	Changed []fairlead.Difference // fields that were not as declared, and are now
+	Sweep                         // the sweep as it is stored now
+	Created bool                  // no sweep of this name existed before
+	Changed []fairlead.Difference // fields that were set back to their declared values
 }
 
-// Ensure creates a sweep, or brings the one of its name to the declared state; it starts
-// none. Programs call it when they start; any number of them may do so at once.
+// Ensure creates a sweep, or brings the existing sweep of that name to the declared
+// state. It starts no sweep. Programs call it when they start; any number of them may
+// do so at the same time.
 //
-// It owns the fields that are set, and where the items come from as a whole: a field that
-// is zero stays as it is stored. A field that it owns and that has another value is set
-// back and reported in Changed. Both a creation and a change stand in the audit log, as
-// done by "ensure". Nothing is ever removed.
+// Ensure owns the fields that are set, and the source of the items as a whole; a field
+// that is zero keeps its stored value. A field that it owns and that has another value
+// is set back and reported in Changed. The audit log records creations and changes with
+// the actor "ensure".
 //
-// It fails with ErrInvalid, and with ErrConflict if the sweep has been started and what
-// it goes over differs.
+// Ensure never removes anything. It returns ErrInvalid for an invalid sweep, and
+// ErrConflict if the sweep has been started and its items would change.
 func (c *Client) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 	ensured, err := ensure.Retry(func() (Ensured, error) { return ensureIn(ctx, c.store, declared) }, fairlead.ErrConflict, fairlead.ErrNotFound)
 	if err == nil && len(ensured.Changed) > 0 && ensured.State == Running {
@@ -34,18 +35,19 @@ func (c *Client) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 	return ensured, err
 }
 
-// Within is the client inside the caller's own transaction: see the Tx method of the
-// store in use.
+// Within returns a client that works inside the caller's transaction. See the Tx method
+// of the store in use.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{tx} }
 
-// TxClient is a client inside the caller's own transaction. What it does counts when the
-// caller commits.
+// TxClient is a client that works inside the caller's transaction. Its changes take
+// effect when the caller commits.
 type TxClient struct {
 	tx CallerTx
 }
 
-// Ensure is Client.Ensure inside the transaction. It fails with ErrConflict also if
-// another transaction changes the sweep meanwhile: then the caller begins anew.
+// Ensure ensures a sweep inside the transaction, like Client.Ensure. It also returns
+// ErrConflict if another transaction changes the sweep at the same time; the caller
+// then starts again.
 func (c *TxClient) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 	return ensureIn(ctx, c.tx, declared)
 }

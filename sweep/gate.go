@@ -8,21 +8,21 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// GateKind is the kind of jobs that tell the business that a sweep waits for it.
+// GateKind is the kind of the jobs that notify the business that a sweep waits for it.
 const GateKind = reserved.Gate
 
-// GateCall is what GateKind tells.
+// GateCall is the args of a job of kind GateKind.
 type GateCall struct {
 	URL   string          `json:"url"`
 	Sweep int64           `json:"sweep_id"`
 	Name  string          `json:"name"`
 	Run   int             `json:"run"`
 	Data  json.RawMessage `json:"data,omitempty"`
-	Again bool            `json:"again,omitempty"` // a node took up what another had begun
+	Again bool            `json:"again,omitempty"` // a node resumed a shard that another node had begun
 }
 
-// Resume tells the business, if it wants to be asked before a sweep runs, that a
-// node took up what another had begun. The sweep runs on.
+// Resume notifies the business, if the sweep has a gate that it must pass before it
+// runs, that a node resumed a shard that another node had begun. The sweep continues.
 func Resume(ctx context.Context, store Store, id int64) error {
 	_, err := steer(ctx, store, id, true, "", func(ctx context.Context, s *steering) error {
 		if s.State != Running || s.Gate.BeforeRun == "" {

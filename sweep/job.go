@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// IsShardKind reports whether jobs of a kind go over shards of sweeps.
+// IsShardKind reports whether jobs of a kind process shards of sweeps.
 func IsShardKind(kind string) bool { return reserved.IsShard(kind) }
 
 // endless is longer than any shard runs.
 const endless = 100 * 365 * 24 * time.Hour
 
-// ShardOptions are how jobs that go over shards are handled, by a node or a remote
-// worker. They take as long as the shard does, and a store that is out of reach for
-// long must not end it.
+// ShardOptions returns the handler options for jobs that process shards, on a node or a
+// remote worker. The jobs take as long as the shard does, and must survive a long
+// outage of the store.
 func ShardOptions() fairlead.HandlerOptions {
 	return fairlead.HandlerOptions{
 		TimeoutOf:   func(*fairlead.Job) time.Duration { return endless },
@@ -25,8 +25,8 @@ func ShardOptions() fairlead.HandlerOptions {
 	}
 }
 
-// ShardRetries lists the items of a shard, from an index on, that failed and are to
-// be tried again.
+// ShardRetries lists the failed items of a shard that are to be retried, from an index
+// on.
 func ShardRetries(ctx context.Context, store Store, shard Shard, from int64, most int) ([]int64, error) {
 	items, err := store.FailedItems(ctx, ItemFilter{
 		Sweep: shard.Sweep, From: true, After: max(from, shard.From) - 1, Below: shard.To, Again: true, Limit: most,
@@ -41,7 +41,8 @@ func ShardRetries(ctx context.Context, store Store, shard Shard, from int64, mos
 	return indexes, nil
 }
 
-// Of is the sweep whose shard a job goes over; zero: it is another job.
+// Of returns the ID of the sweep whose shard a job processes, or zero for any other
+// job.
 func Of(job *fairlead.Job) int64 {
 	var args ShardArgs
 	if !IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {

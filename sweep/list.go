@@ -9,7 +9,7 @@ import (
 
 // Bounds of a list that is stored with its sweep.
 const (
-	MaxListed     = 100_000  // items
+	MaxListed     = 100_000  // number of items
 	maxListedItem = 64 << 10 // bytes of one
 	maxListed     = 12 << 20 // bytes of all
 )

@@ -15,8 +15,8 @@ const maxLogText = 4000
 // logLevels are the levels of lines about items, the least first.
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// Log stores lines about items of a sweep, all or none. A line without a level is
-// info. It fails with ErrInvalid and with ErrNotFound.
+// Log stores log lines about items of a sweep, all or none. The default level of a line
+// is info. Log returns ErrInvalid or ErrNotFound.
 func (c *Client) Log(ctx context.Context, id int64, lines ...Log) error {
 	var found complaints
 	lines = slices.Clone(lines)
@@ -50,7 +50,7 @@ func (l *Log) check(c *complaints, at string) {
 	}
 }
 
-// Logs lists lines about items, newest first.
+// Logs lists log lines about items, newest first.
 func (c *Client) Logs(ctx context.Context, filter LogFilter) ([]Log, error) {
 	return c.store.SweepLogs(ctx, filter)
 }
@@ -60,18 +60,18 @@ func (c *Client) FailedItems(ctx context.Context, filter ItemFilter) ([]FailedIt
 	return c.store.FailedItems(ctx, filter)
 }
 
-// Shards lists the parts of a sweep that has been started, in order.
+// Shards lists the shards of a sweep that has been started, in order.
 func (c *Client) Shards(ctx context.Context, sweep int64) ([]Shard, error) {
 	return c.store.Shards(ctx, sweep)
 }
 
-// History lists what happened to a sweep, newest first.
+// History lists the events of a sweep, newest first.
 func (c *Client) History(ctx context.Context, filter EventFilter) ([]Event, error) {
 	return c.store.SweepEvents(ctx, filter)
 }
 
-// Note adds to the history of a sweep what was done that does not move it, as
-// to change its rate.
+// Note adds an event to the history of a sweep without changing its state, for example
+// for a new rate.
 func (c *Client) Note(ctx context.Context, id int64, by, action, note string) error {
 	_, err := steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error {
 		return s.tx.Record(ctx, Event{By: s.by, Action: action, From: s.State, To: s.State, Note: note})

@@ -18,12 +18,12 @@ const (
 	stale = 1250 * time.Millisecond
 )
 
-// Silence is a shard whose run is ordered to begin nothing, because it has not been heard
-// of for too long.
+// Silence is a shard whose run is ordered to start no items, because it has not
+// reported for too long.
 type Silence struct {
 	Shard int
-	Since time.Time // since when at the latest it gets that order; zero: from now on
-	Free  bool      // others have its rate
+	Since time.Time // latest time at which it receives the order; zero means from now on
+	Free  bool      // other shards have received its rate
 }
 
 // listen finds which of the shards that run are silent. If none is heard of there is

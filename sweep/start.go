@@ -12,18 +12,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// StartKind is the kind of jobs that start a sweep. A schedule of such a job lets it run
-// again and again.
+// StartKind is the kind of the jobs that start a sweep. A schedule of such a job runs a
+// sweep repeatedly.
 const StartKind = reserved.Start
 
-// StartArgs are the args of such a job.
+// StartArgs are the args of a job of kind StartKind.
 type StartArgs struct {
-	Sweep string `json:"sweep"`           // its name
-	Again bool   `json:"again,omitempty"` // one that has finished begins anew
+	Sweep string `json:"sweep"`           // name of the sweep
+	Again bool   `json:"again,omitempty"` // restart a sweep that has finished from its first item
 }
 
-// StartHandler handles StartKind. A sweep that cannot be started now fails the job, and
-// so does one of another tenant.
+// StartHandler returns the handler of StartKind. The job fails if its sweep cannot be
+// started now or belongs to another tenant.
 func StartHandler(store Store) fairlead.Handler {
 	client := NewClient(store)
 	return fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) error {
@@ -45,7 +45,8 @@ func StartHandler(store Store) fairlead.Handler {
 	})
 }
 
-// CheckStartArgs returns an *InvalidError for args that no such job can have.
+// CheckStartArgs returns an *InvalidError if the args are not valid for a job of kind
+// StartKind.
 func CheckStartArgs(args json.RawMessage) error {
 	_, err := startArgs(args)
 	return err

@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// KindOf is the kind of the jobs that go over the shards of sweeps whose items a
-// kind of handler is for.
+// KindOf returns the kind of the jobs that process shards of sweeps, given the kind of
+// the items' handler.
 func KindOf(kind string) string { return reserved.Shards + kind }
 
-// ShardArgs are the args of such a job.
+// ShardArgs are the args of a job that processes a shard.
 type ShardArgs struct {
 	Sweep int64 `json:"sweep_id"`
 	Shard int   `json:"shard"`
@@ -77,9 +77,9 @@ func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string,
 	return after, idle, nil
 }
 
-// Steer looks at a sweep: it ends it if there is nothing left to do, and shares
-// what it may do at once among the shards that run. Nothing happens if others are at
-// it.
+// Steer checks a sweep: it ends the sweep if nothing is left to do, and shares its rate
+// and parallelism among the shards that run. It does nothing if another node holds the
+// sweep's lock.
 func Steer(ctx context.Context, store Store, id int64) error {
 	_, err := steer(ctx, store, id, false, "", leaveIt)
 	return err

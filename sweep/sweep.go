@@ -5,196 +5,198 @@ import (
 	"time"
 )
 
-// Sweep goes over many items, by their index, with a bounded number in flight and
-// at a set rate. Only how far it has come is stored: a billion items take no more
-// room than ten.
+// Sweep processes many items, identified by their index, at a set rate and with a
+// limited number in flight. Only its progress is stored: a billion items take no more
+// space than ten.
 //
-// It is cut into shards. Each is a job that goes over its part of the items on
-// the node that has claimed it.
+// A sweep is divided into shards. Each shard is a job that processes its part of the
+// items on the node that has claimed it.
 type Sweep struct {
 	ID   int64 // set by the store
 	Name string
-	Kind string          // names the handler of its items
-	Data json.RawMessage // what the handler is given with every item
+	Kind string          // kind of its items, which names their handler
+	Data json.RawMessage // data that the handler gets with every item
 
 	Source ItemSource
-	Items  []string // a list to go over, stored with the sweep once; it is given to Put and not returned. See Source.Listed
-	From   int64    // the first index
-	To     int64    // the first that does not count any more; zero: as many as the source has
+	Items  []string // list of items, stored once with the sweep; passed to Put and not returned. See Source.Listed
+	From   int64    // first index
+	To     int64    // end of the indexes, exclusive; zero means all items of the source
 
-	InFlight int     // items that are handled at once, over all shards
-	Rate     float64 // items begun per second, over all shards; zero: no bound
-	Serial   bool    // one item after the other
-	Adaptive bool    // go slower while the target errs or is slow; Rate is the bound
-	Window   int     // items of a shard between the first that is not done and the last that was begun; zero: by InFlight
-	Shards   int     // 1 if it is not said
-	PerCall  int     // items that one call of an HTTP target gets; 1 if it is not said
+	InFlight int     // maximum number of items handled at once, over all shards
+	Rate     float64 // items started per second, over all shards; zero = unlimited
+	Serial   bool    // process one item at a time, in order
+	Adaptive bool    // slow down while the target is slow or returns errors; Rate is the maximum
+	Window   int     // maximum number of items of a shard between the first that is not done and the last that was started; default derived from InFlight
+	Shards   int     // number of shards; default 1
+	PerCall  int     // number of items in one call of an HTTP target; default 1
 
-	Attempts    int           // of one item; 5 if it is not said
-	Backoff     time.Duration // between them; 3s if it is not said
-	Timeout     time.Duration // of one attempt
+	Attempts    int           // attempts of one item; default 5
+	Backoff     time.Duration // pause between them; default 3s
+	Timeout     time.Duration // timeout of one attempt
 	Budget      Budget
 	OnExhausted OnExhausted
 
 	Gate Gate
 
-	Queue    string // which nodes run it; DefaultQueue if empty
+	Queue    string // queue that decides which nodes run it; DefaultQueue if empty
 	Tenant   string // DefaultTenant if empty
 	Priority int
 
-	Version   int64     // grows with each change by people; set by the store
+	Version   int64     // grows with each change by a user; set by the store
 	CreatedAt time.Time // set by the store
 	Status
 }
 
-// ItemSource says where the items of a sweep come from: at most one of these; none:
-// they are indexes and nothing else.
+// ItemSource is the source of a sweep's items. At most one of File, URL, Table and a
+// list is set; if none is set, items have only an index.
 type ItemSource struct {
-	File  string `json:"file,omitempty"` // lines of a file
-	URL   string `json:"url,omitempty"`  // lines of what is there
+	File  string `json:"file,omitempty"` // name of a file; its lines are the items
+	URL   string `json:"url,omitempty"`  // URL of a text; its lines are the items
 	Table *Table `json:"table,omitempty"`
 
-	// Listed is how many items the stored list has, and Digest tells one list from another.
-	// Normalize sets both if Items are given; with neither changed the list stays as it is.
+	// Listed is the number of items in the stored list, and Digest identifies the list.
+	// Normalize sets both if Items are given; if neither changes, the stored list stays as
+	// it is.
 	Listed int64  `json:"listed,omitempty"`
 	Digest string `json:"digest,omitempty"`
 }
 
-// Table is rows of a table, by an integer key. The index of an item is its key.
+// Table is a database table whose rows are the items, identified by an integer key. The
+// index of an item is its key.
 type Table struct {
 	Database string   `json:"database"` // name of a configured database
 	Name     string   `json:"name"`
 	Key      string   `json:"key"`
-	Columns  []string `json:"columns,omitempty"` // empty: all
+	Columns  []string `json:"columns,omitempty"` // columns to read; empty means all
 }
 
-// Budget is how many items may fail before a sweep stops. Of several
-// the first that is used up counts.
+// Budget is the number of items that may fail before a sweep stops. If several fields
+// are set, the first one that is used up stops the sweep.
 type Budget struct {
-	Items     int64   `json:"items,omitempty"`      // 100 if nothing is said
-	Percent   float64 `json:"percent,omitempty"`    // of the items that ended since it was last started, once these are 1000
-	PerMinute int64   `json:"per_minute,omitempty"` // within any minute
+	Items     int64   `json:"items,omitempty"`      // number of items; default 100
+	Percent   float64 `json:"percent,omitempty"`    // percentage of the items that ended since the last start, once there are 1000 of them
+	PerMinute int64   `json:"per_minute,omitempty"` // number of items within any minute
 }
 
-// OnExhausted is what becomes of an item whose attempts are used up.
+// OnExhausted selects what happens to an item whose attempts are used up.
 type OnExhausted string
 
-// The answers to used up attempts.
+// The ways to handle used-up attempts.
 const (
-	ExhaustedAbandon OnExhausted = "abandon" // it is noted as failed and takes one from the budget (the default)
-	ExhaustedStop    OnExhausted = "stop"    // the sweep stops; the item has not been done
+	ExhaustedAbandon OnExhausted = "abandon" // the item is recorded as failed and counts against the budget (the default)
+	ExhaustedStop    OnExhausted = "stop"    // the sweep stops; the item is not done
 )
 
-// Gate is what the business is asked before a sweep runs.
+// Gate lets the business approve a sweep before it runs.
 type Gate struct {
-	BeforeCreate string        `json:"before_create,omitempty"` // address that may refuse it
-	BeforeRun    string        `json:"before_run,omitempty"`    // address that gets a message; then the sweep waits until the business opens it
-	Timeout      time.Duration `json:"timeout,omitempty"`       // after which the message is sent again; 30m if it is zero
+	BeforeCreate string        `json:"before_create,omitempty"` // URL that may refuse the sweep when it is created
+	BeforeRun    string        `json:"before_run,omitempty"`    // URL that receives a message before a run; the sweep then waits until the business opens it
+	Timeout      time.Duration `json:"timeout,omitempty"`       // time after which the message is sent again; default 30m
 }
 
-// State says how a sweep stands.
+// State is the state of a sweep.
 type State string
 
 // The states of a sweep.
 const (
 	Created  State = "created"
-	Waiting  State = "waiting" // for the business to open it
+	Waiting  State = "waiting" // waits for the business to open it
 	Running  State = "running"
-	Stopping State = "stopping" // nothing more is begun, what is in flight ends
+	Stopping State = "stopping" // no more items start; items in flight are finished
 	Stopped  State = "stopped"
 	Finished State = "finished"
 )
 
-// Status is how a sweep stands.
+// Status describes how a sweep is doing.
 type Status struct {
 	State     State
 	Reason    string    // why it stopped
-	Run       int       // how often it was started
-	StartedAt time.Time // when it first ran
-	EndedAt   time.Time // when it last stopped or finished
-	Silent    []Silence // shards whose runs are not heard of
+	Run       int       // number of times that it was started
+	StartedAt time.Time // time at which it first ran
+	EndedAt   time.Time // time at which it last stopped or finished
+	Silent    []Silence // number of shards whose runs have not reported for too long
 	Progress
 }
 
-// Progress is how far the shards of a sweep have come.
+// Progress is the progress of a sweep over all its shards.
 type Progress struct {
-	Total     int64 // items; zero while the source has not been counted
-	Marked    int64 // items before the first of each shard that is neither done nor abandoned
+	Total     int64 // number of items; zero until the source has been counted
+	Marked    int64 // number of items before the first unfinished item of each shard
 	Done      int64
-	Abandoned int64 // failed for good
-	Again     int64 // of Abandoned: those that wait to be tried again
-	Errors    int64 // attempts that failed
-	InWindow  int64 // done or abandoned behind that
+	Abandoned int64 // number of items that failed for good
+	Again     int64 // the items among Abandoned that wait for a retry
+	Errors    int64 // number of failed attempts
+	InWindow  int64 // finished items after the first unfinished item of each shard
 	Rate      float64
 }
 
-// Shard is a part of a sweep's items and how far it has come.
+// Shard is a part of a sweep's items with its progress.
 type Shard struct {
 	Sweep  int64
-	Number int // from 0
+	Number int // counted from 0
 	From   int64
-	To     int64 // zero: as far as the source goes, which is not known yet
+	To     int64 // zero if it ends with the source, at a position not known yet
 
-	Job   int64 // that goes over it; zero: none does
-	Ended bool  // all its items are done or abandoned, and none waits to be tried again
+	Job   int64 // job that processes it; zero if there is none
+	Ended bool  // all its items are done or abandoned, and none waits for a retry
 
-	Mark      int64           // everything before is done or abandoned, or in Pending
-	Behind    int64           // from the first item in Pending before Mark up to Mark; zero: there is none
-	Window    []byte          // which items behind the mark are, as package window encodes it
+	Mark      int64           // all items before it are done, abandoned or in Pending
+	Behind    int64           // number of items from the first item in Pending before Mark up to Mark; zero if there is none
+	Window    []byte          // finished items after the mark, as package window encodes them
 	Pending   json.RawMessage // items that wait for their next attempt
 	Done      int64
 	Abandoned int64
-	Again     int64 // of Abandoned: those that wait to be tried again
-	Errors    int64
-	Source    json.RawMessage // what the source has to know to go on
+	Again     int64           // the items among Abandoned that wait for a retry
+	Errors    int64           // number of failed attempts
+	Source    json.RawMessage // position of the source, needed to continue
 
-	Share    Share     // what it may use of the sweep's rate and parallelism; nothing if it was granted to an earlier run
-	Told     Share     // the most that its run may have been ordered: Share, and what was granted before until the run has got Share
-	Used     Share     // what it said last that it uses
-	Fence    int64     // of the run that wrote this
-	SavedAt  time.Time // when
-	Measured float64   // items per second of late
+	Share    Share     // its share of the sweep's rate and parallelism; nothing if it was granted to an earlier run
+	Told     Share     // the most that its run may be using: Share, and earlier grants until the run has received Share
+	Used     Share     // share that it last reported to use
+	Fence    int64     // fence of the run that wrote this
+	SavedAt  time.Time // time of the last checkpoint
+	Measured float64   // recent items per second
 }
 
-// Share is a part of what a sweep may do at once.
+// Share is a part of the rate and parallelism of a sweep.
 type Share struct {
-	Rate     float64 `json:"rate,omitempty"`      // zero: no bound
-	InFlight int     `json:"in_flight,omitempty"` // zero: nothing may be begun
+	Rate     float64 `json:"rate,omitempty"`      // zero = unlimited
+	InFlight int     `json:"in_flight,omitempty"` // zero means that nothing may start
 }
 
-// LeastRate is the rate of a run that may begin nothing and still has items in flight:
-// zero would be no bound.
+// LeastRate is the rate of a run that may start nothing and still has items in flight:
+// zero would mean unlimited.
 const LeastRate = 1e-9
 
-// Checkpoint is what the run of a shard stores about once a second.
+// Checkpoint is the progress that the run of a shard stores about once a second.
 type Checkpoint struct {
 	Sweep, Job, Fence int64
 	Number            int
-	To                int64 // if that of the shard was not known; zero: as it is
+	To                int64 // end of the shard, if it was not known before; zero leaves it unchanged
 	Mark              int64
 	Behind            int64
 	Window            []byte
 	Pending           json.RawMessage
-	Source            json.RawMessage // nil: as it was
+	Source            json.RawMessage // nil leaves it unchanged
 	Done              int64
 	Abandoned         int64
-	Again             int64 // of Abandoned: those that still wait to be tried again
+	Again             int64 // the items among Abandoned that still wait for a retry
 	Errors            int64
 	Measured          float64
-	Used              Share // what it was last allowed, or more if more is in flight; LeastRate if it was allowed nothing
+	Used              Share // last share received, or more if more is in flight; LeastRate if the share is nothing
 	Ended             bool  // all items are done or abandoned
 
-	// What has become of items since the checkpoint before. It may be reported twice.
-	Failed []FailedItem // failed, for the first time or again
-	Redone []int64      // had failed and are done now
+	// Results of items since the previous checkpoint. A result may be reported twice.
+	Failed []FailedItem // items that failed, for the first time or again
+	Redone []int64      // items that had failed and are now done
 }
 
 // Orders is the answer to a Checkpoint.
 type Orders struct {
-	Stop  bool // begin nothing more
+	Stop  bool // start no more items
 	Share Share
-	Data  json.RawMessage // what the handler is given from now on
-	Left  int64           // of the budget, over all shards; negative: no bound
+	Data  json.RawMessage // data for the handler from now on
+	Left  int64           // remaining budget over all shards; negative = unlimited
 }
 
 // FailedItem is an item that failed for good.
@@ -204,10 +206,10 @@ type FailedItem struct {
 	Attempts int
 	Error    string
 	At       time.Time
-	Again    bool // it waits to be tried again
+	Again    bool // the item waits for a retry
 }
 
-// Log is a line that the business, or a handler, wrote about an item.
+// Log is a log line about an item, written by the business or a handler.
 type Log struct {
 	ID    int64 // set by the store
 	Sweep int64
@@ -217,9 +219,9 @@ type Log struct {
 	At    time.Time // set by the store
 }
 
-// Event is what was done to a sweep, or what became of it.
+// Event is an action on a sweep or a change of its state.
 type Event struct {
-	ID     int64     // set by the store; later events have larger ones
+	ID     int64     // set by the store; later events have larger IDs
 	At     time.Time // set by the store
 	By     string    // empty if the change was automatic
 	Action string

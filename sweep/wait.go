@@ -6,9 +6,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/await"
 )
 
-// Wait waits until a sweep has stopped or finished. One that was never started, or waits
-// for the business, is waited for. It fails with ErrNotFound, and with the error of the
-// context, together with the sweep as it was seen last.
+// Wait blocks until a sweep has stopped or finished. It keeps waiting if the sweep was
+// never started or waits for the business. Wait returns ErrNotFound for an unknown
+// sweep. If the context ends first, Wait returns the context's error with the last
+// known state of the sweep.
 func (c *Client) Wait(ctx context.Context, id int64) (Sweep, error) {
 	return await.Until(ctx, func(ctx context.Context) (Sweep, bool, error) {
 		s, err := c.ByID(ctx, id)

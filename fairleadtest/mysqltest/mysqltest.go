@@ -20,9 +20,9 @@ import (
 // begin is the time at which the clock begins.
 var begin = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Open opens a store in tables of its own in the database of a URL, whose names have a
-// prefix of their own. The store is closed, and the tables are removed, when the test ends. Use
-// the store's Tx with transactions of the same database.
+// Open opens a store in the database of a URL, in tables whose names have a unique
+// prefix. When the test ends, the store is closed and the tables are removed. Use the
+// store's Tx with transactions of the same database.
 func Open(t fairleadtest.TB, url string) (*mysql.Store, *Clock) {
 	t.Helper()
 	config, err := mysqlurl.Parse(url)
@@ -47,14 +47,14 @@ func Open(t fairleadtest.TB, url string) (*mysql.Store, *Clock) {
 	return store, c
 }
 
-// Clock is the time of a store: a table.
+// Clock is the clock of a store, kept in a table.
 type Clock struct {
 	t     fairleadtest.TB
 	db    *sql.DB
 	table string
 }
 
-// Now is part of fairleadtest.Clock.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.t.Helper()
 	var us int64
@@ -64,7 +64,7 @@ func (c *Clock) Now() time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// Advance is part of fairleadtest.Clock.
+// Advance moves the clock forward.
 func (c *Clock) Advance(d time.Duration) {
 	c.t.Helper()
 	c.exec("update "+c.table+" set us = us + ?", d.Microseconds())

@@ -16,9 +16,9 @@ import (
 // begin is the time at which the clock begins.
 var begin = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Open opens a store in a schema of its own in the database of a URL, whose user must be
-// allowed to create schemas. The store is closed, and the schema removed, when the test ends. Use
-// the store's Tx with transactions of the same database.
+// Open opens a store in the database of a URL, in a schema of its own. The user of the
+// URL must be allowed to create schemas. When the test ends, the store is closed and
+// the schema is removed. Use the store's Tx with transactions of the same database.
 func Open(t fairleadtest.TB, url string) (*postgres.Store, *Clock) {
 	t.Helper()
 	schema := "fairleadtest_" + strings.ToLower(rand.Text()[:12])
@@ -36,14 +36,14 @@ func Open(t fairleadtest.TB, url string) (*postgres.Store, *Clock) {
 	return store, c
 }
 
-// Clock is the time of a store: a table.
+// Clock is the clock of a store, kept in a table.
 type Clock struct {
 	t     fairleadtest.TB
 	url   string
 	table string
 }
 
-// Now is part of fairleadtest.Clock.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.t.Helper()
 	var us int64
@@ -53,7 +53,7 @@ func (c *Clock) Now() time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// Advance is part of fairleadtest.Clock.
+// Advance moves the clock forward.
 func (c *Clock) Advance(d time.Duration) {
 	c.t.Helper()
 	c.exec("update "+c.table+" set us = us + $1", d.Microseconds())

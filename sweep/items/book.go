@@ -10,32 +10,33 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Book is where the run of one shard reads and writes how the shard stands. A node
-// has it in its store, a remote worker with the service.
+// Book is where the run of a shard reads and writes the shard's progress. A node uses
+// its store, a remote worker uses the service.
 type Book interface {
-	// Load finds the shard. What cannot become better is fairlead.Fatal.
+	// Load reads the shard. An error that a retry cannot fix is fairlead.Fatal.
 	Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error)
-	// Resume reports that the run takes up what another had begun.
+	// Resume reports that the run continues what another run had begun.
 	Resume(ctx context.Context) error
-	// Steer shares the rate of the sweep anew, so that the run gets its share. It does
+	// Steer shares the rate of the sweep again, so that the run gets its share. It does
 	// nothing if another node holds the sweep's lock.
 	Steer(ctx context.Context) error
-	// Checkpoint stores how far the run has come and brings back what to do next. It
-	// fails with fairlead.ErrLeaseLost.
+	// Checkpoint stores the run's progress and returns its next orders. It returns
+	// fairlead.ErrLeaseLost if the run has lost its lease.
 	Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error)
-	// Retries lists the items of the shard, from an index on, that failed and are to
-	// be tried again.
+	// Retries lists the failed items of the shard that are to be retried, from an index
+	// on.
 	Retries(ctx context.Context, from int64, most int) ([]int64, error)
-	// Items returns items of the list that is stored with the sweep, from an index on: see
+	// Items returns items of the list that is stored with the sweep, from an index on. See
 	// sweep.Store.
 	Items(ctx context.Context, from int64) ([]string, error)
-	// AddLogs stores lines about items.
+	// AddLogs stores log lines about items.
 	AddLogs(ctx context.Context, lines []sweep.Log) error
-	// Stop stops the sweep. One that does not run any more is fine.
+	// Stop stops the sweep. Stopping a sweep that no longer runs has no effect.
 	Stop(ctx context.Context, reason string) error
 }
 
-// Library finds the book of the shard that a job goes over, for the time of a run.
+// Library returns the book of the shard that a job processes, valid for the duration of
+// a run.
 type Library func(ctx context.Context, job *fairlead.Job) (Book, error)
 
 // inStore is the library of a store.

@@ -18,21 +18,21 @@ import (
 type Item[T any] struct {
 	Sweep   int64
 	Index   int64
-	Attempt int    // from 1
-	Data    T      // what the sweep says to all of its items
-	Text    []byte // the line, or the row as a JSON object; nil if the index is all there is
+	Attempt int    // counted from 1
+	Data    T      // the sweep's data, the same for all of its items
+	Text    []byte // the line, or the row as a JSON object; nil if the item has only an index
 }
 
-// Options are where a node gets items from. The zero value serves sweeps over
-// indexes.
+// Options says where a node gets items from. The zero value supports sweeps over
+// indexes only.
 type Options struct {
 	Roots     []string            // directories below which files may be read
-	Client    *http.Client        // for lines behind URLs; it guards which addresses are called
-	Databases map[string]Database // whose tables may be read, by name
+	Client    *http.Client        // client that reads lines from URLs; it guards which addresses are called
+	Databases map[string]Database // databases whose tables may be read, by name
 	Logger    *slog.Logger        // default slog.Default()
 }
 
-// Database is where tables are.
+// Database is a database with tables that sweeps can read.
 type Database = source.Database
 
 // The dialects of databases.
@@ -42,21 +42,21 @@ const (
 	SQLite   = source.SQLite
 )
 
-// Handle registers what is called with the items of sweeps of a kind. It returns nil
-// if the item is done. An error is a failed attempt, and is tried again as the sweep
-// says; Abandon, Stop, Finish and RetryAfter choose otherwise. A panic counts as an
-// error.
+// Handle registers a function that is called with the items of sweeps of a kind. The
+// function returns nil if the item is done. An error is a failed attempt, which is
+// retried as the sweep specifies; Abandon, Stop, Finish and RetryAfter choose
+// otherwise. A panic counts as an error.
 //
-// It is called by many goroutines at once, unless the sweep is serial. Its context
-// ends when the sweep's timeout of an attempt is over, when the node loses its lease,
-// and when it shuts down and its patience is over.
+// The function is called by many goroutines at once, unless the sweep is serial. Its
+// context ends when the sweep's timeout of an attempt expires, when the node loses its
+// lease, and when the node shuts down and its drain timeout has passed.
 func Handle[T any](mux *fairlead.Mux, store sweep.Store, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
 	HandleIn(mux, inStore(store), kind, options, handle)
 	registerStart(mux, store)
 }
 
-// HandleIn is Handle for those whose store is out of reach, as remote workers are: see
-// worker.HandleSweep.
+// HandleIn registers a function like Handle, for programs that cannot reach the store,
+// such as remote workers. See worker.HandleSweep.
 func HandleIn[T any](mux *fairlead.Mux, library Library, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
 	register(mux, library, kind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		var decoded T

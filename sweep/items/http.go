@@ -15,13 +15,16 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// HTTPKind is the kind of sweeps whose items are sent to a URL. Their data is the call.
+// HTTPKind is the kind of sweeps whose items are sent to a URL. The data of such a
+// sweep is the call.
 const HTTPKind = "http"
 
-// HandleHTTP registers HTTPKind. An answer of success can name items that failed all
-// the same: {"failed":[{"index":7,"error":"no such user"}]}. With "abandon":true such
-// an item is not tried again; with "stop":true it stays to do, and the sweep stops. The
-// answer {"finish":true} ends a serial sweep.
+// HandleHTTP registers HTTPKind. A successful answer can still name items that failed:
+//
+//	{"failed":[{"index":7,"error":"no such user"}]}
+//
+// With "abandon":true such an item is not retried. With "stop":true it remains to be
+// done, and the sweep stops. The answer {"finish":true} ends a serial sweep.
 func HandleHTTP(mux *fairlead.Mux, store sweep.Store, options Options, calls *httpcall.Handler) {
 	register(mux, inStore(store), HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		call, err := calls.ForItems(data, run.Sweep.PerCall)

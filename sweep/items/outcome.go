@@ -22,24 +22,26 @@ func (d *decided) Error() string { return d.err.Error() }
 // Unwrap is the error inside.
 func (d *decided) Unwrap() error { return d.err }
 
-// Abandon gives an item up at once, whatever attempts are left. It is listed as
-// failed and takes one from the error budget.
+// Abandon returns an error that gives up on an item immediately, regardless of the
+// attempts left. The item is listed as failed and counts against the error budget.
 func Abandon(reason error) error {
 	return &decided{verdict: sweeping.Abandon, err: orReason(reason, "the handler gave the item up")}
 }
 
-// Stop stops the whole sweep. The item stays to do.
+// Stop returns an error that stops the whole sweep. The item remains to be done.
 func Stop(reason error) error {
 	return &decided{verdict: sweeping.Stop, err: orReason(reason, "the handler stopped the sweep")}
 }
 
-// Finish ends a serial sweep: the item is done, and nothing comes after it.
+// Finish returns an error that ends a serial sweep: the item is done, and no items
+// follow it.
 func Finish() error {
 	return &decided{verdict: sweeping.Finish, err: errors.New("the handler finished the sweep")}
 }
 
-// RetryAfter is a failed attempt that is tried again after a pause of the handler's
-// choice. Any other error is tried again after the pause that the sweep says.
+// RetryAfter returns an error that counts as a failed attempt and retries the item
+// after the given pause. Any other error is retried after the pause that the sweep
+// specifies.
 func RetryAfter(pause time.Duration, reason error) error {
 	return &decided{verdict: sweeping.Retry, err: orReason(reason, "the handler wants to try again"), after: pause}
 }
@@ -86,8 +88,8 @@ func (c *itemContext) taken() []sweeping.Log {
 	return c.logs
 }
 
-// Log keeps a line about the item that is handled under ctx. It is stored with the
-// end of the attempt, before the item counts as done. In any other context it does
+// Log adds a log line about the item that is handled under ctx. The line is stored at
+// the end of the attempt, before the item counts as done. In any other context Log does
 // nothing.
 func Log(ctx context.Context, level slog.Level, text string) {
 	item, ok := ctx.Value(itemKey{}).(*itemContext)

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Run is one run of a shard, for those who prepare calls.
+// Run is one run of a shard, for code that prepares calls.
 type Run struct {
-	Sweep *sweep.Sweep // as it was when the run began
+	Sweep *sweep.Sweep // the sweep when the run began
 	Job   *fairlead.Job
 
 	handler  *handler
