@@ -111,9 +111,8 @@ func (p *Chunk) unremembered(i int) bool {
 	return slices.Contains(p.Unremembered, i) && (task.Of == 0 || task.Unremembered)
 }
 
-// taskState is how a task with a mark stands, as far as the mark tells: what is let
-// out counts as pending. Of a batch that was dropped, what was held counts as
-// cancelled.
+// taskState returns the state of a task, as far as its mark determines it: a released
+// task counts as pending. In a batch that was dropped, a held task counts as cancelled.
 func taskState(kind PassKind, mark Mark, dropped bool) TaskState {
 	if kind == PassUndo {
 		switch mark {

@@ -24,8 +24,8 @@ func addChunk(into *tuples, batch int64, p *batch.Chunk) error {
 	return nil
 }
 
-// Chunks returns chunks of a batch, in the order of their numbers. It is not shared: the text names the
-// index that serves the filter.
+// Chunks returns the matching chunks of a batch, in the order of their numbers. It is
+// not shared: the query names the index that serves the filter.
 func (s *Store) Chunks(ctx context.Context, batch int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

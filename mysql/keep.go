@@ -184,7 +184,7 @@ func (t *txn) lockOverdue(ctx context.Context, ids []int64) (map[int64]*placed, 
 	return locked, err
 }
 
-// Prune removes what is older than it has to be kept.
+// Prune removes what is older than its retention.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	ctx, cancel := s.withTimeout(ctx)

@@ -17,7 +17,8 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	return s.setLimit(ctx, limit, nil)
 }
 
-// SetLimitSeen is SetLimit unless the limit was changed since it was seen.
+// SetLimitSeen sets a limit like SetLimit, unless it was changed since the caller read
+// it.
 func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
 	return s.setLimit(ctx, limit, &seen)
 }
@@ -64,8 +65,8 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	return uses, nil
 }
 
-// Verify counts the jobs of each limit and the tasks of each open batch anew, and
-// corrects what differs.
+// Verify counts the jobs of each limit and the tasks of each open batch again, and
+// corrects wrong counts.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	drift, err = s.reholdAll(ctx, "verify")
 	slices.SortFunc(drift, func(a, b driver.Drift) int {

@@ -224,8 +224,8 @@ func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (he
 	return held, err
 }
 
-// Drain asks a node to start no more jobs, or to continue. The node learns it with its
-// next beat, and is woken for that.
+// Drain asks a node to start no more jobs, or to continue. The node is woken and learns
+// of the request with its next beat.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -21,7 +21,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return OpenWith(ctx, url, Options{})
 }
 
-// OpenWith is Open with options.
+// OpenWith opens a store like Open, with options.
 func OpenWith(ctx context.Context, url string, options Options) (*Store, error) {
 	s, err := open(url, options)
 	if err != nil {

@@ -138,8 +138,7 @@ type oneMore struct {
 // Scan reads the columns that are asked for, and the last one.
 func (r oneMore) Scan(into ...any) error { return r.row.Scan(append(into, r.last)...) }
 
-// DeleteSchedule removes a schedule. Its runs go on without it, but for those that
-// wait for others.
+// DeleteSchedule removes a schedule. Its active runs continue; its queued runs end.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.inTx(ctx, "delete schedule", func(ctx context.Context, t *txn) error {
@@ -189,7 +188,7 @@ func (t *txn) endQueued(ctx context.Context, runs []schedule.Fire) error {
 	return t.write(ctx, &m)
 }
 
-// Schedules lists living schedules by name, or those that fire next.
+// Schedules lists live schedules by name, or those that fire next.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -108,8 +108,8 @@ type Options struct {
 	// NoMigrate makes Open fail if the schema is not current, instead of
 	// bringing it up to date.
 	NoMigrate bool
-	// SchemaOnly opens whatever schema there is; only Migrate, Schema, Script and
-	// Close may then be called.
+	// SchemaOnly opens the store whatever the version of its tables. Only Migrate, Schema,
+	// Script and Close may then be called.
 	SchemaOnly bool
 	// QueryTimeout bounds every call whose context has no earlier deadline; 30
 	// seconds if zero.
@@ -120,16 +120,17 @@ type Options struct {
 	// MaxConns bounds the connections that move and read jobs; 16 if zero. Beats
 	// and other short statements have up to 4 more.
 	MaxConns int
-	// WakeAddr is the UDP address on which this process receives wakes of other
+	// WakeAddr is the UDP address on which this process receives wakes from other
 	// processes: an IP address that they can reach and a port, which may be 0. The
-	// default, 127.0.0.1:0, receives those of processes on this machine; polling finds
-	// the jobs of others. "-" turns wakes between processes off.
+	// default, 127.0.0.1:0, receives those of processes on this machine; polling finds the
+	// jobs of others. "-" disables wakes between processes.
 	WakeAddr string
-	// Waiting is called when Open or Migrate has to wait for others for longer than a
-	// second: with whom it waits for, again if that changes. Default: nothing is called.
+	// Waiting is called when Open or Migrate has waited for other connections for longer
+	// than a second, with a description of what it waits for, and again if that changes.
+	// It may be nil.
 	Waiting func(whom string)
-	// Now is for tests: an SQL expression, in microseconds, that replaces the
-	// database's clock.
+	// Now is an SQL expression, in microseconds, that replaces the database's clock in
+	// tests.
 	Now string
 }
 

@@ -12,7 +12,7 @@ import (
 // more.
 const mostForgotten = 2 * chunkTuples
 
-// Report adds to what was started.
+// Report adds to the number of started jobs.
 func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 	if err := s.features.Report(ctx, starts); err != nil || len(starts) == 0 {
 		return err

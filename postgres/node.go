@@ -116,8 +116,8 @@ func (s *Store) explainBeat(ctx context.Context, known *knownServer, node fairle
 	return err
 }
 
-// Drain asks a node to start no more jobs, or to continue. The node learns it with its
-// next beat, and is woken for that.
+// Drain asks a node to start no more jobs, or to continue. The node is woken and learns
+// of the request with its next beat.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx = sqlstore.MayWait(ctx)
 	alive := false
@@ -132,7 +132,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return nil
 }
 
-// Leave ends the node's lease at once.
+// Leave ends the node's lease immediately.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	token, err := s.nodes.Of(ctx, node)
 	if err != nil {

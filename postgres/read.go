@@ -137,7 +137,7 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 	return attempts, nil
 }
 
-// Nodes lists the nodes that are alive and those not yet forgotten.
+// Nodes lists the live nodes, and dead ones that are still on record.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	var nodes []fairlead.Node
 	if err := s.runPlain(ctx, nodesCall(&s.sql, &nodes)); err != nil {

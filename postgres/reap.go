@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Reap takes jobs back from the dead.
+// Reap takes back the jobs of dead nodes.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	var reaped driver.Reaped
 	// A commit of its own: from here on none of these nodes can beat or claim.

@@ -208,7 +208,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Schedules lists living schedules by name, or those that fire next.
+// Schedules lists live schedules by name, or those that fire next.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	var schedules []schedule.Schedule
 	if err := s.run(ctx, s.schedulesCall(ctx, &schedules, filter)); err != nil {

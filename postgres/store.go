@@ -27,18 +27,18 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Options of a store. The zero value is useful.
+// Options configures a store. The zero value is useful.
 type Options struct {
-	// Prefix of the names of all tables and sequences; default "fairlead_".
+	// Prefix is the prefix of the names of all tables and sequences; default "fairlead_".
 	Prefix string
-	// Schema that holds them, created if it does not exist; default: the first
-	// of the connection's search path.
+	// Schema is the schema of the tables, created if it does not exist; default: the first
+	// one of the connection's search path.
 	Schema string
 	// NoMigrate forbids Open to create or change tables. It then fails if they
 	// are not current.
 	NoMigrate bool
-	// SchemaOnly opens whatever schema there is; only Migrate, Schema, Script and
-	// Close may then be called.
+	// SchemaOnly opens the store whatever the version of its tables. Only Migrate, Schema,
+	// Script and Close may then be called.
 	SchemaOnly bool
 	// QueryTimeout bounds every query; default 30s.
 	QueryTimeout time.Duration
@@ -46,13 +46,14 @@ type Options struct {
 	// it ends the transaction, in case the process was stopped in the middle; default
 	// 5s. It should be at most half of the nodes' lease.
 	IdleLimit time.Duration
-	// ListenURL is where to LISTEN for other processes' wakes, if not at the
-	// store's own URL: a pooler in transaction mode cannot pass them on. "-"
-	// turns listening off, and so does a pooler at the store's URL if this is empty;
-	// nodes then find work of other processes by polling.
+	// ListenURL is the URL at which to LISTEN for wakes from other processes, if not the
+	// store's own URL: a pooler in transaction mode cannot forward them. "-" disables
+	// listening, and so does a pooler at the store's URL if ListenURL is empty; nodes then
+	// find the jobs of other processes by polling.
 	ListenURL string
-	// Waiting is called when Open or Migrate has to wait for others for longer than a
-	// second: with whom it waits for, again if that changes. Default: nothing is called.
+	// Waiting is called when Open or Migrate has waited for other connections for longer
+	// than a second, with a description of what it waits for, and again if that changes.
+	// It may be nil.
 	Waiting func(whom string)
 	// Now is an SQL expression, in microseconds since 1970, that stands for the
 	// database's clock in tests.

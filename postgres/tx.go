@@ -26,7 +26,8 @@ func (s *Store) Tx(tx pgx.Tx) driver.Tx {
 	return s.callerTx(pgxRunner{tx})
 }
 
-// SQLTx is Tx for a transaction of database/sql with the driver of pgx.
+// SQLTx returns the store inside a transaction of database/sql, which must use the
+// driver of pgx. See Tx.
 func (s *Store) SQLTx(tx *sql.Tx) driver.Tx {
 	return s.callerTx(sqlRunner{tx})
 }

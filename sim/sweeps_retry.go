@@ -24,8 +24,8 @@ func (d *sweepDriver) firstData() json.RawMessage {
 	return json.RawMessage(failAtFirst)
 }
 
-// retry lets the failed items of a sweep that has finished be tried again. It tells
-// whether all is over.
+// retry lets the failed items of a sweep that has finished be retried. It reports
+// whether the sweep has ended.
 func (d *sweepDriver) retry(ctx context.Context) (over bool, err error) {
 	switch done := d.record.Retried; {
 	case d.RetryRate == 0:

@@ -36,8 +36,8 @@ func inChunks(limit, chunk int, move func(limit int) (int, error)) (int, error) 
 	return total, nil
 }
 
-// Promote makes due jobs ready, or parks them. There is nothing to admit besides:
-// no commit leaves a place free for which a job is parked.
+// Promote makes due jobs ready, or parks them. It has no jobs to admit: no commit
+// leaves a free place for which a job is parked.
 func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	moved, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
 		return inTx(ctx, s, "promote", func(t *txn) (int, error) { return t.promote(limit) })

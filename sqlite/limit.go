@@ -14,7 +14,8 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	return s.setLimit(ctx, limit, nil)
 }
 
-// SetLimitSeen is SetLimit unless the limit was changed since it was seen.
+// SetLimitSeen sets a limit like SetLimit, unless it was changed since the caller read
+// it.
 func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
 	return s.setLimit(ctx, limit, &seen)
 }

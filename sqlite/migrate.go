@@ -11,7 +11,7 @@ import (
 )
 
 // Migrate applies the missing migrations, all or none. With a large file it takes much
-// longer than a query may, so only ctx bounds it, and how long it waits for a process that
+// longer than a query may, so only ctx limits it and its wait for another process that
 // migrates.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	var schema driver.Schema

@@ -59,8 +59,8 @@ func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, 
 	})
 }
 
-// Drain asks a node to start no more jobs, or to continue. The node learns it with its
-// next beat, and is woken for that.
+// Drain asks a node to start no more jobs, or to continue. The node is woken and learns
+// of the request with its next beat.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	_, err := inTx(ctx, s, "drain", func(t *txn) (none, error) {
 		hit, err := t.exec(t.sql.Drain, drain, int64(node), t.now)
@@ -128,7 +128,7 @@ func (t *txn) allNodes() ([]fairlead.Node, error) {
 	return nodes, err
 }
 
-// Save keeps what a handler reports.
+// Save stores what a handler reports.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	memo, progress := string(save.Memo), string(save.Progress)
 	_, err := inTx(ctx, s, "save", func(t *txn) (none, error) {

@@ -22,7 +22,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Open is OpenWith without options.
+// Open opens a store like OpenWith, without options.
 func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
 
 // OpenWith opens the store in a file, which it creates if there is none, or in memory.

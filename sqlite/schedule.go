@@ -113,8 +113,8 @@ func (t *txn) scanSchedules(scan func(sqlstore.Scanner) (schedule.Record, error)
 	return rows, err
 }
 
-// DeleteSchedule removes a schedule. Its row stays for its runs. Their ends are not
-// reported to the schedule any more.
+// DeleteSchedule removes a schedule. Its row stays for its runs, whose ends are no
+// longer reported to the schedule.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	_, err := inTx(ctx, s, "delete schedule", func(t *txn) (none, error) { return none{}, t.deleteSchedule(id) })
 	return err
@@ -146,7 +146,7 @@ func (t *txn) deleteSchedule(id int64) error {
 	return t.must(1, t.sql.DeleteSchedule, t.now, id)
 }
 
-// Schedules lists living schedules by name, or those that fire next.
+// Schedules lists live schedules by name, or those that fire next.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	return read(ctx, s, "list schedules", func(t *txn) ([]schedule.Schedule, error) { return t.schedules(filter) })
 }

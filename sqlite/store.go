@@ -26,30 +26,30 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Options of a store. The zero value is useful.
+// Options configures a store. The zero value is useful.
 type Options struct {
 	// Prefix of table names: letters, digits and underscores. Default: "fairlead_".
 	Prefix string
 	// NoMigrate makes Open fail if the tables are not current, instead of
 	// creating or changing them.
 	NoMigrate bool
-	// SchemaOnly opens whatever schema there is; only Migrate, Schema, Script and
-	// Close may then be called.
+	// SchemaOnly opens the store whatever the version of its tables. Only Migrate, Schema,
+	// Script and Close may then be called.
 	SchemaOnly bool
-	// QueryTimeout bounds every call whose context does not end earlier.
-	// Default: 30 s.
+	// QueryTimeout limits every call whose context does not end earlier. Default: 30 s.
 	QueryTimeout time.Duration
 	// Synchronous is how much of a commit is flushed to disk before it is acknowledged:
 	// "full" (the default) loses nothing; with "normal" a power cut may lose the latest
 	// commits, with "off" it may damage the file. A killed process loses nothing in any
 	// of them.
 	Synchronous string
-	// Poll is the longest pause between two looks at what other processes did, while
-	// this process has listeners; the pause is 2 ms while the file changes. Default:
-	// 150 ms; negative: no looks at all, for a file that only this process uses.
+	// Poll is the longest pause between two checks for changes by other processes, while
+	// this process has listeners; the pause is 2 ms while the file changes. Default: 150
+	// ms; negative: no checks, for a file that only this process uses.
 	Poll time.Duration
-	// Waiting is called when Open or Migrate has to wait for others for longer than a
-	// second: with whom it waits for, again if that changes. Default: nothing is called.
+	// Waiting is called when Open or Migrate has waited for other connections for longer
+	// than a second, with a description of what it waits for, and again if that changes.
+	// It may be nil.
 	Waiting func(whom string)
 	// Clock is the database's clock. Default: time.Now.
 	Clock func() time.Time
@@ -122,7 +122,7 @@ func (s *Store) disconnect() error {
 	return errors.Join(errs...)
 }
 
-// DB returns the store's database, for the caller's own tables beside the jobs and for
+// DB returns the store's database, for the caller's own tables in the same file and for
 // transactions that are given to Tx. Its transactions take the write lock at once;
 // while one is open, all writes of the store wait. A database in memory can be reached
 // in no other way.

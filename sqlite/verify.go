@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Verify counts the tasks of open batches anew. Limits have nothing to correct: the
-// count of running jobs is the only one.
+// Verify counts the tasks of open batches again. Limits have nothing to correct,
+// because their only count is that of the running jobs.
 func (s *Store) Verify(ctx context.Context) ([]driver.Drift, error) {
 	return sqlstore.VerifyBatches(ctx, s)
 }

@@ -87,8 +87,8 @@ func SetSums(s *sweep.Record, sums sweep.Progress) {
 	s.Progress = sums
 }
 
-// OrdersOf is the answer to a checkpoint, if so many items have been done and come to
-// nothing over all shards, without those that wait to be tried again.
+// OrdersOf returns the answer to a checkpoint, given the numbers of done and abandoned
+// items over all shards, without items that wait for a retry.
 func OrdersOf(s *sweep.Record, share sweep.Share, done, abandoned int64) sweep.Orders {
 	return sweep.Orders{Stop: s.State != sweep.Running, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
 }
