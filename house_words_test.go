@@ -23,6 +23,7 @@ import (
 type phrase struct {
 	number           int
 	pattern, instead string
+	hints            []string // one of them is in each text that matches: looking for them is fast
 	found            *regexp.Regexp
 }
 
@@ -30,34 +31,25 @@ type phrase struct {
 var patterns = []string{"forbidden words", "a clause where English uses a noun", "a pronoun without its noun", `"X is …" for a function`, "the actor is missing or comes last", "a chain of clauses", "a word that a native speaker would not choose", "a cryptic default"}
 
 var phrases = compilePhrases([]phrase{
-	{0, `(?:whoever|whomever)`, "name the actor: the caller, the node, the process that …", nil},
-	{0, `(?:nobody|somebody|everybody|anybody)`, "name the actor: no node, another program, every user, any caller", nil},
-	{0, `(?:let|lets|letting) (?:\w+ )?out`, "a batch releases tasks", nil},
-	{0, `(?:come|comes|came|coming) to nothing`, "fails, or was given up", nil},
-	{0, `(?:is|are|was|were|be) at it`, "say what is in progress, or who holds the lock", nil},
-	{0, `as that could be`, "because …", nil},
-	{0, `tells whether`, "reports whether", nil},
-	{0, `(?:leave|left) (?:it|them) away`, "leave it out", nil},
-	{0, `(?:were|was|is|are) told of`, "reports, gets a message, counts", nil},
-	{1, `what (?:is|was|were|are|has|it|becomes|became|makes|of it)`, `"what is called" → "target URL"; "what becomes of X" → "what happens to X"`, nil},
-	{1, `(?:who may|whose \w+ (?:is|are)|how (?:old|far|long|many|much|often) (?:it|they|that|this|these) (?:is|are|may|has|have|was|were))`, `"how old they may be" → "maximum age"; "who may use it" → "API tokens"`, nil},
-	{2, `^(?:it|they|those|that of|one|as it) \w+`, `name the thing: "it makes runs" → "the schedule starts runs"`, nil},
-	{3, `^\w+ (?:is|are|was|were) \w+`, `start with a verb: "rooms is what is left" → "rooms returns the remaining capacity"`, nil},
-	{4, `(?:it is (?:told|known|asked|said)|is asked (?:back|again)|(?:those|he|him) who)`, `name the actor first: "it is asked back" → "the command asks for confirmation"`, nil},
-	{5, `(?:of (?:which|whom)|so (?:long|many|much) (?:after|as|before)|or such as|such whose|such that are)`, `split the sentence or use a noun: "so long after its end" → "delay after its end"`, nil},
-	{6, `(?:no bound|living (?:node|schedule)s?|mends?|by the clock|take[sn]? the place of|still so|gets? sooner|put off|bear to|stays? so|once more)`, "unlimited; live node; fix; scheduled; replaces; ongoing; starts earlier; postponed; again", nil},
-	{6, `(?:(?:is|are|was|has been) over|kept in|makes? runs|texts|believes?|goes on|go on|tried again|tries again|anew)`, "ended, expired; stored in; starts runs; strings; trusts; continues; retried; again", nil},
-	{7, `(?:empty|zero|nil|none|0): [a-z]\w*`, `"empty: now" → "leave empty to start now"; "zero: no bound" → "zero = unlimited"`, nil},
+	{0, `(?:whoever|whomever)`, "name the actor: the caller, the node, the process that …", []string{"whoever", "whomever"}, nil},
+	{0, `(?:nobody|somebody|everybody|anybody)`, "name the actor: no node, another program, every user, any caller", []string{"body"}, nil},
+	{0, `(?:let|lets|letting) (?:\w+ )?out`, "a batch releases tasks", []string{"let"}, nil},
+	{0, `(?:come|comes|came|coming) to nothing`, "fails, or was given up", []string{"nothing"}, nil},
+	{0, `(?:is|are|was|were|be) at it`, "say what is in progress, or who holds the lock", []string{" at it"}, nil},
+	{0, `as that could be`, "because …", []string{"as that"}, nil},
+	{0, `tells whether`, "reports whether", []string{"tells"}, nil},
+	{0, `(?:leave|left) (?:it|them) away`, "leave it out", []string{"away"}, nil},
+	{0, `(?:were|was|is|are) told of`, "reports, gets a message, counts", []string{"told of"}, nil},
+	{1, `what (?:is|was|were|are|has|it|becomes|became|makes|of it)`, `"what is called" → "target URL"; "what becomes of X" → "what happens to X"`, []string{"what "}, nil},
+	{1, `(?:who may|whose \w+ (?:is|are)|how (?:old|far|long|many|much|often) (?:it|they|that|this|these) (?:is|are|may|has|have|was|were))`, `"how old they may be" → "maximum age"; "who may use it" → "API tokens"`, []string{"who may", "whose ", "how "}, nil},
+	{2, `^(?:it|they|those|that of|one|as it) \w+`, `name the thing: "it makes runs" → "the schedule starts runs"`, []string{""}, nil},
+	{3, `^\w+ (?:is|are|was|were) \w+`, `start with a verb: "rooms is what is left" → "rooms returns the remaining capacity"`, []string{""}, nil},
+	{4, `(?:it is (?:told|known|asked|said)|is asked (?:back|again)|(?:those|he|him) who)`, `name the actor first: "it is asked back" → "the command asks for confirmation"`, []string{"it is ", "is asked", " who"}, nil},
+	{5, `(?:of (?:which|whom)|so (?:long|many|much) (?:after|as|before)|or such as|such whose|such that are)`, `split the sentence or use a noun: "so long after its end" → "delay after its end"`, []string{"of wh", "so ", "or such", "such "}, nil},
+	{6, `(?:no bound|living (?:node|schedule)s?|mends?|by the clock|take[sn]? the place of|still so|gets? sooner|put off|bear to|stays? so|once more)`, "unlimited; live node; fix; scheduled; replaces; ongoing; starts earlier; postponed; again", []string{"bound", "living", "mend", "clock", "place of", "still so", "sooner", "put off", "bear to", "stay", "once more"}, nil},
+	{6, `(?:(?:is|are|was|has been) over|kept in|makes? runs|texts|believes?|goes on|go on|tried again|tries again|anew)`, "ended, expired; stored in; starts runs; strings; trusts; continues; retried; again", []string{" over", "kept in", "run", "texts", "believe", " on", "again", "anew"}, nil},
+	{7, `(?:empty|zero|nil|none|0): [a-z]\w*`, `"empty: now" → "leave empty to start now"; "zero: no bound" → "zero = unlimited"`, []string{": "}, nil},
 })
-
-// anyPhrase finds a passage that may have a phrase; most have none.
-var anyPhrase = func() *regexp.Regexp {
-	all := make([]string, len(phrases))
-	for i, p := range phrases {
-		all[i] = p.pattern
-	}
-	return regexp.MustCompile(`(?i)(?:` + strings.Join(all, "|") + `)`)
-}()
 
 func compilePhrases(all []phrase) []phrase {
 	for i, p := range all {
@@ -219,11 +211,9 @@ type passage struct {
 // search calls found for each phrase of the text, with its line and its sentence.
 func (x passage) search(found func(p phrase, line int, sentence string)) {
 	all := strings.Join(x.lines, " ")
-	if !anyPhrase.MatchString(all) {
-		return
-	}
+	small := strings.ToLower(all)
 	for _, p := range phrases {
-		if p.number == 3 && !x.function {
+		if p.number == 3 && !x.function || !slices.ContainsFunc(p.hints, func(hint string) bool { return strings.Contains(small, hint) }) {
 			continue
 		}
 		for _, at := range p.found.FindAllStringIndex(all, -1) {
