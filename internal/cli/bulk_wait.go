@@ -63,7 +63,7 @@ func bulkEnded(b *fairleadv1.Bulk) error {
 	if b.GetState() == "completed" {
 		return nil
 	}
-	text := fmt.Sprintf("bulk %d %s after changing %s", b.GetId(), b.GetState(), jobCount(b.GetDone()))
+	text := fmt.Sprintf("bulk %d %s after %s", b.GetId(), b.GetState(), jobCount(b.GetDone()))
 	if reason := b.GetError(); reason != "" {
 		text += " (" + screen.Clean(reason) + ")"
 	}

@@ -53,7 +53,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 		if dryRun {
 			return c.say(answer, "%s would affect %s", action, matched(answer))
 		}
-		text := fmt.Sprintf("%s: changed %s", action, jobCount(answer.GetDone()))
+		text := fmt.Sprintf("%s: applied to %s", action, jobCount(answer.GetDone()))
 		if missed := answer.GetMissed(); missed > 0 {
 			text += fmt.Sprintf("; %d no longer matched", missed)
 		}

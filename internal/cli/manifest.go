@@ -68,7 +68,7 @@ func readManifest(file string, in io.Reader) (*manifest, error) {
 		return nil, err
 	}
 	if err := checkYAML(file, raw); err != nil {
-		return nil, Usagef("unsupported YAML: %w", err)
+		return nil, Usagef("invalid YAML: %w", err)
 	}
 	all := &manifest{}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))

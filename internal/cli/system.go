@@ -35,7 +35,7 @@ func (s *session) verifyCommand() *cobra.Command {
 		if err := c.printTable(answer, table); err != nil {
 			return err
 		}
-		return failf(ExitFailure, "corrected the counts of %d limits", drift)
+		return failf(ExitFailure, "limits with corrected counts: %d", drift)
 	}))
 	cmd.Long = cmd.Short + ". Counts should never drift: the command exits with code 1 if any did."
 	return s.prints(s.connects(cmd))
