@@ -70,7 +70,7 @@ func (w *demoWorld) comparesOwn(demonstrate func()) {
 			w.Errorf("%s were\n%sand are\n%s", what, text, after[what])
 		}
 	}
-	if said := w.clear(); !strings.Contains(said, "there is no demo here") {
+	if said := w.clear(); !strings.Contains(said, "no demo found") {
 		w.Errorf("the second time it says %q", said)
 	}
 }
