@@ -58,7 +58,7 @@ func (w *demoWorld) comparesOwn(demonstrate func()) {
 	if there := w.stored(true); len(there) != len(before) {
 		w.Errorf("of the demo there is no more than %v", there)
 	}
-	if said := w.clear(); !strings.Contains(said, "the demo is removed") {
+	if said := w.clear(); !strings.Contains(said, "demo removed") {
 		w.Errorf("it says %q", said)
 	}
 	if left := w.stored(true); len(left) > 0 {
