@@ -45,7 +45,7 @@ func newBenchCommand() *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "table", "output format: table or json")
 	for _, w := range []struct{ name, short string }{
 		{bench.Enqueue, "Enqueue jobs of kind noop in the default queue, for nodes to run"},
-		{bench.Drain, "Measure how fast a backlog of jobs is run"},
+		{bench.Drain, "Measure the throughput of a backlog of jobs"},
 		{bench.Sustained, "Enqueue and run jobs at the same time"},
 		{bench.Latency, "Measure the time from enqueueing to the start of the handler, on an idle node with default settings"},
 		{bench.LongTx, "Run sustained (drain with --jobs) next to a long-running transaction"},

@@ -27,7 +27,7 @@ func newRestoredCommand() *cobra.Command {
 			defer store.Close()
 			restorer, able := store.(driver.Restorer)
 			if !able {
-				return usagef("this database does not need the command: restart all processes that use it instead")
+				return usagef("this database does not support this command: restart all processes that use it instead")
 			}
 			done, err := restorer.Restored(cmd.Context())
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
@@ -28,7 +29,21 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newServeCommand(), newMigrateCommand(), newRestoredCommand(), newBenchCommand(), newDemoCommand(), newVersionCommand())
 	root.AddCommand(cli.Commands(cli.Options{AddToken: addToken, DatabaseFlags: databaseFlags, Database: databaseFrom})...)
 	group(root)
+	hideEmptyDefaults(root)
 	return root
+}
+
+// hideEmptyDefaults hides the default of lists that are empty, which help shows as [] for
+// some of their types.
+func hideEmptyDefaults(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.DefValue == "[]" {
+			flag.DefValue = ""
+		}
+	})
+	for _, below := range cmd.Commands() {
+		hideEmptyDefaults(below)
+	}
 }
 
 // commandGroups are the sections of the root help, each with its commands. Commands that

@@ -58,7 +58,7 @@ func TestEveryFlagSaysItsDefault(t *testing.T) {
 	says := regexp.MustCompile(`default|required|0 = |^only |for the action `)
 	forEachCommand(newRootCommand(), func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			zero := slices.Contains([]string{"", "0", "0s", "[]", "false"}, flag.DefValue)
+			zero := slices.Contains([]string{"", "0", "0s", "false"}, flag.DefValue)
 			if flag.Name == "help" || flag.Value.Type() == "bool" {
 				return
 			}

@@ -91,7 +91,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:7717", "address to listen on, as HOST:PORT")
 	databaseFlags(f, &o.db, defaultDatabase)
 	f.StringVar(&o.listenURL, dbListenFlag, "", listenUsage)
-	f.DurationVar(&o.dbWait, "db-wait", 10*time.Minute, "maximum time to wait for an unavailable database on startup (0 = do not wait)")
+	f.DurationVar(&o.dbWait, "db-wait", 10*time.Minute, "maximum time to wait for an unavailable database on startup (0 = fail immediately)")
 	f.StringVar(&o.config, "config", "", "YAML file with these settings (default: none)")
 	f.BoolVar(&o.demo, "demo", false, demoUsage)
 	f.StringVar(&o.cdc, "cdc", "", "YAML file that lists the Kafka Connect clusters whose connectors batches can manage (default: none)")
@@ -130,7 +130,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	log, _ := outage.Logger(all) // what the node knows of its database is for all
 	if o.dbWait < 0 {
-		return usagef("--db-wait %v must be positive, or 0 to not wait", o.dbWait)
+		return usagef("--db-wait %v must be positive, or 0 to fail immediately", o.dbWait)
 	}
 	if err := o.retention.set(&o.node); err != nil {
 		return err

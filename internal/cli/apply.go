@@ -23,8 +23,8 @@ by name. A document may contain any of these lists:
 
 or a single schedule, as written by "fairlead schedule export". Fields that an entry leaves out get their defaults,
 except the switches that operators use: apply leaves a schedule enabled or disabled, and a tenant paused or not,
-unless the file says otherwise. For an existing sweep, apply changes only the fields in the file. It never touches
-entries that the file does not contain.
+unless the file says otherwise. For an existing sweep, apply changes only the fields in the file. It leaves
+everything else on the server unchanged.
 
 The command shows the changes first. On a terminal it asks for confirmation; without a terminal it requires --yes.
 --dry-run stops after showing the changes. --what-if asks the server which jobs would start next and which scheduled

@@ -43,11 +43,11 @@ func (s *session) holdListCommand() *cobra.Command {
 		return c.printTable(&fairleadv1.ListHoldsResponse{Items: items, NextPageToken: next, At: last.GetAt(), Since: last.GetSince()}, table)
 	}))
 	f := cmd.Flags()
-	f.StringVar(&filter.Queue, "queue", "", "only what affected jobs in this queue")
-	f.StringVar(&filter.Tenant, "tenant", "", "only what affected jobs of this tenant")
-	f.StringVar(&filter.Kind, "kind", "", "only what affected jobs of this kind")
-	f.Var(&from, "from", "only what ended after this time, or is ongoing: a time, or a duration such as 24h for a day ago")
-	f.Var(&to, "to", "only what began before this time: a time, or a duration such as 1h for an hour ago")
+	f.StringVar(&filter.Queue, "queue", "", "only holds that affected jobs in this queue")
+	f.StringVar(&filter.Tenant, "tenant", "", "only holds that affected jobs of this tenant")
+	f.StringVar(&filter.Kind, "kind", "", "only holds that affected jobs of this kind")
+	f.Var(&from, "from", "only holds that ended after this time or are ongoing: a time, or a duration such as 24h for a day ago")
+	f.Var(&to, "to", "only holds that began before this time: a time, or a duration such as 1h for an hour ago")
 	limits(cmd, &limit)
 	return cmd
 }
@@ -60,7 +60,7 @@ func (c *call) tellHistory(ctx context.Context, id int64) error {
 	}
 	stretches, now := history.GetStretches(), history.GetAt().AsTime()
 	if c.format == "table" && len(stretches) == 0 {
-		_, err := fmt.Fprintf(c.Out, "job %d is %s and has not waited\n", history.GetId(), history.GetState())
+		_, err := fmt.Fprintf(c.Out, "job %d %s and has not waited\n", history.GetId(), inState(history.GetState()))
 		return err
 	}
 	var whole time.Duration

@@ -123,5 +123,5 @@ func (c *call) confirm(question string) error {
 	if err != nil {
 		fmt.Fprintln(c.errors.Out)
 	}
-	return failf(ExitFailure, "cancelled; nothing was changed")
+	return failf(ExitFailure, "aborted; nothing was changed")
 }

@@ -37,7 +37,7 @@ func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
 	f.Int32Var(&t.tenant.Burst, "burst", 0, "jobs that may start at once after an idle period (0 = a tenth of --rate, at least 1)")
 	f.Int32Var(&t.tenant.MaxPending, "max-pending", 0, "maximum number of scheduled, ready and parked jobs (0 = unlimited)")
 	f.BoolVar(&t.tenant.Paused, "paused", false, "pause the tenant, so that none of its jobs start")
-	f.StringToStringVar(&t.labels, "label", nil, "label of the tenant, as NAME=VALUE (repeatable; NAME= removes the label; default: none)")
+	f.StringToStringVar(&t.labels, "label", nil, "label of the tenant, as NAME=VALUE (repeatable; NAME= removes the label; default: no labels)")
 	f.StringVar(&t.tenant.StartUrl, "start-url", "", "URL that receives jobs of kind external to run (default: none)")
 	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "URL to notify when a job has failed for good (default: none)")
 	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "URL to notify when a job has timed out (default: none)")

@@ -28,7 +28,7 @@ type newToken struct {
 func (s *session) tokenCreateCommand() *cobra.Command {
 	var n newToken
 	cmd := verb("create", "Create a token and print its secret once", nil)
-	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is given. Use this to create the first token, or to replace a lost one.\nOtherwise the command calls a server, which requires a token with the role admin."
+	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is given. Use this to create the first token, or to replace a lost one.\nOtherwise the command calls a server and needs a token with the role admin."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
 		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
