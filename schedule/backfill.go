@@ -55,7 +55,7 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 	if err := s.readable(); err != nil {
 		return nil, err
 	}
-	timing, err := NewTiming(s, v.Calendar)
+	timing, err := v.timing(s)
 	if err != nil {
 		return nil, err
 	}
