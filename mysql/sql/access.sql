@@ -3,17 +3,17 @@
 
 -- name: add_token
 -- Stores a token, unless its name or its hash is taken.
--- Inputs: name, role, tenants, hash, expires_at.
+-- Inputs: name, role, tenants, kinds, queues, hash, expires_at.
 -- Output: none.
 -- Locks: the inserted row; waits for others who add the same.
-insert {{unless_taken}} into {{token}} (name, role, tenants, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, {{now}}, ?, 0);
+insert {{unless_taken}} into {{token}} (name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, ?, ?, {{now}}, ?, 0);
 
 -- name: find_token
 -- Finds a token by its hash.
 -- Inputs: hash.
 -- Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
 from {{token}}
 where hash = ?;
 
@@ -22,7 +22,7 @@ where hash = ?;
 -- Inputs: none.
 -- Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
 from {{token}}
 order by id;
 

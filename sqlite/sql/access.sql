@@ -3,22 +3,22 @@
 
 -- name: add_token
 -- Stores a token, unless its name or its hash is taken.
--- Inputs: name, role, tenants, hash, expires_at.  Output: none.
+-- Inputs: name, role, tenants, kinds, queues, hash, expires_at.  Output: none.
 -- Locks: the writer's.
-insert into {{token}} (id, name, role, tenants, hash, created_at, expires_at, last_used) values ({{new_token}}, ?1, ?2, ?3, ?4, {{now}}, ?5, 0)
+insert into {{token}} (id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used) values ({{new_token}}, ?1, ?2, ?3, ?4, ?5, ?6, {{now}}, ?7, 0)
 on conflict do nothing;
 
 -- name: find_token
 -- Finds a token by its hash.
 -- Inputs: hash.  Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} where hash = ?1;
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} where hash = ?1;
 
 -- name: tokens
 -- Lists all tokens.
 -- Inputs: none.  Output: the columns, and whether it has expired, in order of id.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} order by id;
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} order by id;
 
 -- name: delete_token
 -- Removes a token.
