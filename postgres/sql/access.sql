@@ -117,6 +117,16 @@ select value from {{secret}} where name = $1::text;
 -- Locks: none.
 select kind, field from {{confidential}} order by kind, field;
 
+-- name: confidential_revision
+-- Reads which state the confidential fields are in.
+-- Inputs: none.  Output: the revision; none if nothing was ever confidential.  Locks: none.
+select revision from {{confidential_change}} where id = 1;
+
+-- name: change_confidential
+-- Notes that the confidential fields have changed.
+-- Inputs: $1 revision.  Output: none.  Locks: its row, after those of the fields.
+insert into {{confidential_change}} (id, revision) values (1, $1::bigint) on conflict (id) do update set revision = excluded.revision;
+
 -- name: add_confidential
 -- Makes a field of a kind confidential, unless it is.
 -- Inputs: $1 kind, $2 field.

@@ -81,6 +81,16 @@ select value from {{secret}} where name = ?;
 -- Inputs: none.  Output: kind, field, in order.  Locks: none.
 select kind, field from {{confidential}} order by kind, field;
 
+-- name: confidential_revision
+-- Reads which state the confidential fields are in.
+-- Inputs: none.  Output: the revision; none if nothing was ever confidential.  Locks: none.
+select revision from {{confidential_change}} where id = 1;
+
+-- name: change_confidential
+-- Notes that the confidential fields have changed.
+-- Inputs: revision.  Output: none.  Locks: the writer's.
+insert into {{confidential_change}} (id, revision) values (1, ?) on conflict (id) do update set revision = excluded.revision;
+
 -- name: add_confidential
 -- Makes a field of a kind confidential, unless it is.
 -- Inputs: kind, field.  Output: none.  Locks: the writer's.

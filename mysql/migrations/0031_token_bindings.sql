@@ -1,4 +1,0 @@
--- What the token of a worker is bound to: JSON arrays, null if it is not bound.
-alter table {{token}} add column kinds blob;
-
-alter table {{token}} add column queues blob;
