@@ -119,6 +119,9 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err := checkWorkerKinds(node.Kinds); err != nil {
 		return nil, err
 	}
+	if err := checkNames(&node); err != nil {
+		return nil, err
+	}
 	if err := callerOf(ctx).identity.bind(&node); err != nil {
 		return nil, err
 	}
@@ -128,6 +131,16 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	}
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
+	known, err := s.store.Confidential(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkConfidential(confidential, known); err != nil {
+		return nil, err
+	}
+	if err := s.roster.admit(ctx, node.Owner); err != nil {
+		return nil, err
+	}
 	key, err := s.sessions.readKey(ctx) // not one that a restore took back: other servers would refuse it
 	if err != nil {
 		return nil, err

@@ -19,6 +19,17 @@ var protocolsOfWorkers = map[string][]connect.ClientOption{
 	"gRPC": {connect.WithGRPC()}, "gRPC-Web": {connect.WithGRPCWeb()}, "Connect": {}, "Connect, as JSON": {connect.WithProtoJSON()},
 }
 
+// workersAs calls the service of workers with a token.
+func (a *guardedAPI) workersAs(secret string, options []connect.ClientOption) fairleadv1connect.WorkerServiceClient {
+	authorize := connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
+		return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
+			request.Header().Set("Authorization", "Bearer "+secret)
+			return next(ctx, request)
+		}
+	})
+	return fairleadv1connect.NewWorkerServiceClient(a.http2, a.url, append(options, connect.WithInterceptors(authorize))...)
+}
+
 // boundWorker is a token that is bound to a kind, a queue and a tenant.
 func (a *guardedAPI) boundWorker() (secret string) {
 	a.Helper()
@@ -83,13 +94,7 @@ func TestABoundWorkerIsRefusedWhatItsTokenIsNotForByName(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			a := newGuardedAPI(t)
 			secret := a.boundWorker()
-			authorize := connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
-				return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-					request.Header().Set("Authorization", "Bearer "+secret)
-					return next(ctx, request)
-				}
-			})
-			workers := fairleadv1connect.NewWorkerServiceClient(a.http2, a.url, append(options, connect.WithInterceptors(authorize))...)
+			workers := a.workersAs(secret, options)
 			_, err := workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"mail", "http"}})
 			wantField(t, err, "kinds[1]")
 			_, err = workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"mail"}, Queues: []string{"default"}})

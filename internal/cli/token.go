@@ -22,6 +22,7 @@ func (s *session) tokenCommand() *cobra.Command {
 type newToken struct {
 	db, name, role string
 	tenants        []string
+	kinds, queues  []string // of a worker
 	expires        moment
 }
 
@@ -30,13 +31,19 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	cmd := verb("create", "Make a token and print its secret, once", nil)
 	cmd.Long = cmd.Short + ".\n\nWith --db or --db-file, or with FAIRLEAD_DB or FAIRLEAD_DB_FILE if no server and no token\nis named, it is written to the database directly: so the first one is made, and one for those who have lost theirs.\nWithout, a server is asked, which wants the token of an admin."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
-		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
+		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d\n" +
+		"  fairlead token create --role worker --name mailer --kind mail --queue slow"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := n.checkGiven(); err != nil {
 			return err
 		}
 		if cmd.Flags().Changed("tenant") && (len(n.tenants) == 0 || slices.Contains(n.tenants, "")) {
 			return Usagef("--tenant is empty; name a tenant, or leave it out for a token that may touch all of them")
+		}
+		for flag, names := range map[string][]string{"kind": n.kinds, "queue": n.queues} {
+			if cmd.Flags().Changed(flag) && (len(names) == 0 || slices.Contains(names, "")) {
+				return Usagef("--%s is empty; name one, or leave it out for a worker of all of them", flag)
+			}
 		}
 		if given := cmd.Flags().Changed("db") || cmd.Flags().Changed("db-file"); given || !s.namesServer() {
 			if err := s.options.Database(cmd, args); err != nil {
@@ -53,9 +60,13 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	f.StringVar(&n.name, "name", "", "unique, for people (required)")
 	f.StringVar(&n.role, "role", "", strings.Join(roles, ", ")+" (required)")
 	f.StringSliceVar(&n.tenants, "tenant", nil, "it may touch nothing of others (repeatable; default all)")
+	f.StringSliceVar(&n.kinds, "kind", nil, "kinds of jobs that a worker may run (repeatable; default all, including http)")
+	f.StringSliceVar(&n.queues, "queue", nil, "queues that a worker may serve (repeatable; default all)")
 	f.Var(&n.expires, "expires", "a time, or a span such as 90d (default never)")
 	complete(cmd, "role", oneOf(roles...))
 	complete(cmd, "tenant", s.asked(tenantNames))
+	complete(cmd, "kind", s.asked(kindNames))
+	complete(cmd, "queue", s.asked(queueNames))
 	return cmd
 }
 
@@ -75,7 +86,9 @@ func (n newToken) checkGiven() error {
 }
 
 func (n newToken) create(ctx context.Context, c *call) error {
-	answer, err := c.tokens.CreateToken(ctx, &fairleadv1.CreateTokenRequest{Name: n.name, Role: n.role, Tenants: n.tenants, ExpiresAt: n.expires.proto()})
+	answer, err := c.tokens.CreateToken(ctx, &fairleadv1.CreateTokenRequest{
+		Name: n.name, Role: n.role, Tenants: n.tenants, Kinds: n.kinds, Queues: n.queues, ExpiresAt: n.expires.proto(),
+	})
 	if err != nil {
 		return err
 	}
@@ -105,11 +118,15 @@ func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 	if err != nil {
 		return err
 	}
-	token, secret, err := s.options.AddToken(cmd.Context(), n.db, access.Token{Name: n.name, Role: access.Role(n.role), Tenants: n.tenants, ExpiresAt: n.expires.at})
+	token, secret, err := s.options.AddToken(cmd.Context(), n.db, access.Token{
+		Name: n.name, Role: access.Role(n.role), Tenants: n.tenants, Kinds: n.kinds, Queues: n.queues, ExpiresAt: n.expires.at,
+	})
 	if err != nil {
 		return Typed(cmd, err)
 	}
-	answer := &fairleadv1.CreateTokenResponse{Secret: secret, Token: &fairleadv1.Token{Id: token.ID, Name: token.Name, Role: string(token.Role), Tenants: token.Tenants}}
+	answer := &fairleadv1.CreateTokenResponse{Secret: secret, Token: &fairleadv1.Token{
+		Id: token.ID, Name: token.Name, Role: string(token.Role), Tenants: token.Tenants, Kinds: token.Kinds, Queues: token.Queues,
+	}}
 	if !token.CreatedAt.IsZero() {
 		answer.Token.CreatedAt = timestamppb.New(token.CreatedAt)
 	}
@@ -135,12 +152,8 @@ func (s *session) tokenListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("ID", "NAME", "ROLE", "TENANTS", "CREATED", "EXPIRES", "LAST USED")
+		table := c.Table("ID", "NAME", "ROLE", "TENANTS", "KINDS", "QUEUES", "CREATED", "EXPIRES", "LAST USED")
 		for _, t := range all.GetItems() {
-			tenants := strings.Join(t.GetTenants(), ",")
-			if tenants == "" {
-				tenants = "(all)"
-			}
 			expires := screen.Cell{Text: "never"}
 			switch {
 			case t.GetExpired():
@@ -148,10 +161,18 @@ func (s *session) tokenListCommand() *cobra.Command {
 			case t.GetExpiresAt() != nil:
 				expires.Text = c.When(t.GetExpiresAt().AsTime())
 			}
-			table.Add(t.GetId(), t.GetName(), t.GetRole(), tenants, t.GetCreatedAt(), expires, t.GetLastUsed())
+			table.Add(t.GetId(), t.GetName(), t.GetRole(), namesOrAll(t.GetTenants()), namesOrAll(t.GetKinds()), namesOrAll(t.GetQueues()), t.GetCreatedAt(), expires, t.GetLastUsed())
 		}
 		return c.printTable(all, table)
 	}))
+}
+
+// namesOrAll returns what a token is bound to.
+func namesOrAll(names []string) string {
+	if len(names) == 0 {
+		return "(all)"
+	}
+	return strings.Join(names, ",")
 }
 
 func (s *session) tokenDeleteCommand() *cobra.Command {
