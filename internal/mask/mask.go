@@ -36,7 +36,7 @@ func Show(fields []string, job Job) Job {
 
 // Document returns one document of a job with its confidential values masked.
 func Document(fields []string, name string, raw json.RawMessage) json.RawMessage {
-	return document(fields, name, raw, nil)
+	return document(fields, name, raw, Values{})
 }
 
 // Hides reports whether a document has something in a place that a path of fields leads to.
@@ -51,10 +51,16 @@ func Hides(fields []string, name string, raw json.RawMessage) (found bool) {
 	return found && err == nil
 }
 
+// Document returns one document with what the fields lead to masked, and the values wherever else
+// they stand in it.
+func (v Values) Document(fields []string, name string, raw json.RawMessage) json.RawMessage {
+	return document(fields, name, raw, v)
+}
+
 // document masks a document. One that cannot be read is masked as a whole.
 func document(fields []string, name string, raw json.RawMessage, secrets Values) json.RawMessage {
 	paths := pathsOf(fields, name)
-	if len(raw) == 0 || len(paths) == 0 && len(secrets) == 0 {
+	if len(raw) == 0 || len(paths) == 0 && secrets.finder == nil {
 		return raw
 	}
 	value, err := decode(raw)
