@@ -135,11 +135,14 @@ func backslash(out []byte, text string) (after []byte, size int, whole bool) {
 			return hexRune(out, text, 4)
 		}
 		rest := text[size:]
-		if !strings.HasPrefix(rest, `\u`) {
-			return utf8.AppendRune(out, utf8.RuneError), size, whole && !strings.HasPrefix(`\u`, rest)
+		low, more, whole := uint32(0), 0, !strings.HasPrefix(`\u`, rest)
+		if strings.HasPrefix(rest, `\u`) {
+			low, more, whole = hexCode(rest, 2, 4)
 		}
-		low, more, whole := hexCode(rest, 2, 4)
-		return utf8.AppendRune(out, utf16.DecodeRune(rune(high), rune(low))), size + more, whole
+		if !whole {
+			return out, 0, false
+		}
+		return utf8.AppendRune(out, utf16.DecodeRune(rune(high), rune(low))), size + more, true
 	}
 	return out, 0, true
 }
