@@ -48,7 +48,7 @@ func FieldsLike(declared map[string][]string, prefix, suffix string) (fields []s
 }
 
 // kept adds the fields of what is kept of a call: its request has the URL, the headers and the body
-// filled in. The body is one text there, so it is masked as a whole.
+// filled in. The body is one text there.
 func kept(fields []string) []string {
 	for _, field := range fields {
 		document, member, _ := strings.Cut(field, ".")

@@ -34,14 +34,32 @@ func Secrets(fields []string, job Job) Values {
 				continue
 			}
 			for _, path := range paths {
-				at(value, path, func(secret any) any {
-					found = found.of(secret)
+				at(value, path, func(secret any, rest []string) any {
+					found = found.of(inside(name, secret, rest))
 					return secret
 				})
 			}
 		}
 	}
 	return found.values()
+}
+
+// inside returns what a path leads to within a text that is a document, or the text if it is none.
+func inside(name string, member any, path []string) any {
+	text, isText := member.(string)
+	if !isText || !embeds(name) {
+		return member
+	}
+	value, ok := embedded(text, path)
+	if !ok {
+		return member
+	}
+	var led []any
+	at(value, path, func(secret any, _ []string) any {
+		led = append(led, secret)
+		return secret
+	})
+	return led
 }
 
 // Of returns secrets that are masked however short they are, as those of a node.

@@ -24,8 +24,8 @@ func runOf(all fairlead.Confidential, fire schedule.Fire, job *fairlead.Job) *fa
 	fields := mask.Fields(all, job.Kind, job.Args)
 	secrets := mask.Secrets(fields, mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo})
 	for _, document := range []string{"output", "progress"} {
-		call.Request = secrets.Document(mask.Within(fields, document+".request", "args"), "args", call.Request)
-		call.Response = secrets.Document(mask.Within(fields, document+".response", "args"), "args", call.Response)
+		call.Request = secrets.Document(mask.Within(fields, document+".request", document), document, call.Request)
+		call.Response = secrets.Document(mask.Within(fields, document+".response", document), document, call.Response)
 	}
 	run := &fairleadv1.TaskRun{
 		Id: job.ID, TaskId: fire.Schedule, ScheduledTime: message.Time(fire.Due), Trigger: strings.ToUpper(string(fire.Trigger)),
