@@ -279,7 +279,7 @@ func TestExamplesDoNotShowWhatIsConfidential(t *testing.T) {
 	running := w.start(job.Kind)
 	_, err := w.store.Settle(t.Context(), []fairlead.Settlement{{
 		ID: running[0].ID, Fence: running[0].Fence, Move: fairlead.Fail, Reason: fairlead.ReasonError,
-		Error: `cannot send {"to":"no \"luck\""} ` + strings.Repeat("x", 466) + `no "lu`,
+		Error: `refused: {"to":"no \"luck\""} ` + strings.Repeat("x", 470) + `no "luck"`,
 	}})
 	w.ok(err)
 	w.wantSent(w.look()) // it waits for others
