@@ -27,7 +27,8 @@ type Confider interface {
 	// SetConfidential replaces the confidential fields of a kind. With no fields, the kind
 	// has none.
 	SetConfidential(ctx context.Context, kind string, fields []string) error
-	// Confidential returns the confidential fields, sorted within each kind.
+	// Confidential returns the confidential fields, sorted within each kind. Callers must
+	// not modify the result, which they may share with others.
 	Confidential(ctx context.Context) (Confidential, error)
 }
 

@@ -28,6 +28,8 @@ type Node struct {
 	LastBeat time.Time
 	Until    time.Time      // end of its lease
 	Remote   bool           // it is a remote worker, whose beats a server relays
+	Owner    string         // for a remote worker, the name of the token with which it joined
+	Tenants  []string       // for a remote worker, the tenants whose jobs its token may run; nil means all
 	Defaults []KindDefaults // a remote worker's defaults per kind; for other nodes, the timeouts of kinds
 	Draining bool           // it was asked to start no more jobs
 	NoToken  bool           // it joined without a token, as programs older than AsNode do
@@ -38,9 +40,15 @@ type Node struct {
 // Died reports whether the node's lease expired without the node leaving.
 func (n *Node) Died() bool { return n.Dead && n.LeftAt.IsZero() }
 
-// Serves reports whether the node can run jobs of a kind in a queue.
+// Serves reports whether the node can run jobs of a kind in a queue, of all tenants or
+// of some.
 func (n *Node) Serves(queue, kind string) bool {
 	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue))
+}
+
+// ServesTenant reports whether the node can run a tenant's jobs of a kind in a queue.
+func (n *Node) ServesTenant(queue, tenant, kind string) bool {
+	return n.Serves(queue, kind) && (len(n.Tenants) == 0 || slices.Contains(n.Tenants, tenant))
 }
 
 // KindDefaults are a remote worker's defaults for the jobs of a kind. Fields that are

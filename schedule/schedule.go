@@ -161,6 +161,8 @@ type View struct {
 	// have a run, including skips, whatever its trigger; in UTC. It is nil in the first
 	// View of a decision.
 	Recorded map[time.Time]bool
+
+	days *days // of Calendar; nil: each decision reads them anew
 }
 
 // Plan is the outcome of a decision about a schedule.

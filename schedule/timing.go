@@ -21,11 +21,16 @@ type Timing struct {
 // through Normalize. NewTiming returns an error if the stored schedule can no longer be
 // read, for example because this machine does not know its time zone.
 func NewTiming(s *Schedule, calendar *Calendar) (*Timing, error) {
+	return newTiming(s, daysOf(calendar), versionOf(calendar))
+}
+
+// newTiming is NewTiming with a calendar that was read before.
+func newTiming(s *Schedule, calendar *days, version int64) (*Timing, error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
 		return nil, err
 	}
-	t := &Timing{schedule: s, zone: zone, calendar: daysOf(calendar), version: versionOf(calendar)}
+	t := &Timing{schedule: s, zone: zone, calendar: calendar, version: version}
 	return t, t.read()
 }
 
