@@ -45,13 +45,13 @@ func TestABatchIsPausedResumedAndCancelledWithItsCounts(t *testing.T) {
 	r.slow(10)
 	r.shows(r.page(200, "/batches/1"), `href="/batches/1/pause?next=`, `href="/batches/1/cancel?next=`, `href="/batches/1/rollback?next=`, `href="/batches/1/pace?next=`)
 	r.shows(r.page(200, "/batches"), `href="/batches/1/pause?next=`, `href="/new/batch?next=`)
-	r.shows(r.page(200, "/batches/1/pause"), "9 tasks do not begin until the batch is resumed.", "None runs now.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
+	r.shows(r.page(200, "/batches/1/pause"), "9 tasks do not begin until the batch is resumed.", "None are running.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
 	r.post(303, "/batches/1/pause", url.Values{"reason": {"paint is out"}})
 	if b := r.batch(1); !b.Paused || b.Reason != "paint is out" {
 		t.Errorf("it is paused: %v, %s", b.Paused, b.Reason)
 	}
 	r.shows(r.page(200, "/batches/1"), `href="/batches/1/resume?next=`)
-	r.shows(r.page(200, "/batches/1/resume"), "It was paused because:", "paint is out", "9 tasks may begin again.")
+	r.shows(r.page(200, "/batches/1/resume"), "Reason for the pause:", "paint is out", "9 tasks may begin again.")
 	r.post(303, "/batches/1/resume", url.Values{})
 	if r.batch(1).Paused {
 		t.Error("it is still paused")
@@ -110,7 +110,7 @@ func TestARollbackShowsWhatItDoesAndThenWhatItHasDone(t *testing.T) {
 		"Put 3 failed tasks back too", "wall-8", "9007199254740993", "Only the first 5 are shown.", `class="grave"`)
 	r.post(303, "/batches/1/rollback", url.Values{"serial": {"true"}})
 	r.until("it is rolled back", func() bool { return r.batch(b.ID).State() == batch.RollbackSuccess })
-	r.shows(r.page(200, "/batches/1"), "It was rolled back.", "6 tasks were put back · 3 had failed and were left as they are")
+	r.shows(r.page(200, "/batches/1"), "The batch was rolled back.", "6 tasks were put back · 3 had failed and were left as they are")
 	r.shows(r.page(200, "/batches/1/rollback"), "<strong>6</strong> were put back already")
 }
 

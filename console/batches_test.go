@@ -78,7 +78,7 @@ func (r *rig) painted(b batch.Batch, walls int) batch.Batch {
 func TestWithoutBatchesThePageTellsHowToMakeOne(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.shows(r.page(200, "/batches"), "No batches yet", "fairlead batch create -f targets.csv")
-	r.shows(r.page(200, "/batches?name=x"), "No batch is like this")
+	r.shows(r.page(200, "/batches?name=x"), "No matching batches")
 }
 
 func TestCountsOfABatchLeadToExactlyThoseTasks(t *testing.T) {
@@ -106,7 +106,7 @@ func TestTasksShowTheirDocumentsAsTheyAre(t *testing.T) {
 	page := r.page(200, "/batches/1/tasks?state=fail")
 	r.shows(page, "wall-3", "wall 3 is wet", "9007199254740993", `<details id="documents-`, `href="/jobs/`)
 	r.hides(page, "wall-1<", "wall-2<")
-	r.shows(r.page(200, "/batches/1/tasks?state=cancel"), "No task is like this")
+	r.shows(r.page(200, "/batches/1/tasks?state=cancel"), "No matching tasks")
 	r.shows(r.page(200, "/batches/1/tasks?at_most=2"), "The first 2 rows were looked through")
 }
 
@@ -117,7 +117,7 @@ func TestAPausedBatchSaysWhyAndWhatToDo(t *testing.T) {
 		now, err := batch.NewClient(r.store).Get(r.Context(), b.ID)
 		return err == nil && now.Paused
 	})
-	r.shows(r.page(200, "/batches/1"), "Paused: no task begins until it is resumed.", "tasks have failed", "fairlead batch resume 1", "after 1 failure")
+	r.shows(r.page(200, "/batches/1"), "The batch is paused. No tasks start until it is resumed.", "tasks have failed", "fairlead batch resume 1", "after 1 failure")
 }
 
 func TestABatchAwaitingApprovalSaysSo(t *testing.T) {

@@ -32,7 +32,7 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 	}
 	form.Del("weekday_sunday")
 	effect, _ := r.sends(200, path+"/edit/effect", form)
-	r.shows(effect, "1 schedule names it.", "nightly", "Next instant then", "data-excluded")
+	r.shows(effect, "1 schedule names it.", "nightly", "Next fire (after saving)", "data-excluded")
 	form.Set("year", "2027")
 	r.shows(first(r.sends(200, path+"/edit/effect", form)), `id="year-2027"`, "2027-12-31\nevery Friday")
 	form.Set("ranges", "2027-12-27")

@@ -135,7 +135,7 @@ func TestANodeIsDrainedAndGoesOn(t *testing.T) {
 	r.shows(r.page(http.StatusOK, "/nodes"), path+"/undrain?next=")
 	r.send(http.StatusSeeOther, path+"/undrain", url.Values{})
 	r.shows(r.page(http.StatusOK, "/nodes"), path+"/drain?next=")
-	r.shows(r.page(http.StatusNotFound, "/nodes/4711/drain"), "There is no such node any more.")
+	r.shows(r.page(http.StatusNotFound, "/nodes/4711/drain"), "This node no longer exists.")
 }
 
 func TestSavingATenantDoesNotLetAPausedOneGoOn(t *testing.T) {

@@ -159,7 +159,7 @@ func TestAnErrorIsLookedForWindowByWindow(t *testing.T) {
 		}
 	}
 	first := r.page(http.StatusOK, "/jobs?text=order+5")
-	r.shows(first, fmt.Sprintf(`id="job-%d"`, jobs[windowJobs+5].ID), fmt.Sprintf("from #%d to #%d", jobs[20].ID, jobs[windowJobs+19].ID), "Older jobs are in the next window.")
+	r.shows(first, fmt.Sprintf(`id="job-%d"`, jobs[windowJobs+5].ID), fmt.Sprintf("from #%d to #%d", jobs[20].ID, jobs[windowJobs+19].ID), "Older jobs are on the next page.")
 	r.hides(first, "data-count")
 	want := []string{fmt.Sprint(jobs[windowJobs+5].ID), fmt.Sprint(jobs[7].ID), fmt.Sprint(jobs[3].ID)}
 	if got := r.listed("/jobs?like=Order+N+was+lost"); !slices.Equal(got, want) {
@@ -168,7 +168,7 @@ func TestAnErrorIsLookedForWindowByWindow(t *testing.T) {
 	if got := r.listed("/jobs?text=WAS+LOST&like=Order+N+was+lost&at_most=1"); !slices.Equal(got, want[:1]) {
 		t.Errorf("at most one of them is %v, want %v", got, want[:1])
 	}
-	r.shows(r.page(http.StatusOK, "/jobs?text=nowhere"), "No such error here")
+	r.shows(r.page(http.StatusOK, "/jobs?text=nowhere"), "No matching errors")
 	if got := r.listed("/jobs?text=nowhere"); len(got) != 0 {
 		t.Errorf("%v are found", got)
 	}
@@ -183,7 +183,7 @@ func TestAGroupOfFailuresLeadsToExactlyItsJobs(t *testing.T) {
 	r.run()
 	r.await(555)
 	page := r.page(http.StatusOK, "/failures")
-	r.shows(page, "order N is unknown", "the card was refused", "more of it &lt;b&gt;", "Older ones are in the next window.", `href="/tenants/acme"`)
+	r.shows(page, "order N is unknown", "the card was refused", "more of it &lt;b&gt;", "Older jobs are on the next page.", `href="/tenants/acme"`)
 	for path, want := range map[string]int{"/failures": 3, "/failures?kind=bill": 2, "/failures?tenant=globex&queue=post": 1, "/failures?finished_from=2020-01-01": 3} {
 		if counts, _ := r.countsHold(path); counts != want {
 			t.Errorf("%s has %d groups, want %d", path, counts, want)
@@ -193,15 +193,15 @@ func TestAGroupOfFailuresLeadsToExactlyItsJobs(t *testing.T) {
 	if counts, _ := r.countsHold(next); counts == 0 {
 		t.Error("the next window has no groups")
 	}
-	r.shows(r.page(http.StatusOK, "/failures?kind=noop"), "No failed job matches")
+	r.shows(r.page(http.StatusOK, "/failures?kind=noop"), "No matching failures")
 }
 
 func TestListsTeachWhenThereIsNothing(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.shows(r.page(http.StatusOK, "/jobs"), "No jobs yet", "fairlead job enqueue http")
-	r.shows(r.page(http.StatusOK, "/jobs?kind=none"), "No job matches")
-	r.shows(r.page(http.StatusOK, "/failures"), "No job has failed", "fairlead job enqueue http")
-	r.shows(r.page(http.StatusOK, "/runs"), "Nothing ran", "fairlead job enqueue http")
+	r.shows(r.page(http.StatusOK, "/jobs?kind=none"), "No matching jobs")
+	r.shows(r.page(http.StatusOK, "/failures"), "No failures", "fairlead job enqueue http")
+	r.shows(r.page(http.StatusOK, "/runs"), "No runs", "fairlead job enqueue http")
 	r.shows(r.page(http.StatusOK, "/jobs", "lang", "zh"), "还没有作业")
 }
 

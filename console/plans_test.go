@@ -16,7 +16,7 @@ import (
 
 func TestSchedulesAreListedWithWhenTheyAreDueAndHowTheyWent(t *testing.T) {
 	r := newPlanner(t, false)
-	r.shows(r.page(200, "/schedules"), "There are no schedules yet", "fairlead schedule create")
+	r.shows(r.page(200, "/schedules"), "No schedules yet", "fairlead schedule create")
 	good := r.schedule(`{"name":"nightly","cron":"0 3 * * *","timezone":"Europe/Paris","job":{"kind":"noop","tenant":"acme"}}`)
 	bad := r.schedule(`{"name":"<b>hostile</b>","every":"3600s","job":{"kind":"broken"}}`)
 	r.schedule(`{"name":"off","delay":"60s","job":{"kind":"noop"},"enabled":false,"reason":"holidays"}`)
@@ -37,7 +37,7 @@ func TestSchedulesAreListedWithWhenTheyAreDueAndHowTheyWent(t *testing.T) {
 			t.Errorf("%s has the rows %v, want %d", path, got, want)
 		}
 	}
-	r.shows(r.page(200, "/schedules?tenant=nemo"), "No schedule matches")
+	r.shows(r.page(200, "/schedules?tenant=nemo"), "No matching schedules")
 	r.shows(r.page(400, "/schedules?enabled=perhaps"), "enabled: must be one of true, false")
 	r.shows(r.page(400, "/schedules?at_most=-1"), "at_most: must be a number above 0")
 	r.shows(r.page(400, "/schedules?tenat=acme"), "tenat: is not a parameter of this page")
@@ -65,7 +65,7 @@ func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
 		"alert":{"url":"https://user:sesame1@hooks.example.org/services/sesame2?key=sesame3","on":["failure","failures","missed"],"failures":5,"headers":{"Authorization":"sesame4"},"signing_secret":"sesame5"}}`)
 	page := r.page(200, "/schedules/"+id, "zone", "Asia%2FTokyo")
 	r.shows(page, "night/ly", "of sales", `href="/calendars/feast%2Fdays"`, `href="/tenants/acme"`, "clocks go forward by 1h at 02:00 on this day", "Sat 2099-03-28 02:30:00 CET", "up to 5m later",
-		"the next one is skipped", "each of them is run, at most 100 of them, up to 1d old", "&#34;of&#34;: &#34;sales&#34;", "1m 30s", "https://hooks.example.org/…", "a run fails", "5 runs fail in a row", "instants were missed", "It has not run yet")
+		"skip the next run", "each of them is run, at most 100 of them, up to 1d old", "&#34;of&#34;: &#34;sales&#34;", "1m 30s", "https://hooks.example.org/…", "a run fails", "5 runs fail in a row", "runs were missed", "No runs yet")
 	r.hides(page, "sesame")
 	if fires := strings.Count(page, `<tr id="fire-`); fires != firesShown {
 		t.Errorf("there are %d coming fires, want %d", fires, firesShown)
@@ -83,7 +83,7 @@ func TestRunsOfAScheduleHaveTheirReasonAndDuration(t *testing.T) {
 	id := r.schedule(`{"name":"busy","every":"3600s","max_concurrency":1,"concurrency_policy":"skip","job":{"kind":"noop"}}`)
 	first := r.asks("POST", "/api/v1/schedules/busy/trigger", "{}")["id"].(string)
 	r.asks("POST", "/api/v1/schedules/busy/trigger", "{}") // the first one is still active: no node runs
-	r.shows(r.page(200, "/schedules/"+id), "too many runs were active", "by hand", "tone-off\">skipped")
+	r.shows(r.page(200, "/schedules/"+id), "too many runs were active", "manual", "tone-off\">skipped")
 	r.run()
 	r.until("the first run has ended", func() bool { return strings.Contains(r.page(200, "/schedules/"+id), "tone-good\">succeeded") })
 	page := r.page(200, "/schedules/"+id)
@@ -114,7 +114,7 @@ func TestRunsAreListedPageByPage(t *testing.T) {
 
 func TestACalendarShowsAYear(t *testing.T) {
 	r := newPlanner(t, false)
-	r.shows(r.page(200, "/calendars"), "There are no calendars yet", "fairlead calendar create")
+	r.shows(r.page(200, "/calendars"), "No calendars yet", "fairlead calendar create")
 	r.asks("POST", "/api/v1/calendars", `{"name":"feast","description":"bank holidays","weekdays":["sunday"],"dates":["12-25","2027-05-01"],"ranges":[{"from":"2027-12-27","to":"2028-01-02"}]}`)
 	r.shows(r.page(200, "/calendars"), `href="/calendars/feast"`, "bank holidays", "Sunday", "-12-25")
 	page := r.page(200, "/calendars/feast?year=2027")
@@ -144,7 +144,7 @@ func TestCalendarsAreListedPageByPage(t *testing.T) {
 
 func TestEachNumberOfTheLoadLeadsToExactlyItsSchedules(t *testing.T) {
 	r := newPlanner(t, false)
-	r.shows(r.page(200, "/load"), "No schedule is enabled")
+	r.shows(r.page(200, "/load"), "No enabled schedules")
 	for i := range 30 {
 		r.schedule(fmt.Sprintf(`{"name":"night-%02d","daily":"03:00","job":{"kind":"noop","tenant":"acme"}}`, i))
 	}

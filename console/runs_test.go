@@ -36,7 +36,7 @@ func TestRunsAreDrawnAndLeadToTheirJobs(t *testing.T) {
 		}
 	}
 	past := "/runs?from=" + url.QueryEscape(begun.Add(-time.Hour).UTC().Format(time.RFC3339)) + "&to=" + url.QueryEscape(begun.Add(-time.Minute).UTC().Format(time.RFC3339))
-	r.shows(r.page(http.StatusOK, past), "Nothing ran")
+	r.shows(r.page(http.StatusOK, past), "No runs")
 	if links := ganttLink.FindAllStringSubmatch(r.page(http.StatusOK, "/runs?tenant=acme"), -1); len(links) != 1 || html.UnescapeString(links[0][1]) != "/jobs/1" {
 		t.Errorf("bars lead to %v", links)
 	}

@@ -50,12 +50,12 @@ func TestAScheduleIsDisabledEnabledRunAndDeleted(t *testing.T) {
 	id := r.schedule(`{"name":"nightly","cron":"0 3 * * *","max_concurrency":1,"job":{"kind":"noop"}}`)
 	path := "/schedules/" + id
 	r.shows(r.page(200, "/schedules"), `href="`+path+`/disable?next=`, `href="`+path+`/trigger?next=`)
-	r.shows(r.page(200, path+"/disable"), "1 schedule makes no more runs", "None runs now.")
+	r.shows(r.page(200, path+"/disable"), "1 schedule makes no more runs", "None are running.")
 	r.sends(303, path+"/disable", url.Values{"reason": {"holidays"}})
 	page := r.page(200, path)
 	r.shows(page, "holidays", `href="`+path+`/enable?next=`)
 	r.hides(page, path+"/disable")
-	r.shows(r.page(200, path+"/enable"), "Its first instant:", "03:00:00 UTC", "It was disabled because:", "holidays")
+	r.shows(r.page(200, path+"/enable"), "Its first instant:", "03:00:00 UTC", "Reason for disabling:", "holidays")
 	r.sends(303, path+"/enable", url.Values{})
 	r.shows(r.page(200, path), `href="`+path+`/disable?next=`)
 
@@ -113,7 +113,7 @@ func TestARequestIsTestedAndShown(t *testing.T) {
 	path := "/schedules/" + r.schedule(`{"name":"call","cron":"0 3 * * *","job":{"kind":"http","args":{"url":"`+target.URL+`/tea","headers":{"Authorization":"sesame"}}}}`)
 	r.shows(r.page(200, path+"/test"), "1 call is made now", "No job is stored")
 	tested, _ := r.sends(200, path+"/test", url.Values{})
-	r.shows(tested, `class="problem" id="tested"`, "status: ", "418", "status 418", "POST "+target.URL+"/tea", "short and &lt;stout&gt;", "Go on")
+	r.shows(tested, `class="problem" id="tested"`, "status: ", "418", "status 418", "POST "+target.URL+"/tea", "short and &lt;stout&gt;", "Continue")
 	r.hides(tested, "sesame")
 	if jobs := r.rows("/jobs"); len(jobs) != 0 {
 		t.Errorf("there are the jobs %v", jobs)

@@ -73,7 +73,7 @@ func (r *rig) start(s sweep.Sweep) {
 func TestWithoutSweepsThePageTellsHowToMakeOne(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.shows(r.page(200, "/sweeps"), "No sweeps yet", "fairlead sweep create first")
-	r.shows(r.page(200, "/sweeps?state=running"), "No sweep is like this")
+	r.shows(r.page(200, "/sweeps?state=running"), "No matching sweeps")
 }
 
 func TestCountsOfASweepLeadToExactlyThoseItems(t *testing.T) {
@@ -82,7 +82,7 @@ func TestCountsOfASweepLeadToExactlyThoseItems(t *testing.T) {
 	list := r.page(200, "/sweeps?state=finished")
 	r.shows(list, ">campaign/spring<", "1,200 of 1,200 items have ended", "1,080 / 1,200")
 	page := r.page(200, "/sweeps/campaign%2Fspring")
-	r.shows(page, "It has finished, and items have failed.", "fairlead sweep retry 1", "Shard 1", "items 600 to 1,199", "nothing is left to do", "880", "item N has no address")
+	r.shows(page, "The sweep finished with failed items.", "fairlead sweep retry 1", "Shard 1", "items 600 to 1,199", "all items done", "880", "item N has no address")
 	for _, from := range []string{list, page} {
 		counts := r.countLinks(from)
 		if counts["/sweeps/1/failed"] != 120 {
@@ -118,7 +118,7 @@ func TestDocumentsOfASweepHaveNoPasswords(t *testing.T) {
 	r := newMailers(t, false)
 	r.create(sweep.Sweep{Name: "fresh", To: 10, Data: json.RawMessage(`{"url":"https://ada:hidden@example.org/x","n":9007199254740993}`)})
 	page := r.page(200, "/sweeps/fresh")
-	r.shows(page, "It has not been started.", "https://example.org/x", "9007199254740993")
+	r.shows(page, "The sweep has not been started.", "https://example.org/x", "9007199254740993")
 	r.hides(page, "hidden@")
 }
 

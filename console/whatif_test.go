@@ -60,13 +60,13 @@ func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
 	form.Set("cron", "0 4 * * *")
 	form.Set("way", "cron")
 	form.Set("what_if", "true")
-	r.shows(r.send(http.StatusOK, path, form), `id="foreseen"`, "of its next instants change", "is new", "goes away")
+	r.shows(r.send(http.StatusOK, path, form), `id="foreseen"`, "of its next instants change", "added", "removed")
 	form = r.opened("/calendars/holidays/edit")
 	for _, day := range weekdayNames[1:] {
 		form.Set("weekday_"+day, "true")
 	}
 	form.Set("what_if", "true")
-	r.shows(r.send(http.StatusOK, "/calendars/holidays/edit", form), `id="foreseen"`, "nightly", "goes away")
+	r.shows(r.send(http.StatusOK, "/calendars/holidays/edit", form), `id="foreseen"`, "nightly", "removed")
 	if again, err := plans.Get(t.Context(), stored.Name); err != nil || again.Version != stored.Version {
 		t.Errorf("%+v, %v", again, err)
 	}
