@@ -76,7 +76,7 @@ func (v *visit) batch() (*fairleadv1.Batch, error) {
 func (v *visit) batchID() (int64, error) {
 	id, is := number(v.Value("id"))
 	if !is {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New("id: a batch has a number, as /batches/17; the list has them all"))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A batch ID is a number.")))
 	}
 	return id, nil
 }

@@ -159,11 +159,11 @@ func hiddenParent(o *fairleadv1.Obstacle) bool { return o.GetScope() == "tenant"
 func (v *visit) ofParent(o *fairleadv1.Obstacle) string {
 	switch o.GetCode() {
 	case "paused":
-		return v.T("The tenant's parent is paused.")
+		return v.T("The parent tenant is paused.")
 	case "over_rate":
-		return v.T("The tenant's parent has used up its start rate.")
+		return v.T("The parent tenant has used up its start rate.")
 	}
-	return v.T("The tenant's parent is at its cap.")
+	return v.T("The parent tenant is at its cap.")
 }
 
 // owner is whose limit keeps a job from starting.
@@ -173,7 +173,7 @@ func (v *visit) owner(o *fairleadv1.Obstacle) string {
 		return v.T("Queue %q", o.GetName())
 	case "tenant":
 		if hiddenParent(o) {
-			return v.T("The tenant's parent")
+			return v.T("The parent tenant")
 		}
 		return v.T("Tenant %q", o.GetName())
 	case "kind":

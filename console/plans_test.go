@@ -65,7 +65,7 @@ func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
 		"alert":{"url":"https://user:sesame1@hooks.example.org/services/sesame2?key=sesame3","on":["failure","failures","missed"],"failures":5,"headers":{"Authorization":"sesame4"},"signing_secret":"sesame5"}}`)
 	page := r.page(200, "/schedules/"+id, "zone", "Asia%2FTokyo")
 	r.shows(page, "night/ly", "of sales", `href="/calendars/feast%2Fdays"`, `href="/tenants/acme"`, "clocks go forward by 1h at 02:00 on this day", "Sat 2099-03-28 02:30:00 CET", "up to 5m later",
-		"skip the next run", "each of them is run, at most 100 of them, up to 1d old", "&#34;of&#34;: &#34;sales&#34;", "1m 30s", "https://hooks.example.org/…", "a run fails", "5 runs fail in a row", "runs were missed", "No runs yet")
+		"skip the next run", "each of them is run, at most 100 of them, up to 1d old", "&#34;of&#34;: &#34;sales&#34;", "1m 30s", "https://hooks.example.org/…", "a run fails", "5 consecutive runs fail", "runs were missed", "No runs yet")
 	r.hides(page, "sesame")
 	if fires := strings.Count(page, `<tr id="fire-`); fires != firesShown {
 		t.Errorf("there are %d coming fires, want %d", fires, firesShown)
@@ -74,7 +74,7 @@ func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
 		t.Errorf("the live part of a name with a slash is asked for elsewhere:\n%s", byName)
 	}
 	r.page(404, "/schedules/nothing")
-	r.shows(r.page(400, "/schedules/"+id+"?page=nonsense"), "page: is not a token that was given out")
+	r.shows(r.page(400, "/schedules/"+id+"?page=nonsense"), "page: is not a valid page token")
 	r.shows(r.page(400, "/schedules/"+id+"?pgae=1"), "pgae: is not a parameter of this page")
 }
 
@@ -128,8 +128,8 @@ func TestACalendarShowsAYear(t *testing.T) {
 	r.shows(r.page(200, "/calendars/feast?year=2028", "lang", "zh"), "每星期日", "十二月", "2028-12-25\n每年 12-25")
 	r.page(404, "/calendars/nothing")
 	r.shows(r.page(400, "/calendars/feast?year=MMXXVI"), "year: must be a number above 0")
-	r.shows(r.page(400, "/calendars/feast?year=10000"), "year: must be a year as 2026")
-	r.shows(r.page(400, "/calendars?page=gone"), "page: that calendar does not exist")
+	r.shows(r.page(400, "/calendars/feast?year=10000"), "year: must be a year such as 2026")
+	r.shows(r.page(400, "/calendars?page=gone"), "page: refers to a calendar that no longer exists")
 }
 
 func TestCalendarsAreListedPageByPage(t *testing.T) {
@@ -175,7 +175,7 @@ func TestEachNumberOfTheLoadLeadsToExactlyItsSchedules(t *testing.T) {
 	if n, err := strconv.Atoi(cell[2]); err != nil || n != 30+5+60 {
 		t.Errorf("the worst hour has %s fires", cell[2])
 	}
-	r.shows(r.page(200, html.UnescapeString(cell[1])), cell[2]+" fires in all.", "night-29", "half-04", "each minute")
+	r.shows(r.page(200, html.UnescapeString(cell[1])), cell[2]+" fires in total.", "night-29", "half-04", "each minute")
 }
 
 func TestTheSpreadThatIsSuggestedHolds(t *testing.T) {
@@ -233,8 +233,8 @@ func TestTheLoadOfMoreSchedulesThanAreLookedAtGoesOnOnTheNextPage(t *testing.T) 
 func TestASpanOfTheLoadIsRefusedIfItIsNone(t *testing.T) {
 	r := newPlanner(t, false)
 	for query, want := range map[string]string{
-		"from=noon&to=2026-01-01T00:00:00Z":                 "from: must be a time as",
-		"from=2026-01-01T00:00:00Z":                         "from: must be given together with to",
+		"from=noon&to=2026-01-01T00:00:00Z":                 "from: must be a time such as",
+		"from=2026-01-01T00:00:00Z":                         "from: must be specified together with to",
 		"from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "to: must be after from",
 		"from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z": "to: must be after from",
 		"hour=3": "hour: is not a parameter of this page",

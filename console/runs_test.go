@@ -30,7 +30,7 @@ func TestRunsAreDrawnAndLeadToTheirJobs(t *testing.T) {
 	} {
 		page := r.page(http.StatusOK, path)
 		r.shows(page, groups...)
-		r.shows(page, "succeeded", "failed", "data-zoom-from=", "Drag over the picture")
+		r.shows(page, "succeeded", "failed", "data-zoom-from=", "Drag over the chart")
 		if links := ganttLink.FindAllStringSubmatch(page, -1); len(links) != 2 {
 			t.Errorf("%s has %d bars, want 2", path, len(links))
 		}
@@ -47,8 +47,8 @@ func TestAChartSaysThatItDoesNotHoldAllJobs(t *testing.T) {
 	r.enqueue(jobsOf(runJobs+1, fairlead.Job{Kind: "noop"})...)
 	r.run()
 	r.await(runJobs + 1)
-	r.shows(r.page(http.StatusOK, "/runs"), "the newest 500 are drawn")
-	r.hides(r.page(http.StatusOK, "/runs?kind=other"), "the newest 500 are drawn")
+	r.shows(r.page(http.StatusOK, "/runs"), "only the latest 500 are shown")
+	r.hides(r.page(http.StatusOK, "/runs?kind=other"), "only the latest 500 are shown")
 }
 
 func TestASpanIsChosenByItsEndsOrItsLength(t *testing.T) {

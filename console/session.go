@@ -16,7 +16,7 @@ const sessionCookie = "fairlead_session"
 // maxToken is how many bytes of a token a browser keeps in a cookie.
 const maxToken = 3800
 
-var errWorker = errors.New("this token belongs to a worker, which may run jobs but not look at them")
+var errWorker = errors.New("this is a worker token; sign in with a token of another role")
 
 // signIn is what the page that asks for a token shows.
 type signIn struct {

@@ -80,7 +80,7 @@ func TestCountsOfASweepLeadToExactlyThoseItems(t *testing.T) {
 	r := newMailers(t, false)
 	r.swept(sweep.Sweep{Name: "campaign/spring", To: 1200, Shards: 2, Budget: sweep.Budget{Items: 1000}})
 	list := r.page(200, "/sweeps?state=finished")
-	r.shows(list, ">campaign/spring<", "1,200 of 1,200 items have ended", "1,080 / 1,200")
+	r.shows(list, ">campaign/spring<", "1,200 of 1,200 items done", "1,080 / 1,200")
 	page := r.page(200, "/sweeps/campaign%2Fspring")
 	r.shows(page, "The sweep finished with failed items.", "fairlead sweep retry 1", "Shard 1", "items 600 to 1,199", "all items done", "880", "item N has no address")
 	for _, from := range []string{list, page} {
@@ -104,13 +104,13 @@ func TestASweepThatRunsShowsItsWindowAndWhereItsShardsAre(t *testing.T) {
 		return err == nil && len(shards) == 1 && shards[0].Mark == held
 	})
 	page := r.page(200, "/sweeps/long")
-	r.shows(page, "Shard 0", "mark 1,000,000", "window: 0 of 1,024 done", "node here", `href="/jobs/`, "data-chart", "/ 5,000", "at most 8 in flight")
+	r.shows(page, "Shard 0", "low-water mark 1,000,000", "window: 0 of 1,024 done", "node here", `href="/jobs/`, "data-chart", "/ 5,000", "up to 8 in flight")
 }
 
 func TestASweepAtItsGateSaysWhoHasToOpenIt(t *testing.T) {
 	r := newMailers(t, false)
 	r.start(r.create(sweep.Sweep{Name: "gated", To: 10, Gate: sweep.Gate{BeforeRun: "https://business.example.org/ask"}}))
-	r.shows(r.page(200, "/sweeps/gated"), "It waits at its gate", "https://business.example.org/ask", "fairlead sweep open 1", "every 30m")
+	r.shows(r.page(200, "/sweeps/gated"), "The sweep is waiting at its gate", "https://business.example.org/ask", "fairlead sweep open 1", "every 30m")
 	r.shows(r.page(200, "/sweeps"), "at its gate")
 }
 
@@ -170,9 +170,9 @@ func TestParametersOfSweepsThatCannotBeUsedAreNamed(t *testing.T) {
 	for path, says := range map[string]string{
 		"/sweeps?kind=x":              "kind: is not a parameter of this page",
 		"/sweeps?state=odd":           "state",
-		"/sweeps?page=x":              "page: is not a token that was given out",
-		"/sweeps/one/failed?page=x":   "page: is not a token that was given out",
-		"/sweeps/one/log?index=first": "index: must be the number of an item",
+		"/sweeps?page=x":              "page: is not a valid page token",
+		"/sweeps/one/failed?page=x":   "page: is not a valid page token",
+		"/sweeps/one/log?index=first": "index: must be an item number",
 		"/sweeps/one/log?level=loud":  "level",
 		"/sweeps/one/history?x=1":     "x: is not a parameter of this page",
 	} {

@@ -80,7 +80,7 @@ func (v *visit) held(job *fairleadv1.Job, o *fairleadv1.Obstacle) string {
 		return v.T("%s was paused.", v.owner(o))
 	case "at_cap":
 		if hiddenParent(o) {
-			return v.T("The tenant's parent was at its cap.")
+			return v.T("The parent tenant was at its cap.")
 		}
 		return v.T("%s was at its cap of %s.", v.owner(o), v.Num(o.GetCap()))
 	case "over_rate":

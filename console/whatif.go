@@ -99,13 +99,13 @@ func (v *visit) EffectName(effect string) string {
 	case "later":
 		return v.T("later")
 	case "sooner":
-		return v.T("sooner")
+		return v.T("earlier")
 	case "appears":
 		return v.T("added")
 	case "disappears":
 		return v.T("removed")
 	case "moves":
-		return v.T("moves")
+		return v.T("moved")
 	case "becomes":
 		return v.T("different outcome")
 	}
