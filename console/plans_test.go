@@ -65,7 +65,7 @@ func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
 		"alert":{"url":"https://user:sesame1@hooks.example.org/services/sesame2?key=sesame3","on":["failure","failures","missed"],"failures":5,"headers":{"Authorization":"sesame4"},"signing_secret":"sesame5"}}`)
 	page := r.page(200, "/schedules/"+id, "zone", "Asia%2FTokyo")
 	r.shows(page, "night/ly", "of sales", `href="/calendars/feast%2Fdays"`, `href="/tenants/acme"`, "clocks go forward by 1h at 02:00 on this day", "Sat 2099-03-28 02:30:00 CET", "up to 5m later",
-		"skip the next run", "each of them is run, at most 100 of them, up to 1d old", "&#34;of&#34;: &#34;sales&#34;", "1m 30s", "https://hooks.example.org/…", "a run fails", "5 consecutive runs fail", "runs were missed", "No runs yet")
+		"skip the next run", "run all, at most 100, no older than 1d", "&#34;of&#34;: &#34;sales&#34;", "1m 30s", "https://hooks.example.org/…", "a run fails", "5 consecutive runs fail", "runs were missed", "No runs yet")
 	r.hides(page, "sesame")
 	if fires := strings.Count(page, `<tr id="fire-`); fires != firesShown {
 		t.Errorf("there are %d coming fires, want %d", fires, firesShown)
@@ -118,7 +118,7 @@ func TestACalendarShowsAYear(t *testing.T) {
 	r.asks("POST", "/api/v1/calendars", `{"name":"feast","description":"bank holidays","weekdays":["sunday"],"dates":["12-25","2027-05-01"],"ranges":[{"from":"2027-12-27","to":"2028-01-02"}]}`)
 	r.shows(r.page(200, "/calendars"), `href="/calendars/feast"`, "bank holidays", "Sunday", "-12-25")
 	page := r.page(200, "/calendars/feast?year=2027")
-	r.shows(page, "2027-12-25\n12-25 of every year", "2027-05-01\nthis day", "2027-12-31\n2027-12-27 to 2028-01-02", "2027-01-03\nevery Sunday", "December: excluded are 5, 12, 19, 25, 26, 27, 28, 29, 30, 31", "year=2026", "year=2028")
+	r.shows(page, "2027-12-25\n12-25 of every year", "2027-05-01\nthis day", "2027-12-31\n2027-12-27 to 2028-01-02", "2027-01-03\nevery Sunday", "December: excluded days are 5, 12, 19, 25, 26, 27, 28, 29, 30, 31", "year=2026", "year=2028")
 	if got := strings.Count(page, "data-excluded"); got != 52+2+5 { // the ranges of 2027 have five days
 		t.Errorf("%d days are left out", got)
 	}
@@ -212,7 +212,7 @@ func TestTheLoadOfMoreSchedulesThanAreLookedAtGoesOnOnTheNextPage(t *testing.T) 
 		r.schedule(fmt.Sprintf(`{"name":"s%04d","daily":"03:00","job":{"kind":"noop"}}`, i))
 	}
 	page := r.page(200, "/load")
-	r.shows(page, ">500&#43;</a>", "There are more")
+	r.shows(page, ">500&#43;</a>", "The next page has more")
 	for href, n := range r.counts(page) {
 		if got := r.rows(href); len(got) != n {
 			t.Errorf("%d rows are promised at %s, which has %d", n, href, len(got))

@@ -28,6 +28,7 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^is "(.*)": no live node handles batches of type "(.*)" on such targets; start one that registers the operation, or mend the type$`), "tt", "is %s: no live node handles batches of type %s on such targets"},
 	{regexp.MustCompile(`^this is a worker token; sign in with a token of another role$`), "", "this is a worker token; sign in with a token of another role"},
 	{regexp.MustCompile(`^is not valid JSON$`), "", "is not valid JSON"},
+	{regexp.MustCompile(`^is not a token that was given out; leave it out (?:for the first page|to begin)$`), "", "is not a valid page token; omit it to get the first page"},
 	{regexp.MustCompile(`^is not valid UTF-8$`), "", "is not valid UTF-8"},
 	{regexp.MustCompile(`^has (\d+) bytes; at most (\d+) are kept`), "tt", "has %s bytes; at most %s are kept"},
 	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+)$`), "ttt", "is %s; it must be between %s and %s"},

@@ -32,7 +32,7 @@ func TestASweepIsStartedStoppedAndDeletedWithItsCounts(t *testing.T) {
 		t.Errorf("it was stopped because %s", reason)
 	}
 	refused := r.post(409, "/sweeps/1/stop", url.Values{"was.state": {"running"}})
-	r.shows(refused, "cannot stop sweep", "It was running when you opened this.")
+	r.shows(refused, "cannot stop sweep", "The state was running when you opened this form.")
 	r.shows(r.page(200, "/sweeps/1/delete"), "The sweep is deleted with its log, its history")
 	answer := r.ask("POST", "/sweeps/1/delete", url.Values{})
 	if to := answer.Header.Get("Location"); to != "/sweeps" {

@@ -143,7 +143,7 @@ func TestTheLogOfASweepIsFilteredByLevelAndItem(t *testing.T) {
 func TestTheHistoryOfASweepSaysWhoDidWhat(t *testing.T) {
 	r := newMailers(t, false)
 	r.swept(sweep.Sweep{Name: "small", To: 5})
-	r.shows(r.page(200, "/sweeps/small/history"), ">Start<", "ada", "Finished", "automatic")
+	r.shows(r.page(200, "/sweeps/small/history"), ">Sweep started<", "ada", "Finished", "automatic")
 }
 
 func TestASweepOfAnotherTenantDoesNotExist(t *testing.T) {
@@ -170,8 +170,8 @@ func TestParametersOfSweepsThatCannotBeUsedAreNamed(t *testing.T) {
 	for path, says := range map[string]string{
 		"/sweeps?kind=x":              "kind: is not a parameter of this page",
 		"/sweeps?state=odd":           "state",
-		"/sweeps?page=x":              "page: is not a valid page token",
-		"/sweeps/one/failed?page=x":   "page: is not a valid page token",
+		"/sweeps?page=x":              "page: is not a token that was given out",
+		"/sweeps/one/failed?page=x":   "page: is not a token that was given out",
 		"/sweeps/one/log?index=first": "index: must be an item number",
 		"/sweeps/one/log?level=loud":  "level",
 		"/sweeps/one/history?x=1":     "x: is not a parameter of this page",
