@@ -63,7 +63,7 @@ func testClaim(c *chapter) {
 		jobs := many(5, func(job *fairlead.Job) { job.Args = large })
 		jobs[3].Args = nil
 		f.enqueue(jobs...)
-		for bytes, whole := range map[int][]bool{1: {true, false, false, true, false}, 2500: {true, true, false, true, false}, 10_000: {true, true, true, true, true}, 0: {true, true, true, true, true}} {
+		for bytes, whole := range map[int][]bool{1: {true, false, false, true, false}, 2900: {true, true, false, true, false}, 10_000: {true, true, true, true, true}, 0: {true, true, true, true, true}} {
 			claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 5, Bytes: bytes})
 			f.equal("the jobs", ids(claimed), ids(jobs))
 			var got []bool
@@ -145,6 +145,19 @@ func testClaimScope(c *chapter) {
 		a, c := with(inQueue("a")), with(inQueue("c"))
 		f.enqueue(a, with(inQueue("b")), c)
 		f.wantClaim(f.join(), &driver.Scope{Kinds: []string{kind}, Queues: []string{"c", "a"}}, a, c)
+	})
+	c.test("a scope with tenants takes the jobs of these alone, however many of others come first", func(f *fixture) {
+		f.enqueue(many(50, forTenant("globex"), priority(9))...)
+		a, b := with(forTenant("acme")), with(forTenant("initech"))
+		f.enqueue(a, with(), b)
+		f.wantClaim(f.join(), &driver.Scope{Kinds: []string{kind}, Tenants: []string{"acme", "initech"}}, a, b)
+		f.wantClaim(f.join(), &driver.Scope{Kinds: []string{kind}, Tenants: []string{"acme"}})
+	})
+	c.test("the tenants of a scope count together with its queues", func(f *fixture) {
+		a := with(forTenant("acme"), inQueue("a"))
+		f.enqueue(with(forTenant("acme"), inQueue("b")), with(forTenant("globex"), inQueue("a")), a)
+		scope := &driver.Scope{Kinds: []string{kind}, Queues: []string{"a"}, Tenants: []string{"acme"}}
+		f.wantClaim(f.join(), scope, a)
 	})
 	c.test("kinds that the scope does not handle are left", func(f *fixture) {
 		a, b := with(ofKind("a")), with(ofKind("b"))
@@ -280,6 +293,13 @@ func testSolo(c *chapter) {
 		f.equal("the solo claim", ids(claimed), []int64{job.ID})
 		f.equal("Solo", claimed[0].Solo, true)
 		f.equal("Crashes", claimed[0].Crashes, driver.SoloAfter)
+	})
+	c.test("a Solo claim takes no suspects of tenants that its scope does not have", func(f *fixture) {
+		job := f.suspect()
+		scope := &driver.Scope{Kinds: []string{kind}, Tenants: []string{"acme"}}
+		f.equal("of another tenant", len(f.claimAs(driver.Claim{Node: f.join(), Scope: scope, Max: 1, Solo: true})), 0)
+		scope = &driver.Scope{Kinds: []string{kind}, Tenants: []string{"acme", fairlead.DefaultTenant}}
+		f.equal("of its tenant", ids(f.claimAs(driver.Claim{Node: f.join(), Scope: scope, Max: 1, Solo: true})), []int64{job.ID})
 	})
 	c.test("a Solo claim takes suspects and nothing else", func(f *fixture) {
 		f.suspect()

@@ -15,28 +15,35 @@ import (
 )
 
 func (s *session) tokenCommand() *cobra.Command {
-	return s.prints(s.connects(noun("token", "Who may use the service", s.tokenCreateCommand(), s.tokenListCommand(), s.tokenDeleteCommand())))
+	return s.prints(s.connects(noun("token", "Manage API tokens", s.tokenCreateCommand(), s.tokenListCommand(), s.tokenDeleteCommand())))
 }
 
 // newToken is a token as flags tell it.
 type newToken struct {
 	db, name, role string
 	tenants        []string
+	kinds, queues  []string // of a worker
 	expires        moment
 }
 
 func (s *session) tokenCreateCommand() *cobra.Command {
 	var n newToken
-	cmd := verb("create", "Make a token and print its secret, once", nil)
-	cmd.Long = cmd.Short + ".\n\nWith --db or --db-file, or with FAIRLEAD_DB or FAIRLEAD_DB_FILE if no server and no token\nis named, it is written to the database directly: so the first one is made, and one for those who have lost theirs.\nWithout, a server is asked, which wants the token of an admin."
+	cmd := verb("create", "Create a token and print its secret once", nil)
+	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is given. Use this to create the first token, or to replace a lost one.\nOtherwise the command calls a server and needs a token with the role admin."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
-		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
+		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d\n" +
+		"  fairlead token create --role worker --name mailer --kind mail --queue slow"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := n.checkGiven(); err != nil {
 			return err
 		}
 		if cmd.Flags().Changed("tenant") && (len(n.tenants) == 0 || slices.Contains(n.tenants, "")) {
-			return Usagef("--tenant is empty; name a tenant, or leave it out for a token that may touch all of them")
+			return Usagef("--tenant must not be empty: name a tenant, or omit the flag for access to all tenants")
+		}
+		for flag, names := range map[string][]string{"kind": n.kinds, "queue": n.queues} {
+			if cmd.Flags().Changed(flag) && (len(names) == 0 || slices.Contains(names, "")) {
+				return Usagef("--%s must not be empty: name a %[1]s, or omit the flag to allow all of them", flag)
+			}
 		}
 		if given := cmd.Flags().Changed("db") || cmd.Flags().Changed("db-file"); given || !s.namesServer() {
 			if err := s.options.Database(cmd, args); err != nil {
@@ -50,12 +57,16 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	s.options.DatabaseFlags(f, &n.db, "")
-	f.StringVar(&n.name, "name", "", "unique, for people (required)")
-	f.StringVar(&n.role, "role", "", strings.Join(roles, ", ")+" (required)")
-	f.StringSliceVar(&n.tenants, "tenant", nil, "it may touch nothing of others (repeatable; default all)")
-	f.Var(&n.expires, "expires", "a time, or a span such as 90d (default never)")
+	f.StringVar(&n.name, "name", "", "unique display name of the token (required)")
+	f.StringVar(&n.role, "role", "", "role of the token: "+strings.Join(roles, ", ")+" (required)")
+	f.StringSliceVar(&n.tenants, "tenant", nil, "tenant that the token may access (repeatable; default: all tenants)")
+	f.StringSliceVar(&n.kinds, "kind", nil, "kind of job that a worker may run (repeatable; default: all kinds, including http)")
+	f.StringSliceVar(&n.queues, "queue", nil, "queue that a worker may serve (repeatable; default: all queues)")
+	f.Var(&n.expires, "expires", "expiry of the token: a time, or a duration from now such as 90d (default: never)")
 	complete(cmd, "role", oneOf(roles...))
 	complete(cmd, "tenant", s.asked(tenantNames))
+	complete(cmd, "kind", s.asked(kindNames))
+	complete(cmd, "queue", s.asked(queueNames))
 	return cmd
 }
 
@@ -69,13 +80,15 @@ func (n newToken) checkGiven() error {
 		missing = append(missing, "--role ("+strings.Join(roles, ", ")+")")
 	}
 	if len(missing) > 0 {
-		return Usagef("give %s", strings.Join(missing, " and "))
+		return Usagef("specify %s", strings.Join(missing, " and "))
 	}
 	return nil
 }
 
 func (n newToken) create(ctx context.Context, c *call) error {
-	answer, err := c.tokens.CreateToken(ctx, &fairleadv1.CreateTokenRequest{Name: n.name, Role: n.role, Tenants: n.tenants, ExpiresAt: n.expires.proto()})
+	answer, err := c.tokens.CreateToken(ctx, &fairleadv1.CreateTokenRequest{
+		Name: n.name, Role: n.role, Tenants: n.tenants, Kinds: n.kinds, Queues: n.queues, ExpiresAt: n.expires.proto(),
+	})
 	if err != nil {
 		return err
 	}
@@ -95,7 +108,7 @@ func (n newToken) warnOfLockOut(ctx context.Context, c *call) error {
 	if err != nil || slices.ContainsFunc(all.GetItems(), func(t *fairleadv1.Token) bool { return t.GetRole() == string(access.RoleAdmin) }) {
 		return err
 	}
-	_, err = fmt.Fprintln(c.errors.Out, "no token has the role admin: from the next start of the server on callers need a token, and none may then make tokens; make one with --role admin")
+	_, err = fmt.Fprintln(c.errors.Out, "no token has the role admin: once the server restarts, callers need a token, and no token can create others; create one with --role admin")
 	return err
 }
 
@@ -105,11 +118,15 @@ func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 	if err != nil {
 		return err
 	}
-	token, secret, err := s.options.AddToken(cmd.Context(), n.db, access.Token{Name: n.name, Role: access.Role(n.role), Tenants: n.tenants, ExpiresAt: n.expires.at})
+	token, secret, err := s.options.AddToken(cmd.Context(), n.db, access.Token{
+		Name: n.name, Role: access.Role(n.role), Tenants: n.tenants, Kinds: n.kinds, Queues: n.queues, ExpiresAt: n.expires.at,
+	})
 	if err != nil {
 		return Typed(cmd, err)
 	}
-	answer := &fairleadv1.CreateTokenResponse{Secret: secret, Token: &fairleadv1.Token{Id: token.ID, Name: token.Name, Role: string(token.Role), Tenants: token.Tenants}}
+	answer := &fairleadv1.CreateTokenResponse{Secret: secret, Token: &fairleadv1.Token{
+		Id: token.ID, Name: token.Name, Role: string(token.Role), Tenants: token.Tenants, Kinds: token.Kinds, Queues: token.Queues,
+	}}
 	if !token.CreatedAt.IsZero() {
 		answer.Token.CreatedAt = timestamppb.New(token.CreatedAt)
 	}
@@ -123,7 +140,7 @@ func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 func printSecret(p *printer, beside *screen.Screen, answer *fairleadv1.CreateTokenResponse) error {
 	return p.print(answer, func() error {
 		token := answer.GetToken()
-		fmt.Fprintf(beside.Out, "token %d %q is made; this is its secret, which is shown only now:\n", token.GetId(), token.GetName())
+		fmt.Fprintf(beside.Out, "created token %d %q; its secret is shown only once:\n", token.GetId(), token.GetName())
 		_, err := fmt.Fprintln(p.Out, answer.GetSecret())
 		return err
 	})
@@ -135,12 +152,8 @@ func (s *session) tokenListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("ID", "NAME", "ROLE", "TENANTS", "CREATED", "EXPIRES", "LAST USED")
+		table := c.Table("ID", "NAME", "ROLE", "TENANTS", "KINDS", "QUEUES", "CREATED", "EXPIRES", "LAST USED")
 		for _, t := range all.GetItems() {
-			tenants := strings.Join(t.GetTenants(), ",")
-			if tenants == "" {
-				tenants = "(all)"
-			}
 			expires := screen.Cell{Text: "never"}
 			switch {
 			case t.GetExpired():
@@ -148,19 +161,27 @@ func (s *session) tokenListCommand() *cobra.Command {
 			case t.GetExpiresAt() != nil:
 				expires.Text = c.When(t.GetExpiresAt().AsTime())
 			}
-			table.Add(t.GetId(), t.GetName(), t.GetRole(), tenants, t.GetCreatedAt(), expires, t.GetLastUsed())
+			table.Add(t.GetId(), t.GetName(), t.GetRole(), namesOrAll(t.GetTenants()), namesOrAll(t.GetKinds()), namesOrAll(t.GetQueues()), t.GetCreatedAt(), expires, t.GetLastUsed())
 		}
 		return c.printTable(all, table)
 	}))
 }
 
+// namesOrAll returns what a token is bound to.
+func namesOrAll(names []string) string {
+	if len(names) == 0 {
+		return "(all)"
+	}
+	return strings.Join(names, ",")
+}
+
 func (s *session) tokenDeleteCommand() *cobra.Command {
-	cmd := verb("delete ID", "Remove a token: it is refused from now on", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("delete ID", "Delete a token, revoking it immediately", s.withID(func(ctx context.Context, c *call, id int64) error {
 		answer, err := c.tokens.DeleteToken(ctx, &fairleadv1.DeleteTokenRequest{Id: id})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "token %d is deleted", id)
+		return c.say(answer, "token %d deleted", id)
 	}))
 	cmd.ValidArgsFunction = first(s.asked(tokenIDs))
 	return cmd

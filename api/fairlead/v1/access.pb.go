@@ -37,7 +37,11 @@ type Token struct {
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	Expired   bool                   `protobuf:"varint,7,opt,name=expired,proto3" json:"expired,omitempty"`
 	// To the minute.
-	LastUsed      *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_used,json=lastUsed,proto3" json:"last_used,omitempty"`
+	LastUsed *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_used,json=lastUsed,proto3" json:"last_used,omitempty"`
+	// Kinds of the jobs that a worker may run; none: all.
+	Kinds []string `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Queues that a worker may serve; none: all.
+	Queues        []string `protobuf:"bytes,10,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -128,13 +132,32 @@ func (x *Token) GetLastUsed() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Token) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *Token) GetQueues() []string {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
 type CreateTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Role  string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
 	// It may touch nothing of others; all tenants if it is left out.
-	Tenants       []string               `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	Tenants   []string               `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// Of the role worker: kinds of the jobs that it may run; all kinds if it is left out, also
+	// http, whose jobs have the headers of their calls.
+	Kinds []string `protobuf:"bytes,5,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Of the role worker: queues that it may serve; all queues if it is left out.
+	Queues        []string `protobuf:"bytes,6,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -193,6 +216,20 @@ func (x *CreateTokenRequest) GetTenants() []string {
 func (x *CreateTokenRequest) GetExpiresAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *CreateTokenRequest) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *CreateTokenRequest) GetQueues() []string {
+	if x != nil {
+		return x.Queues
 	}
 	return nil
 }
@@ -452,6 +489,8 @@ type WhoAmIResponse struct {
 	Name          string   `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Role          string   `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
 	Tenants       []string `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	Kinds         []string `protobuf:"bytes,4,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	Queues        []string `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -503,6 +542,20 @@ func (x *WhoAmIResponse) GetRole() string {
 func (x *WhoAmIResponse) GetTenants() []string {
 	if x != nil {
 		return x.Tenants
+	}
+	return nil
+}
+
+func (x *WhoAmIResponse) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *WhoAmIResponse) GetQueues() []string {
+	if x != nil {
+		return x.Queues
 	}
 	return nil
 }
@@ -788,7 +841,7 @@ var File_fairlead_v1_access_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_access_proto_rawDesc = "" +
 	"\n" +
-	"\x18fairlead/v1/access.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa2\x02\n" +
+	"\x18fairlead/v1/access.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd0\x02\n" +
 	"\x05Token\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -799,13 +852,18 @@ const file_fairlead_v1_access_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x18\n" +
 	"\aexpired\x18\a \x01(\bR\aexpired\x127\n" +
-	"\tlast_used\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\blastUsed\"\xda\x01\n" +
+	"\tlast_used\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\blastUsed\x12\x14\n" +
+	"\x05kinds\x18\t \x03(\tR\x05kinds\x12\x16\n" +
+	"\x06queues\x18\n" +
+	" \x03(\tR\x06queues\"\x9c\x02\n" +
 	"\x12CreateTokenRequest\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12F\n" +
 	"\x04role\x18\x02 \x01(\tB2\x92\xb5\x18.\b\x01*\x06viewer*\tsubmitter*\boperator*\x05admin*\x06workerR\x04role\x12\"\n" +
 	"\atenants\x18\x03 \x03(\tB\b\x92\xb5\x18\x04\x10\x01\x18dR\atenants\x129\n" +
 	"\n" +
-	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"]\n" +
+	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1e\n" +
+	"\x05kinds\x18\x05 \x03(\tB\b\x92\xb5\x18\x04\x10\x01\x18dR\x05kinds\x12 \n" +
+	"\x06queues\x18\x06 \x03(\tB\b\x92\xb5\x18\x04\x10\x01\x18dR\x06queues\"]\n" +
 	"\x13CreateTokenResponse\x12(\n" +
 	"\x05token\x18\x01 \x01(\v2\x12.fairlead.v1.TokenR\x05token\x12\x1c\n" +
 	"\x06secret\x18\x02 \x01(\tB\x04\x98\xb5\x18\x01R\x06secret\"\x13\n" +
@@ -815,11 +873,13 @@ const file_fairlead_v1_access_proto_rawDesc = "" +
 	"\x12DeleteTokenRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\x15\n" +
 	"\x13DeleteTokenResponse\"\x0f\n" +
-	"\rWhoAmIRequest\"R\n" +
+	"\rWhoAmIRequest\"\x80\x01\n" +
 	"\x0eWhoAmIResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x18\n" +
-	"\atenants\x18\x03 \x03(\tR\atenants\"\xfd\x01\n" +
+	"\atenants\x18\x03 \x03(\tR\atenants\x12\x14\n" +
+	"\x05kinds\x18\x04 \x03(\tR\x05kinds\x12\x16\n" +
+	"\x06queues\x18\x05 \x03(\tR\x06queues\"\xfd\x01\n" +
 	"\x10ListAuditRequest\x12\x14\n" +
 	"\x05actor\x18\x01 \x01(\tR\x05actor\x12\x16\n" +
 	"\x06action\x18\x02 \x01(\tR\x06action\x12\x18\n" +
