@@ -102,6 +102,9 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 		return nil, err
 	}
 	schedules, next := boundedPage(bound, schedules, size, func(s schedule.Schedule) string { return s.Name })
+	if filter.Soonest { // their order has no next page to ask for
+		next = ""
+	}
 	return &fairleadv1.ListSchedulesResponse{Items: items(schedules, scheduleTo), NextPageToken: next}, nil
 }
 
