@@ -41,7 +41,7 @@ func (c *Console) part(w http.ResponseWriter, r *http.Request, f *fragment) {
 		err = v.readForm()
 	}
 	if connect.CodeOf(err) == connect.CodeUnauthenticated {
-		http.Error(w, v.T("The token is unknown, was revoked or has expired. Ask an admin for another."), http.StatusUnauthorized)
+		http.Error(w, v.T("The token is unknown, revoked or expired. Ask an admin for a new one."), http.StatusUnauthorized)
 		return
 	}
 	var data any

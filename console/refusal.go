@@ -2,8 +2,8 @@ package console
 
 import "regexp"
 
-// refusals are the refusals of the API that have a translation: what people who type into
-// forms meet. Others are said in English.
+// refusals are the API errors that have a translation: those that people meet in forms.
+// Other errors are shown in English.
 var refusals = []phrase{
 	{regexp.MustCompile(`^cannot ([a-z ]+) job (\d+): it is (\w+)$`), "tts", "cannot %s job %s: it is %s"},
 	{regexp.MustCompile(`^cannot ([a-z ]+) batch (\d+): it is (\w+)$`), "tts", "cannot %s batch %s: it is %s"},
@@ -26,12 +26,17 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^is (\S+); it must be at most (\S+)$`), "tt", "is %s; it must be at most %s"},
 	{regexp.MustCompile(`^is empty; give it a name$`), "", "is empty; give it a name"},
 	{regexp.MustCompile(`^is "(.*)": no live node handles batches of type "(.*)" on such targets; start one that registers the operation, or mend the type$`), "tt", "is %s: no live node handles batches of type %s on such targets"},
+	{regexp.MustCompile(`^this is a worker token; sign in with a token of another role$`), "", "this is a worker token; sign in with a token of another role"},
 	{regexp.MustCompile(`^is not valid JSON$`), "", "is not valid JSON"},
+	{regexp.MustCompile(`^is not a token that was given out; leave it out (?:for the first page|to begin)$`), "", "is not a valid page token; omit it to get the first page"},
 	{regexp.MustCompile(`^is not valid UTF-8$`), "", "is not valid UTF-8"},
 	{regexp.MustCompile(`^has (\d+) bytes; at most (\d+) are kept`), "tt", "has %s bytes; at most %s are kept"},
 	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+)$`), "ttt", "is %s; it must be between %s and %s"},
 	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+), or zero for none$`), "ttt", "is %s; it must be between %s and %s, or zero for none"},
 	{regexp.MustCompile(`^is (\S+); it must be between 0 \(no (?:limit|bound)\) and (\S+) (?:starts|tasks|items) per second$`), "tt", "is %s; it must be between 0 (no limit) and %s per second"},
+	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+), or zero for the (?:handler's|operation's)(?: own| default)?$`), "ttt", "is %s; it must be between %s and %s, or zero for the default"},
+	{regexp.MustCompile(`^is (\S+); it must be between 0 \([^)]*\) and ([^ ,]+)$`), "tt", "is %s; it must be between 0 and %s"},
+	{regexp.MustCompile(`^is (\S+); it must be 1 or more, or zero if .+$`), "t", "is %s; it must be 0 or more"},
 	{regexp.MustCompile(`^is "(.*)"; it must be one of (.+)$`), "tt", "is %s; it must be one of %s"},
 	{regexp.MustCompile(`^is given without a rate; set the rate or leave it out$`), "", "is given without a rate; set the rate or leave it out"},
 	{regexp.MustCompile(`^is no address; give one that begins with http:// or https://$`), "", "is no address; give one that begins with http:// or https://"},
