@@ -88,7 +88,8 @@ func (m *Mux) Confidential() Confidential {
 }
 
 // discreet is a handler whose errors do not show what is confidential of their job: they are
-// logged, traced and stored.
+// logged, traced and stored. A node knows the fields of all kinds. Elsewhere, as in tests of
+// handlers, those that the handler declares are masked.
 type discreet struct {
 	handler Handler
 	fields  []string
@@ -102,7 +103,11 @@ func (d discreet) Work(ctx context.Context, job *Job) error {
 		return nil
 	}
 	text := err.Error()
-	masked := mask.Secrets(d.fields, mask.Job{Args: args}).Text(text)
+	hide := mask.HiderOf(ctx)
+	if hide == nil {
+		hide = mask.Secrets(d.fields, mask.Job{Args: args}).Text
+	}
+	masked := hide(text)
 	if masked == text {
 		return err
 	}
