@@ -27,7 +27,8 @@ type Confider interface {
 	// SetConfidential makes these fields of a kind confidential, and no others; none: no
 	// field is.
 	SetConfidential(ctx context.Context, kind string, fields []string) error
-	// Confidential returns what is confidential, the fields of each kind in order.
+	// Confidential returns what is confidential, the fields of each kind in order. Callers
+	// must not change it: others may have the same.
 	Confidential(ctx context.Context) (Confidential, error)
 }
 

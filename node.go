@@ -27,6 +27,8 @@ type Node struct {
 	LastBeat time.Time
 	Until    time.Time      // end of its lease
 	Remote   bool           // it is a remote worker, whose beats a server relays
+	Owner    string         // of a remote worker: name of the token with which it joined
+	Tenants  []string       // of a remote worker: those whose jobs its token may run; nil: all
 	Defaults []KindDefaults // of a remote worker; of other nodes the timeouts of kinds
 	Draining bool           // it was asked to start nothing more
 	NoToken  bool           // it joined without a token, as programs older than AsNode do
@@ -37,9 +39,10 @@ type Node struct {
 // Died reports whether the node's lease ran out: it is dead and did not leave.
 func (n *Node) Died() bool { return n.Dead && n.LeftAt.IsZero() }
 
-// Serves reports whether the node may run jobs of a kind in a queue.
-func (n *Node) Serves(queue, kind string) bool {
-	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue))
+// Serves reports whether the node may run a tenant's jobs of a kind in a queue.
+func (n *Node) Serves(queue, tenant, kind string) bool {
+	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue)) &&
+		(len(n.Tenants) == 0 || slices.Contains(n.Tenants, tenant))
 }
 
 // KindDefaults are what a remote worker wants for the jobs of a kind that do not

@@ -44,6 +44,8 @@ type Token struct {
 	Name      string // unique, for people
 	Role      Role
 	Tenants   []string // bound to these; nil: it is not bound
+	Kinds     []string // of a worker: the kinds of the jobs that it may run; nil: all
+	Queues    []string // of a worker: the queues that it may serve; nil: all
 	Hash      [32]byte // SHA-256 of its secret, which is kept nowhere
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
@@ -73,7 +75,7 @@ func (r Role) May(needed Role) bool {
 	return rank[needed] > 0 && rank[r] >= rank[needed]
 }
 
-const maxTokenTenants = 100
+const maxBinding = 100 // tenants, kinds or queues of a token
 
 // Normalize returns an *InvalidError that names every field of a token about
 // to be stored that cannot be accepted.
@@ -85,14 +87,24 @@ func Normalize(t *Token) error {
 	default:
 		c.Refuse("role", "is %q; use viewer, submitter, operator, admin or worker", t.Role)
 	}
-	if len(t.Tenants) > maxTokenTenants {
-		c.Refuse("tenants", "are %d; at most %d are kept", len(t.Tenants), maxTokenTenants)
-	}
-	for _, tenant := range t.Tenants {
-		c.Name("tenants", tenant, fairlead.MaxName)
-	}
-	if (t.Role == RoleAdmin || t.Role == RoleWorker) && len(t.Tenants) > 0 {
-		c.Refuse("tenants", "cannot bind a token of the role %s; leave them out or use another role", t.Role)
+	for _, binding := range []struct {
+		field string
+		names []string
+		able  bool // whether tokens of the role can be bound so
+	}{
+		{"tenants", t.Tenants, t.Role != RoleAdmin},
+		{"kinds", t.Kinds, t.Role == RoleWorker},
+		{"queues", t.Queues, t.Role == RoleWorker},
+	} {
+		if len(binding.names) > maxBinding {
+			c.Refuse(binding.field, "are %d; at most %d are kept", len(binding.names), maxBinding)
+		}
+		for _, name := range binding.names {
+			c.Name(binding.field, name, fairlead.MaxName)
+		}
+		if len(binding.names) > 0 && !binding.able {
+			c.Refuse(binding.field, "cannot bind a token of the role %s; leave them out or use another role", t.Role)
+		}
 	}
 	return fairlead.Invalid(c.Found...)
 }

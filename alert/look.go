@@ -25,6 +25,7 @@ type Source interface {
 	Store
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
 	Usage(ctx context.Context) (fairlead.UsageReport, error)
+	Confidential(ctx context.Context) (fairlead.Confidential, error)
 }
 
 // Sent is a message that was stored.
@@ -156,9 +157,13 @@ func (l *look) exemplify(ctx context.Context, rule *Watched, o *Occasion) error 
 	if err != nil {
 		return err
 	}
+	all, err := l.source.Confidential(ctx)
+	if err != nil {
+		return err
+	}
 	for _, job := range page.Jobs {
 		if rule.Scope.has(job.Queue, job.Tenant, job.Kind) {
-			o.Examples = append(o.Examples, exampleOf(job))
+			o.Examples = append(o.Examples, exampleOf(all, job))
 		}
 	}
 	return nil

@@ -1,8 +1,10 @@
 package alert_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -264,5 +266,26 @@ func TestARuleThatIsRemovedReportsNothing(t *testing.T) {
 	w.wantSent(w.look())
 	if _, err := w.alerts.Get(t.Context(), "all"); !errors.Is(err, fairlead.ErrNotFound) {
 		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func TestExamplesDoNotShowWhatIsConfidential(t *testing.T) {
+	w := newWorld(t)
+	w.ok(w.store.AddConfidential(t.Context(), fairlead.Confidential{"mail": {"args.to"}}))
+	w.set(alert.Rule{Name: "all", Quiet: time.Minute})
+	job := mail
+	job.Args = json.RawMessage(`{"to":"no \"luck\""}`)
+	w.enqueue(1, job)
+	running := w.start(job.Kind)
+	_, err := w.store.Settle(t.Context(), []fairlead.Settlement{{
+		ID: running[0].ID, Fence: running[0].Fence, Move: fairlead.Fail, Reason: fairlead.ReasonError,
+		Error: `refused: {"to":"no \"luck\""} ` + strings.Repeat("x", 470) + `no "luck"`,
+	}})
+	w.ok(err)
+	w.wantSent(w.look()) // it waits for others
+	w.pass(10 * time.Second)
+	w.wantSent(w.look(), alert.Sent{Rule: "all", Event: alert.Failed, Count: 1})
+	if told := w.told(); len(told) != 1 || len(told[0].Examples) != 1 || strings.Contains(told[0].Examples[0].Error, "no") || !strings.Contains(told[0].Examples[0].Error, `{"to":"***"}`) {
+		t.Errorf("told are %+v", told)
 	}
 }

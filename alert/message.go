@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
@@ -58,8 +59,11 @@ type Example struct {
 	FinishedAt string          `json:"finished_at"`
 }
 
-func exampleOf(job *fairlead.Job) Example {
-	text := job.Error
+// exampleOf returns what messages say of a job. Its error is masked before it is cut.
+func exampleOf(all fairlead.Confidential, job *fairlead.Job) Example {
+	text := mask.Secrets(mask.Fields(all, job.Kind, job.Args), mask.Job{
+		Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo,
+	}).Text(job.Error)
 	if len(text) > maxErrorText {
 		text = strings.ToValidUTF8(text[:maxErrorText], "") + " …"
 	}

@@ -37,7 +37,7 @@ func (m *matcher) about(job *fairlead.Job) bool {
 	if m.cause == "" {
 		return true
 	}
-	shown := mask.Show(m.confidential[job.Kind], mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo, Error: job.Error})
+	shown := mask.Show(mask.Fields(m.confidential, job.Kind, job.Args), mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo, Error: job.Error})
 	return cause.Of(shown.Error) == m.cause
 }
 

@@ -28,17 +28,25 @@ func (v *visit) Roles() []option {
 // and no address.
 func makeToken(v *visit) (done, error) {
 	f := v.fields()
-	ask := &fairleadv1.CreateTokenRequest{Name: f.text("name"), Role: f.text("role"), ExpiresAt: f.time("expires_at")}
-	for tenant := range strings.SplitSeq(f.text("tenants"), ",") {
-		if tenant = strings.TrimSpace(tenant); tenant != "" {
-			ask.Tenants = append(ask.Tenants, tenant)
-		}
+	ask := &fairleadv1.CreateTokenRequest{
+		Name: f.text("name"), Role: f.text("role"), ExpiresAt: f.time("expires_at"),
+		Tenants: namesIn(f.text("tenants")), Kinds: namesIn(f.text("kinds")), Queues: namesIn(f.text("queues")),
 	}
 	if err := f.err(); err != nil {
 		return done{}, err
 	}
 	made, err := v.tokens.CreateToken(v.ctx, ask)
 	return done{Show: made, To: "/tokens"}, err
+}
+
+// namesIn returns the names that stand in a text with commas between them.
+func namesIn(text string) (names []string) {
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // loadTokenAct is the token that something is to be done to.

@@ -53,7 +53,7 @@ func NormalizeNode(n *fairlead.Node) error {
 
 // ScopeOf returns which jobs a node may claim.
 func ScopeOf(n *fairlead.Node) *Scope {
-	scope := &Scope{Kinds: n.Kinds}
+	scope := &Scope{Kinds: n.Kinds, Tenants: n.Tenants}
 	if len(n.Queues) > 0 {
 		scope.Queues = n.Queues
 	}

@@ -67,6 +67,8 @@ type Scope struct {
 	Queues []string // nil: all but Except
 	Except []string
 	Kinds  []string // handled kinds; others are left for nodes that know them
+	// Tenants are those whose jobs it may claim; nil: all.
+	Tenants []string
 }
 
 // Claim asks for ready jobs.

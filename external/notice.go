@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
@@ -56,8 +54,10 @@ func about(event string, job *fairlead.Job) notice {
 func (n notice) key() string { return n.Event + ":" + n.ID + ":" + n.Fence }
 
 // job is the job that brings the notice. However many nodes see the event, the
-// key lets one job be stored.
+// key lets one job be stored. It has no error: callers are shown the args, and the error that is
+// sent is read, and masked, when it is.
 func (n notice) job(trace string) (*fairlead.Job, error) {
+	n.Error = ""
 	args, err := json.Marshal(n)
 	if err != nil {
 		return nil, fmt.Errorf("encode notice %s: %w", n.key(), err)
@@ -129,11 +129,7 @@ func (c *Courier) masked(ctx context.Context, n notice) (notice, error) {
 	if err != nil {
 		return n, err
 	}
-	fields := all[n.Kind]
-	if n.Kind == httpcall.Kind {
-		fields = slices.Concat(fields, httpcall.Confidential(n.Args))
-	}
-	shown := mask.Show(fields, mask.Job{Args: n.Args, Error: n.Error})
+	shown := mask.Show(mask.Fields(all, n.Kind, n.Args), mask.Job{Args: n.Args, Error: n.Error})
 	n.Args, n.Error = shown.Args, shown.Error
 	return n, nil
 }

@@ -383,4 +383,13 @@ func TestANoticeDoesNotShowWhatIsConfidential(t *testing.T) {
 	if told := w.service.next(); strings.Contains(told.raw, "4111222") || !strings.Contains(told.raw, `"card":"***"`) || !strings.Contains(told.raw, `"n":1`) {
 		t.Errorf("told is %s", told.raw)
 	}
+	notices, err := w.store.Find(t.Context(), fairlead.Filter{Kinds: []string{external.NoticeKind}})
+	if err != nil || len(notices) == 0 {
+		t.Fatalf("notices are %v: %v", notices, err)
+	}
+	for _, notice := range notices { // which callers may look at, and whose kind declares nothing
+		if strings.Contains(string(notice.Args), `"error"`) {
+			t.Errorf("the args of a notice have the error: %s", notice.Args)
+		}
+	}
 }

@@ -109,8 +109,8 @@ func (r *prepared) show(p *plan, vals *values) error {
 	if err != nil {
 		return err
 	}
-	r.shown = Message{Method: r.request.Method, URL: r.hide.text(shownURL(target)), Headers: shownHeaders(r.request.Header, r.hide)}
-	body, cut := r.hide.beginning(body)
+	r.shown = Message{Method: r.request.Method, URL: r.hide.Text(shownURL(target)), Headers: shownHeaders(r.request.Header, r.hide)}
+	body, cut := r.hide.Beginning(body, keptBody)
 	r.shown.setBody(body, cut)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
 // Bounds of what is kept of a call.
@@ -69,9 +70,9 @@ func shownHeaders(headers http.Header, hide *masker) map[string]string {
 		if len(kept) >= keptHeaders {
 			break
 		}
-		kept[name] = mask
-		if !looksSecret(name) {
-			kept[name], _ = shorten(hide.text(strings.Join(values, ", ")), keptHeader)
+		kept[name] = mask.Masked
+		if !mask.LooksSecret(name) {
+			kept[name], _ = shorten(hide.Text(strings.Join(values, ", ")), keptHeader)
 		}
 	}
 	return kept
@@ -84,9 +85,9 @@ func (s *Snapshot) answer(reply Reply, hide *masker) {
 	}
 	s.Status = reply.Status
 	s.Response = &Message{Headers: shownHeaders(reply.Header, hide)}
-	body, cut := hide.beginning(string(reply.Body))
+	body, cut := hide.Beginning(string(reply.Body), keptBody)
 	if reply.Cut && !cut {
-		body = hide.cutText(string(reply.Body))
+		body = hide.Cut(string(reply.Body))
 	}
 	s.Response.setBody(body, cut || reply.Cut)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
 // values are what placeholders and references of a call stand for.
@@ -105,7 +106,7 @@ type masked struct{ *values }
 
 func (m masked) fill(p part) (any, error) {
 	if p.sort == secretReference || p.text == "callback_token" {
-		return mask, nil
+		return mask.Masked, nil
 	}
 	return m.values.fill(p)
 }

@@ -179,10 +179,7 @@ func (a *guardedAPI) fill(text string) string {
 		}
 		text = fillIn(text, "doomed", unique)
 	}
-	if asksFor(text, "GONE") {
-		text = fillIn(text, "GONE", a.goneWorker())
-	}
-	return fillIn(text, "NEW", unique)
+	return fillIn(a.fillGone(text, a.token(access.RoleWorker, "")), "NEW", unique)
 }
 
 // word finds a word that stands alone: sessions and secrets are random letters, among which
@@ -213,15 +210,17 @@ func (a *guardedAPI) taskAndRun(name string) (task, run string) {
 	return strconv.FormatInt(schedule.ID, 10), strconv.FormatInt(fire.Job, 10)
 }
 
-// goneWorker is the id and session of a worker that has joined and left: its calls
-// are not possible any more, and its streams end at once.
-func (a *guardedAPI) goneWorker() string {
+// fillGone puts the id and session of a worker of a token into a text that asks for one. The
+// worker has left: its calls are not possible any more, and its streams end at once.
+func (a *guardedAPI) fillGone(text, secret string) string {
 	a.Helper()
-	secret := "Bearer " + a.token(access.RoleWorker, "")
-	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"kinds":["noop"]}`, "Authorization", secret)
+	if !asksFor(text, "GONE") {
+		return text
+	}
+	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"kinds":["noop"]}`, a.as(secret)...)
 	id, session := joined["id"].(string), joined["session"].(string)
-	a.send(200, "DELETE", "/api/v1/workers/"+id, `{"session":"`+session+`"}`, "Authorization", secret)
-	return `"id":` + id + `,"session":"` + session + `"`
+	a.send(200, "DELETE", "/api/v1/workers/"+id, `{"session":"`+session+`"}`, a.as(secret)...)
+	return fillIn(text, "GONE", `"id":`+id+`,"session":"`+session+`"`)
 }
 
 func jsonOf(t *testing.T, value any) string {

@@ -16,6 +16,8 @@ type Identity struct {
 	Name    string // of the token, or what the identity provider calls the caller
 	Role    access.Role
 	Tenants []string  // bound to these; nil: it is not bound
+	Kinds   []string  // of a worker: the kinds of the jobs that it may run; nil: all
+	Queues  []string  // of a worker: the queues that it may serve; nil: all
 	Until   time.Time // when it is believed no longer; zero: as long as its token is kept
 }
 
@@ -25,16 +27,19 @@ var localIdentity = Identity{Name: "local", Role: access.RoleAdmin}
 // bound reports whether it may touch some tenants only.
 func (i Identity) bound() bool { return len(i.Tenants) > 0 }
 
-// boundToNothing reports whether it is bound, and to no tenant: it may do nothing, and
-// is refused.
-func (i Identity) boundToNothing() bool { return i.Tenants != nil && len(i.Tenants) == 0 }
+// boundToNothing reports whether it is bound, and to no tenant, kind or queue: it may do
+// nothing, and is refused.
+func (i Identity) boundToNothing() bool {
+	return slices.ContainsFunc([][]string{i.Tenants, i.Kinds, i.Queues}, func(names []string) bool { return names != nil && len(names) == 0 })
+}
 
 // over reports whether it is believed no longer.
 func (i Identity) over(now time.Time) bool { return !i.Until.IsZero() && !now.Before(i.Until) }
 
 // same reports whether two identities may do the same under the same name.
 func (i Identity) same(other Identity) bool {
-	return i.Name == other.Name && i.Role == other.Role && slices.Equal(i.Tenants, other.Tenants)
+	return i.Name == other.Name && i.Role == other.Role && slices.Equal(i.Tenants, other.Tenants) &&
+		slices.Equal(i.Kinds, other.Kinds) && slices.Equal(i.Queues, other.Queues)
 }
 
 // touches reports whether it may touch what is a tenant's.

@@ -23,11 +23,14 @@ type credential struct {
 
 // identityOf is who has a token.
 func identityOf(token access.Token) Identity {
-	return Identity{Name: token.Name, Role: token.Role, Tenants: slices.Clone(token.Tenants)}
+	return Identity{
+		Name: token.Name, Role: token.Role,
+		Tenants: slices.Clone(token.Tenants), Kinds: slices.Clone(token.Kinds), Queues: slices.Clone(token.Queues),
+	}
 }
 
 // recheck fails with errRevoked if a credential counts no longer: its token was
-// removed or has expired, or now stands for another role or other tenants.
+// removed or has expired, or now stands for another role or is bound to something else.
 func (i *identifier) recheck(ctx context.Context, c credential) error {
 	if c.identity.over(time.Now()) {
 		return errRevoked

@@ -172,7 +172,7 @@ func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []
 	if err != nil {
 		return err
 	}
-	secrets := mask.Secrets(fieldsOf(fields, job.Kind, job.Args), mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo})
+	secrets := mask.Secrets(mask.Fields(fields, job.Kind, job.Args), mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo})
 	for i := range attempts {
 		attempts[i].Error = secrets.Text(attempts[i].Error)
 	}

@@ -3,8 +3,6 @@ package server
 import (
 	"encoding/json"
 	"maps"
-	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -23,7 +21,6 @@ var maskers = map[protoreflect.FullName]func(fields fairlead.Confidential, messa
 	nameOf[*fairleadv1.Alert]():        masker(maskAlert),
 	nameOf[*fairleadv1.AlertRule]():    masker(maskAlertRule),
 	nameOf[*fairleadv1.Task]():         masker(maskTask),
-	nameOf[*fairleadv1.TaskRun]():      masker(maskTaskRun),
 	nameOf[*fairleadv1.Batch]():        masker(maskBatch),
 	nameOf[*fairleadv1.BatchTask]():    masker(maskBatchTask),
 	nameOf[*fairleadv1.BatchJob]():     masker(maskBatchJob),
@@ -41,40 +38,19 @@ func masker[Message proto.Message](mask func(fairlead.Confidential, Message)) fu
 }
 
 func maskJob(all fairlead.Confidential, job *fairleadv1.Job) {
-	shown := mask.Show(fieldsOf(all, job.GetKind(), job.GetArgs()), mask.Job{
+	shown := mask.Show(mask.Fields(all, job.GetKind(), job.GetArgs()), mask.Job{
 		Args: job.GetArgs(), Output: job.GetOutput(), Progress: job.GetProgress(), Reported: job.GetReported(), Memo: job.GetMemo(), Error: job.GetError(),
 	})
 	job.Args, job.Output, job.Progress, job.Reported, job.Memo, job.Error = shown.Args, shown.Output, shown.Progress, shown.Reported, shown.Memo, shown.Error
 }
 
-// fieldsOf are the confidential fields of a job of a kind: those that were declared, and headers
-// of calls that hold secrets by their names. A job that asks the gate of a sweep has the args of
-// the sweep, whose kind it does not say: what is confidential of one is so of all.
-func fieldsOf(all fairlead.Confidential, kind string, args json.RawMessage) []string {
-	switch kind {
-	case httpcall.Kind, sweep.KindOf(httpcall.Kind):
-		return slices.Concat(all[kind], httpcall.Confidential(args))
-	case sweep.GateKind:
-		var asked sweep.GateCall
-		_ = json.Unmarshal(args, &asked) // what cannot be read has no headers
-		var fields []string
-		for _, field := range slices.Concat(kindsLike(all, sweep.KindOf(""), ""), httpcall.Confidential(asked.Data)) {
-			if inside, is := strings.CutPrefix(field+".", "args."); is {
-				fields = append(fields, strings.TrimSuffix("args.data."+inside, "."))
-			}
-		}
-		return fields
-	}
-	return all[kind]
-}
-
 func maskNewJob(all fairlead.Confidential, job *fairleadv1.NewJob) {
-	job.Args = mask.Document(fieldsOf(all, job.GetKind(), job.GetArgs()), "args", job.GetArgs())
+	job.Args = mask.Document(mask.Fields(all, job.GetKind(), job.GetArgs()), "args", job.GetArgs())
 }
 
 // maskSweep masks what the items of a sweep are handled with.
 func maskSweep(all fairlead.Confidential, s *fairleadv1.Sweep) {
-	s.Args = mask.Document(fieldsOf(all, sweep.KindOf(s.GetKind()), s.GetArgs()), "args", s.GetArgs())
+	s.Args = mask.Document(mask.Fields(all, sweep.KindOf(s.GetKind()), s.GetArgs()), "args", s.GetArgs())
 }
 
 // maskAlert masks what becomes a job of the kind http.
@@ -90,7 +66,7 @@ func maskAlertRule(all fairlead.Confidential, rule *fairleadv1.AlertRule) {
 // that is sent with alerts.
 func maskCall(all fairlead.Confidential, url *string, headers *map[string]string, body *[]byte) {
 	args, _ := alertDocument("", *headers, nil) // texts always encode
-	fields := fieldsOf(all, httpcall.Kind, args)
+	fields := mask.Fields(all, httpcall.Kind, args)
 	maskText(fields, "args.url", url)
 	*headers = maps.Clone(*headers)
 	for name, value := range *headers {
@@ -104,7 +80,7 @@ func maskCall(all fairlead.Confidential, url *string, headers *map[string]string
 func maskTask(all fairlead.Confidential, task *fairleadv1.Task) {
 	var text string // headers are answered as the text of a document
 	_ = json.Unmarshal(task.GetHeadersJson(), &text)
-	fields := fieldsOf(all, httpcall.Kind, json.RawMessage(`{"headers":`+text+`}`))
+	fields := mask.Fields(all, httpcall.Kind, json.RawMessage(`{"headers":`+text+`}`))
 	if task.TargetUrl != nil {
 		maskText(fields, "args.url", task.TargetUrl)
 	}
@@ -116,29 +92,20 @@ func maskTask(all fairlead.Confidential, task *fairleadv1.Task) {
 	}
 }
 
-// maskTaskRun masks what was sent and answered, which a job keeps as its progress or output.
-func maskTaskRun(all fairlead.Confidential, run *fairleadv1.TaskRun) {
-	fields := all[httpcall.Kind]
-	for _, document := range []string{"output", "progress"} {
-		run.Request = maskMember(fields, document+".request", run.GetRequest())
-		run.Response = maskMember(fields, document+".response", run.GetResponse())
-	}
-}
-
 // maskBatch masks what the tasks of a batch get to know of it. Their kinds end with its type.
 func maskBatch(all fairlead.Confidential, batch *fairleadv1.Batch) {
-	batch.Info = maskMember(kindsLike(all, "", "."+batch.GetType()), "args.extra_info", batch.GetInfo())
+	batch.Info = maskMember(mask.FieldsLike(all, "", "."+batch.GetType()), "args.extra_info", batch.GetInfo())
 }
 
 func maskBatchJob(all fairlead.Confidential, batch *fairleadv1.BatchJob) {
-	batch.ExtraInfo = maskMember(kindsLike(all, "", "."+batch.GetBatchType()), "args.extra_info", batch.GetExtraInfo())
+	batch.ExtraInfo = maskMember(mask.FieldsLike(all, "", "."+batch.GetBatchType()), "args.extra_info", batch.GetExtraInfo())
 }
 
 // maskBatchTask masks what a task does. Its kind begins with the type of its target; what is
 // confidential of one operation on such targets is so of all.
 func maskBatchTask(all fairlead.Confidential, task *fairleadv1.BatchTask) {
 	target := task.GetTarget()
-	fields := kindsLike(all, target.GetType()+".", "")
+	fields := mask.FieldsLike(all, target.GetType()+".", "")
 	if len(fields) == 0 {
 		return
 	}
@@ -150,7 +117,7 @@ func maskBatchTask(all fairlead.Confidential, task *fairleadv1.BatchTask) {
 }
 
 func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) {
-	fields := kindsLike(all, task.GetTargetType()+".", "")
+	fields := mask.FieldsLike(all, task.GetTargetType()+".", "")
 	var param map[string]json.RawMessage
 	if len(fields) == 0 || json.Unmarshal(task.GetTargetParam(), &param) != nil {
 		return
@@ -174,17 +141,6 @@ func orNull(raw json.RawMessage) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return raw
-}
-
-// kindsLike returns the confidential fields of all kinds with a prefix and a suffix.
-func kindsLike(all fairlead.Confidential, prefix, suffix string) (fields []string) {
-	for kind, some := range all {
-		if strings.HasPrefix(kind, prefix) && strings.HasSuffix(kind, suffix) {
-			fields = append(fields, some...)
-		}
-	}
-	slices.Sort(fields)
-	return slices.Compact(fields)
 }
 
 // maskMember masks what stands at a path of a job, and in the message on its own.

@@ -49,6 +49,6 @@ func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestSchedul
 		return nil, err
 	}
 	// What came back may repeat what was sent: it is shown as the output of a run would be.
-	shown := mask.Show(fieldsOf(confidential, job.Kind, job.Args), mask.Job{Args: job.Args, Output: call})
+	shown := mask.Show(mask.Fields(confidential, job.Kind, job.Args), mask.Job{Args: job.Args, Output: call})
 	return &fairleadv1.TestScheduleResponse{Success: success, Call: shown.Output}, nil
 }

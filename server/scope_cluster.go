@@ -43,15 +43,6 @@ func (s scoped) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return s.store.Drain(ctx, node, drain)
 }
 
-// PutTenant declares a tenant. A caller who is bound to tenants may not raise what they
-// are allowed.
-func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
-	if err := whole(ctx); err != nil {
-		return fairlead.Tenant{}, err
-	}
-	return s.store.PutTenant(ctx, tenant)
-}
-
 // DeleteTenant removes what was declared of a tenant.
 func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 	if err := whole(ctx); err != nil {

@@ -43,7 +43,7 @@ func unmasked(ctx context.Context, confidential func(context.Context) (fairlead.
 		return nil
 	}
 	all, err := confidential(ctx)
-	if err == nil && mask.Shown(fieldsOf(all, kind, document), "args", document) {
+	if err == nil && mask.Shown(mask.Fields(all, kind, document), "args", document) {
 		err = maskedField(field)
 	}
 	return err
@@ -60,7 +60,7 @@ func (s scoped) unmaskedTasks(ctx context.Context, chunks []batch.Chunk) error {
 			if err != nil {
 				return err
 			}
-			fields := kindsLike(all, task.Target.Type+".", "")
+			fields := mask.FieldsLike(all, task.Target.Type+".", "")
 			if mask.Shown(mask.Within(fields, "args.before", "args"), "args", task.Before) {
 				return maskedField("tasks.before")
 			}

@@ -82,7 +82,7 @@ func (s scoped) restore(ctx context.Context, field, kind string, document *json.
 	if err != nil {
 		return err
 	}
-	restored, whole := mask.Restore(fieldsOf(all, kind, *document), "args", *document, stored)
+	restored, whole := mask.Restore(mask.Fields(all, kind, *document), "args", *document, stored)
 	switch {
 	case !whole:
 		return maskedField(cmp.Or(field, "headers"))
@@ -96,7 +96,7 @@ func (s scoped) restore(ctx context.Context, field, kind string, document *json.
 // hides reports whether args of a kind have something that callers are not shown.
 func (s scoped) hides(ctx context.Context, kind string, args json.RawMessage) (bool, error) {
 	all, err := s.store.Confidential(ctx)
-	return err == nil && mask.Hides(fieldsOf(all, kind, args), "args", args), err
+	return err == nil && mask.Hides(mask.Fields(all, kind, args), "args", args), err
 }
 
 // sameTarget reports whether two calls certainly go to the same target.

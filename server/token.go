@@ -20,7 +20,7 @@ func NewTokens(registrar access.Store) *Tokens { return &Tokens{registrar: regis
 
 func tokenTo(t access.Token) *fairleadv1.Token {
 	return &fairleadv1.Token{
-		Id: t.ID, Name: t.Name, Role: string(t.Role), Tenants: t.Tenants,
+		Id: t.ID, Name: t.Name, Role: string(t.Role), Tenants: t.Tenants, Kinds: t.Kinds, Queues: t.Queues,
 		CreatedAt: message.Time(t.CreatedAt), ExpiresAt: message.Time(t.ExpiresAt), Expired: t.Expired, LastUsed: message.Time(t.LastUsed),
 	}
 }
@@ -31,7 +31,10 @@ func (s *Tokens) CreateToken(ctx context.Context, in *fairleadv1.CreateTokenRequ
 	if err != nil {
 		return nil, err
 	}
-	token := access.Token{Name: in.GetName(), Role: access.Role(in.GetRole()), Tenants: in.GetTenants(), Hash: hash, ExpiresAt: message.TimeOf(in.GetExpiresAt())}
+	token := access.Token{
+		Name: in.GetName(), Role: access.Role(in.GetRole()), Tenants: in.GetTenants(), Kinds: in.GetKinds(), Queues: in.GetQueues(),
+		Hash: hash, ExpiresAt: message.TimeOf(in.GetExpiresAt()),
+	}
 	if err := access.Normalize(&token); err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func (s *Tokens) DeleteToken(ctx context.Context, in *fairleadv1.DeleteTokenRequ
 // WhoAmI returns who the caller is.
 func (s *Tokens) WhoAmI(ctx context.Context, _ *fairleadv1.WhoAmIRequest) (*fairleadv1.WhoAmIResponse, error) {
 	who := callerOf(ctx).identity
-	return &fairleadv1.WhoAmIResponse{Name: who.Name, Role: string(who.Role), Tenants: who.Tenants}, nil
+	return &fairleadv1.WhoAmIResponse{Name: who.Name, Role: string(who.Role), Tenants: who.Tenants, Kinds: who.Kinds, Queues: who.Queues}, nil
 }
 
 // AuditLog implements the AuditService.

@@ -119,17 +119,33 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err := checkWorkerKinds(node.Kinds); err != nil {
 		return nil, err
 	}
+	if err := checkNames(&node); err != nil {
+		return nil, err
+	}
+	if err := callerOf(ctx).identity.bind(&node); err != nil {
+		return nil, err
+	}
 	confidential, err := confidentialOf(in.GetDefaults())
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
+	known, err := s.store.Confidential(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkConfidential(confidential, known); err != nil {
+		return nil, err
+	}
+	if err := s.roster.admit(ctx, node.Owner); err != nil {
+		return nil, err
+	}
 	key, err := s.sessions.readKey(ctx) // not one that a restore took back: other servers would refuse it
 	if err != nil {
 		return nil, err
 	}
-	token, err := s.newToken(ctx)
+	token, err := s.newToken(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +180,12 @@ func confidentialOf(defaults []*fairleadv1.KindDefaults) (fairlead.Confidential,
 // newToken is the token of a worker that joins. It is empty while a node runs a program
 // that is older than tokens: that may be a server behind the same balancer, which accepts
 // no session with a token.
-func (s *Workers) newToken(ctx context.Context) (string, error) {
+func (s *Workers) newToken(ctx context.Context, key []byte) (string, error) {
 	older, err := s.roster.hasOlder(ctx)
 	if err != nil || older {
 		return "", err
 	}
-	return rand.Text(), nil
+	return ownedToken(key, rand.Text(), callerOf(ctx).identity.Name), nil
 }
 
 // checkWorkerKinds refuses a worker that would run what speaks in the name of Fairlead.

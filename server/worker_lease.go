@@ -135,6 +135,9 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 	if err != nil || node.Draining {
 		return nil, node.Draining, err
 	}
+	if err := callerOf(ctx).identity.covers(&node); err != nil {
+		return nil, false, err
+	}
 	held, err := s.store.Held(asking, node.ID)
 	if err != nil {
 		return nil, false, err

@@ -54,6 +54,27 @@ func (r *roster) hasOlder(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
+// admit fails with errSessions if a token has as many live workers as it may have. It looks at
+// the nodes anew, as many may join at once; those that join on other servers at the same
+// instant may be overlooked.
+func (r *roster) admit(ctx context.Context, owner string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.look(ctx); err != nil {
+		return err
+	}
+	workers := 0
+	for _, node := range r.nodes {
+		if node.Remote && !node.Dead && node.Owner == owner {
+			workers++
+		}
+	}
+	if workers >= maxOwnerSessions {
+		return errSessions
+	}
+	return nil
+}
+
 func (r *roster) look(ctx context.Context) error {
 	nodes, err := r.store.Nodes(ctx)
 	if err != nil {

@@ -90,8 +90,8 @@ type inSession interface {
 	GetSession() string
 }
 
-// enter fails unless the request comes from the worker that it names. It returns the
-// context in which the store speaks for that worker.
+// enter fails unless the request comes from the worker that it names, with the token that
+// opened its session. It returns the context in which the store speaks for that worker.
 func (s *sessions) enter(ctx context.Context, in inSession) (context.Context, error) {
 	key, err := s.key(ctx)
 	if err != nil {
@@ -111,6 +111,9 @@ func (s *sessions) enter(ctx context.Context, in inSession) (context.Context, er
 		if !matches(key) {
 			return nil, errOtherSession
 		}
+	}
+	if err := checkOwner(key, token, callerOf(ctx).identity.Name); err != nil {
+		return nil, err
 	}
 	return driver.AsNode(ctx, token), nil
 }

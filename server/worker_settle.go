@@ -30,7 +30,7 @@ func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsReque
 		return nil, err
 	}
 	ends := in.GetSettlements()
-	if err := checkEnds(ends); err != nil {
+	if err := checkEnds(ends, callerOf(ctx).identity); err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)
@@ -188,8 +188,9 @@ func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairl
 	return own, nil
 }
 
-// checkEnds refuses what a node would not let its handlers say.
-func checkEnds(ends []*fairleadv1.RunEnd) error {
+// checkEnds refuses what a node would not let its handlers say, and jobs that the worker's
+// token is not for.
+func checkEnds(ends []*fairleadv1.RunEnd, who Identity) error {
 	seen := make(map[int64]bool, len(ends))
 	refusal := &fairlead.InvalidError{}
 	for i, end := range ends {
@@ -212,6 +213,7 @@ func checkEnds(ends []*fairleadv1.RunEnd) error {
 			if errors.As(checkUnreserved(at+"replace.", message.NewJobOf(replace)), &invalid) {
 				refusal.Fields = append(refusal.Fields, invalid.Fields...)
 			}
+			refusal.Fields = append(refusal.Fields, who.mayMake(at+"replace.", replace)...)
 		}
 		after := end.GetAfter().AsDuration()
 		switch outcome := end.GetOutcome(); {

@@ -146,6 +146,19 @@ func testClaimScope(c *chapter) {
 		f.enqueue(a, with(inQueue("b")), c)
 		f.wantClaim(f.join(), &driver.Scope{Kinds: []string{kind}, Queues: []string{"c", "a"}}, a, c)
 	})
+	c.test("a scope with tenants takes the jobs of these alone, however many of others come first", func(f *fixture) {
+		f.enqueue(many(50, forTenant("globex"), priority(9))...)
+		a, b := with(forTenant("acme")), with(forTenant("initech"))
+		f.enqueue(a, with(), b)
+		f.wantClaim(f.join(), &driver.Scope{Kinds: []string{kind}, Tenants: []string{"acme", "initech"}}, a, b)
+		f.wantClaim(f.join(), &driver.Scope{Kinds: []string{kind}, Tenants: []string{"acme"}})
+	})
+	c.test("the tenants of a scope count together with its queues", func(f *fixture) {
+		a := with(forTenant("acme"), inQueue("a"))
+		f.enqueue(with(forTenant("acme"), inQueue("b")), with(forTenant("globex"), inQueue("a")), a)
+		scope := &driver.Scope{Kinds: []string{kind}, Queues: []string{"a"}, Tenants: []string{"acme"}}
+		f.wantClaim(f.join(), scope, a)
+	})
 	c.test("kinds that the scope does not handle are left", func(f *fixture) {
 		a, b := with(ofKind("a")), with(ofKind("b"))
 		f.enqueue(a, b)
@@ -280,6 +293,13 @@ func testSolo(c *chapter) {
 		f.equal("the solo claim", ids(claimed), []int64{job.ID})
 		f.equal("Solo", claimed[0].Solo, true)
 		f.equal("Crashes", claimed[0].Crashes, driver.SoloAfter)
+	})
+	c.test("a Solo claim takes no suspects of tenants that its scope does not have", func(f *fixture) {
+		job := f.suspect()
+		scope := &driver.Scope{Kinds: []string{kind}, Tenants: []string{"acme"}}
+		f.equal("of another tenant", len(f.claimAs(driver.Claim{Node: f.join(), Scope: scope, Max: 1, Solo: true})), 0)
+		scope = &driver.Scope{Kinds: []string{kind}, Tenants: []string{"acme", fairlead.DefaultTenant}}
+		f.equal("of its tenant", ids(f.claimAs(driver.Claim{Node: f.join(), Scope: scope, Max: 1, Solo: true})), []int64{job.ID})
 	})
 	c.test("a Solo claim takes suspects and nothing else", func(f *fixture) {
 		f.suspect()

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -44,6 +45,21 @@ func testConfidential(c *chapter) {
 		fields := fairlead.Confidential{"a": {"args.x", "args.y"}, "b": {"args.z"}, "c": {"memo"}}
 		f.ok(first(f.rivals(adding, func(_ int, store Store) error { return store.AddConfidential(f.ctx(), fields) })))
 		f.equal("what is confidential", f.confidential(), fields)
+	})
+	c.test("what is confidential is read again only if it has changed, by whatever process", func(f *fixture) {
+		same := func(a, b fairlead.Confidential) bool {
+			return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+		}
+		fields := fairlead.Confidential{"mail": {"args.to"}}
+		f.ok(f.store.AddConfidential(f.ctx(), fields))
+		before := f.confidential()
+		f.equal("the fields are the same as before", same(before, f.confidential()), true)
+		f.ok(f.elsewhere().store.AddConfidential(f.ctx(), fields))
+		f.equal("they are after they were declared once more", same(before, f.confidential()), true)
+		f.ok(f.elsewhere().store.SetConfidential(f.ctx(), "mail", []string{"memo"}))
+		f.equal("after they were replaced", f.confidential(), fairlead.Confidential{"mail": {"memo"}})
+		f.ok(f.elsewhere().store.AddConfidential(f.ctx(), fields))
+		f.equal("after one was added", f.confidential(), fairlead.Confidential{"mail": {"args.to", "memo"}})
 	})
 	c.test("a kind stays confidential when its node is gone", func(f *fixture) {
 		f.ok(f.store.AddConfidential(f.ctx(), fairlead.Confidential{"mail": {"args.to"}}))

@@ -13,7 +13,7 @@ func testNodes(c *chapter) {
 		node := fairlead.Node{
 			Name: "n1", Address: "http://10.0.0.7:7717", Version: "v1.2.3",
 			Queues: []string{"europe", "default"}, Kinds: []string{"a", "b"}, Slots: 32, Idle: 30, Queued: 2, Capacity: 100, MaxSweeps: 5,
-			Remote: true, Defaults: []fairlead.KindDefaults{{Kind: "a", Timeout: time.Minute, MaxAttempts: 3, Retry: fairlead.Fixed(time.Second)}},
+			Remote: true, Owner: "ci", Tenants: []string{"acme"}, Defaults: []fairlead.KindDefaults{{Kind: "a", Timeout: time.Minute, MaxAttempts: 3, Retry: fairlead.Fixed(time.Second)}},
 		}
 		id, err := f.store.Join(f.ctx(), node, time.Minute)
 		f.ok(err)

@@ -45,6 +45,7 @@ func testTokens(c *chapter) {
 	c.test("AddToken stores a token and returns it with its ID and CreatedAt", func(f *fixture) {
 		want := tokenNamed("Ärzte ")
 		want.Tenants, want.ExpiresAt = []string{"acme", "ünï x"}, f.now().Add(time.Hour)
+		want.Role, want.Kinds, want.Queues = access.RoleWorker, []string{"mail", "sweep.ünï"}, []string{"slow"}
 		stored := f.addToken(want)
 		if stored.ID == 0 {
 			f.Fatal("it has no ID")

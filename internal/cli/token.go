@@ -22,6 +22,7 @@ func (s *session) tokenCommand() *cobra.Command {
 type newToken struct {
 	db, name, role string
 	tenants        []string
+	kinds, queues  []string // of a worker
 	expires        moment
 }
 
@@ -30,13 +31,19 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	cmd := verb("create", "Create a token and print its secret once", nil)
 	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is given. Use this to create the first token, or to replace a lost one.\nOtherwise the command calls a server and needs a token with the role admin."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
-		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
+		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d\n" +
+		"  fairlead token create --role worker --name mailer --kind mail --queue slow"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := n.checkGiven(); err != nil {
 			return err
 		}
 		if cmd.Flags().Changed("tenant") && (len(n.tenants) == 0 || slices.Contains(n.tenants, "")) {
 			return Usagef("--tenant must not be empty: name a tenant, or omit the flag for access to all tenants")
+		}
+		for flag, names := range map[string][]string{"kind": n.kinds, "queue": n.queues} {
+			if cmd.Flags().Changed(flag) && (len(names) == 0 || slices.Contains(names, "")) {
+				return Usagef("--%s must not be empty: name a %[1]s, or omit the flag to allow all of them", flag)
+			}
 		}
 		if given := cmd.Flags().Changed("db") || cmd.Flags().Changed("db-file"); given || !s.namesServer() {
 			if err := s.options.Database(cmd, args); err != nil {
@@ -53,9 +60,13 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	f.StringVar(&n.name, "name", "", "unique display name of the token (required)")
 	f.StringVar(&n.role, "role", "", "role of the token: "+strings.Join(roles, ", ")+" (required)")
 	f.StringSliceVar(&n.tenants, "tenant", nil, "tenant that the token may access (repeatable; default: all tenants)")
+	f.StringSliceVar(&n.kinds, "kind", nil, "kind of job that a worker may run (repeatable; default: all kinds, including http)")
+	f.StringSliceVar(&n.queues, "queue", nil, "queue that a worker may serve (repeatable; default: all queues)")
 	f.Var(&n.expires, "expires", "expiry of the token: a time, or a duration from now such as 90d (default: never)")
 	complete(cmd, "role", oneOf(roles...))
 	complete(cmd, "tenant", s.asked(tenantNames))
+	complete(cmd, "kind", s.asked(kindNames))
+	complete(cmd, "queue", s.asked(queueNames))
 	return cmd
 }
 
@@ -75,7 +86,9 @@ func (n newToken) checkGiven() error {
 }
 
 func (n newToken) create(ctx context.Context, c *call) error {
-	answer, err := c.tokens.CreateToken(ctx, &fairleadv1.CreateTokenRequest{Name: n.name, Role: n.role, Tenants: n.tenants, ExpiresAt: n.expires.proto()})
+	answer, err := c.tokens.CreateToken(ctx, &fairleadv1.CreateTokenRequest{
+		Name: n.name, Role: n.role, Tenants: n.tenants, Kinds: n.kinds, Queues: n.queues, ExpiresAt: n.expires.proto(),
+	})
 	if err != nil {
 		return err
 	}
@@ -105,11 +118,15 @@ func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 	if err != nil {
 		return err
 	}
-	token, secret, err := s.options.AddToken(cmd.Context(), n.db, access.Token{Name: n.name, Role: access.Role(n.role), Tenants: n.tenants, ExpiresAt: n.expires.at})
+	token, secret, err := s.options.AddToken(cmd.Context(), n.db, access.Token{
+		Name: n.name, Role: access.Role(n.role), Tenants: n.tenants, Kinds: n.kinds, Queues: n.queues, ExpiresAt: n.expires.at,
+	})
 	if err != nil {
 		return Typed(cmd, err)
 	}
-	answer := &fairleadv1.CreateTokenResponse{Secret: secret, Token: &fairleadv1.Token{Id: token.ID, Name: token.Name, Role: string(token.Role), Tenants: token.Tenants}}
+	answer := &fairleadv1.CreateTokenResponse{Secret: secret, Token: &fairleadv1.Token{
+		Id: token.ID, Name: token.Name, Role: string(token.Role), Tenants: token.Tenants, Kinds: token.Kinds, Queues: token.Queues,
+	}}
 	if !token.CreatedAt.IsZero() {
 		answer.Token.CreatedAt = timestamppb.New(token.CreatedAt)
 	}
@@ -135,12 +152,8 @@ func (s *session) tokenListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("ID", "NAME", "ROLE", "TENANTS", "CREATED", "EXPIRES", "LAST USED")
+		table := c.Table("ID", "NAME", "ROLE", "TENANTS", "KINDS", "QUEUES", "CREATED", "EXPIRES", "LAST USED")
 		for _, t := range all.GetItems() {
-			tenants := strings.Join(t.GetTenants(), ",")
-			if tenants == "" {
-				tenants = "(all)"
-			}
 			expires := screen.Cell{Text: "never"}
 			switch {
 			case t.GetExpired():
@@ -148,10 +161,18 @@ func (s *session) tokenListCommand() *cobra.Command {
 			case t.GetExpiresAt() != nil:
 				expires.Text = c.When(t.GetExpiresAt().AsTime())
 			}
-			table.Add(t.GetId(), t.GetName(), t.GetRole(), tenants, t.GetCreatedAt(), expires, t.GetLastUsed())
+			table.Add(t.GetId(), t.GetName(), t.GetRole(), namesOrAll(t.GetTenants()), namesOrAll(t.GetKinds()), namesOrAll(t.GetQueues()), t.GetCreatedAt(), expires, t.GetLastUsed())
 		}
 		return c.printTable(all, table)
 	}))
+}
+
+// namesOrAll returns what a token is bound to.
+func namesOrAll(names []string) string {
+	if len(names) == 0 {
+		return "(all)"
+	}
+	return strings.Join(names, ",")
 }
 
 func (s *session) tokenDeleteCommand() *cobra.Command {

@@ -36,14 +36,14 @@ func Show(fields []string, job Job) Job {
 
 // Document returns one document of a job with its confidential values masked.
 func Document(fields []string, name string, raw json.RawMessage) json.RawMessage {
-	return document(fields, name, raw, nil)
+	return document(fields, name, raw, Values{})
 }
 
 // Hides reports whether a document has something in a place that a path of fields leads to.
 func Hides(fields []string, name string, raw json.RawMessage) (found bool) {
 	value, err := decode(raw)
 	for _, path := range pathsOf(fields, name) {
-		at(value, path, func(member any) any {
+		at(value, path, func(member any, _ []string) any {
 			found = found || member != nil && member != ""
 			return member
 		})
@@ -51,10 +51,16 @@ func Hides(fields []string, name string, raw json.RawMessage) (found bool) {
 	return found && err == nil
 }
 
+// Document returns one document with what the fields lead to masked, and the values wherever else
+// they stand in it.
+func (v Values) Document(fields []string, name string, raw json.RawMessage) json.RawMessage {
+	return document(fields, name, raw, v)
+}
+
 // document masks a document. One that cannot be read is masked as a whole.
 func document(fields []string, name string, raw json.RawMessage, secrets Values) json.RawMessage {
 	paths := pathsOf(fields, name)
-	if len(raw) == 0 || len(paths) == 0 && len(secrets) == 0 {
+	if len(raw) == 0 || len(paths) == 0 && secrets.finder == nil {
 		return raw
 	}
 	value, err := decode(raw)
@@ -62,9 +68,32 @@ func document(fields []string, name string, raw json.RawMessage, secrets Values)
 		return encode(Masked)
 	}
 	for _, path := range paths {
-		value = at(value, path, func(any) any { return Masked })
+		value = at(value, path, func(member any, rest []string) any {
+			if text, isText := member.(string); isText && embeds(name) {
+				if value, ok := embedded(text, rest); ok {
+					return string(encode(at(value, rest, func(any, []string) any { return Masked })))
+				}
+			}
+			return Masked
+		})
 	}
 	return encode(secrets.hide(value))
+}
+
+// embeds reports whether texts in a document may be documents themselves, as the body of a call is in
+// what is kept of it. What callers send back, with masks in it, is not looked into.
+func embeds(name string) bool { return name == "output" || name == "progress" }
+
+// embedded reads a text in which a path goes on. It reports false if it is no whole object or list:
+// it may be a form, or be cut.
+func embedded(text string, path []string) (value any, ok bool) {
+	if len(path) == 0 || !json.Valid([]byte(text)) {
+		return nil, false
+	}
+	value, err := decode(json.RawMessage(text))
+	_, isObject := value.(map[string]any)
+	_, isList := value.([]any)
+	return value, err == nil && (isObject || isList)
 }
 
 // Within returns the paths that lead on from a member of a document, as paths of another
@@ -110,8 +139,8 @@ func pathsOf(fields []string, name string) (paths [][]string) {
 }
 
 // at replaces what a path leads to, and texts and numbers where it would go on: a text may be a
-// document in another form.
-func at(value any, path []string, by func(any) any) any {
+// document in another form. What replaces them is told the rest of the path.
+func at(value any, path []string, by func(member any, rest []string) any) any {
 	if list, ok := value.([]any); ok && len(path) > 0 {
 		for i := range list {
 			list[i] = at(list[i], path, by)
@@ -123,7 +152,7 @@ func at(value any, path []string, by func(any) any) any {
 	case value == nil && len(path) > 0:
 		return value
 	case len(path) == 0 || !inside:
-		return by(value)
+		return by(value, path)
 	}
 	for name, member := range members {
 		if path[0] == "*" || strings.EqualFold(path[0], name) {

@@ -46,7 +46,7 @@ func Shown(fields []string, name string, sent json.RawMessage) bool {
 }
 
 func shown(path []string, value any) (found bool) {
-	at(value, path, func(member any) any {
+	at(value, path, func(member any, _ []string) any {
 		found = found || member == Masked
 		return member
 	})

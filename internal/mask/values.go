@@ -2,82 +2,161 @@ package mask
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
+	"unicode/utf8"
 )
 
-// shortest is how many bytes a value must have to be looked for in other texts: one letter
-// or a small number is in every text.
+// shortest is how many bytes a confidential value needs to be looked for in other texts: one
+// letter or a small number occurs in every text.
 const shortest = 4
 
-// Values are texts and numbers that are confidential.
-type Values []string
+// Values are confidential texts and numbers. They are found in other texts however they are
+// written there: escaped, encoded, or cut off at the end.
+type Values struct {
+	finder *finder // nil: there are none
+	exact  map[string]bool
+}
 
 // Secrets returns the values of a job that paths of fields lead to.
-func Secrets(fields []string, job Job) (found Values) {
+func Secrets(fields []string, job Job) Values {
+	var found leaves
 	for name, documents := range map[string][]json.RawMessage{
 		"args": {job.Args}, "output": {job.Output}, "progress": {job.Progress, job.Reported}, "memo": {job.Memo},
 	} {
 		paths := pathsOf(fields, name)
+		if len(paths) == 0 {
+			continue
+		}
 		for _, raw := range documents {
 			value, err := decode(raw)
-			if err != nil || len(paths) == 0 {
+			if err != nil {
 				continue
 			}
 			for _, path := range paths {
-				at(value, path, func(secret any) any {
-					found = found.leaves(secret)
+				at(value, path, func(secret any, rest []string) any {
+					found = found.of(inside(name, secret, rest))
 					return secret
 				})
 			}
 		}
 	}
-	// The longest first: one may be a part of another.
-	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) })
-	return found
+	return found.values()
 }
 
-// leaves adds the texts and numbers in a value.
-func (v Values) leaves(value any) Values {
+// inside returns what a path leads to within a text that is a document, or the text if it is none.
+func inside(name string, member any, path []string) any {
+	text, isText := member.(string)
+	if !isText || !embeds(name) {
+		return member
+	}
+	value, ok := embedded(text, path)
+	if !ok {
+		return member
+	}
+	var led []any
+	at(value, path, func(secret any, _ []string) any {
+		led = append(led, secret)
+		return secret
+	})
+	return led
+}
+
+// Of returns secrets that are masked however short they are, as those of a node.
+func Of(secrets ...string) Values {
+	var found leaves
+	for _, secret := range secrets {
+		if secret != "" {
+			found = append(found, secret)
+		}
+	}
+	return found.values()
+}
+
+// leaves are the texts and numbers in documents.
+type leaves []string
+
+// of adds the texts and numbers in a value.
+func (l leaves) of(value any) leaves {
 	switch value := value.(type) {
 	case string:
 		if len(value) >= shortest && value != Masked {
-			v = append(v, value)
+			l = append(l, value)
 		}
 	case json.Number:
 		if len(value) >= shortest {
-			v = append(v, value.String())
+			l = append(l, value.String())
 		}
 	case []any:
 		for _, element := range value {
-			v = v.leaves(element)
+			l = l.of(element)
 		}
 	case map[string]any:
 		for _, member := range value {
-			v = v.leaves(member)
+			l = l.of(member)
+		}
+	}
+	return l
+}
+
+func (l leaves) values() Values {
+	if len(l) == 0 {
+		return Values{}
+	}
+	v := Values{finder: &finder{}, exact: map[string]bool{}}
+	for _, value := range l {
+		if !v.exact[value] {
+			v.exact[value] = true
+			for _, form := range formsOf(value) {
+				v.finder.add(form)
+			}
 		}
 	}
 	return v
 }
 
-// Text returns a text with the values masked.
+// mayBeCut is the shortest text that may have been cut without a mark. The least that is kept of
+// anything without one is 1 KiB, of the value of a header.
+const mayBeCut = 1<<10 - utf8.UTFMax
+
+// Text returns a text with the values masked. A beginning of a value at the end of a text is
+// masked too, and so is one before the mark of a cut.
 func (v Values) Text(text string) string {
-	for _, value := range v {
-		text = strings.ReplaceAll(text, value, Masked)
+	if v.finder == nil {
+		return text
 	}
-	return text
+	return v.finder.mask(text, len(text) >= mayBeCut)
 }
 
-// hide masks the values in all texts and numbers of a document.
+// Cut returns a text that was cut at its end with the values masked, and any beginning of one
+// at the end.
+func (v Values) Cut(text string) string {
+	if v.finder == nil {
+		return text
+	}
+	return v.finder.mask(text, true)
+}
+
+// Beginning masks the first bytes of a text, and reports whether that is less than all of it.
+// What is masked are at least size bytes: the text may be large, and only so many are kept.
+func (v Values) Beginning(text string, size int) (masked string, cut bool) {
+	size += longestForm // a value that begins before the end of what is kept is masked whole
+	if len(text) <= size {
+		return v.Text(text), false
+	}
+	return v.Cut(text[:size]), true
+}
+
+// hide masks the values in all texts, numbers and names of a document.
 func (v Values) hide(value any) any {
-	if len(v) == 0 {
+	if v.finder == nil {
 		return value
 	}
 	switch value := value.(type) {
 	case string:
 		return v.Text(value)
 	case json.Number:
-		if slices.Contains(v, value.String()) {
+		if v.exact[value.String()] {
 			return Masked
 		}
 	case []any:
@@ -85,8 +164,13 @@ func (v Values) hide(value any) any {
 			value[i] = v.hide(value[i])
 		}
 	case map[string]any:
-		for name, member := range value {
-			value[name] = v.hide(member)
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			member := v.hide(value[name])
+			shown := v.Text(name)
+			if shown != name {
+				delete(value, name)
+			}
+			value[shown] = member
 		}
 	}
 	return value

@@ -74,7 +74,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		tokenStore:        tokenStore{db: database, sql: &statements.TokenStatements},
 		auditStore:        auditStore{db: database, sql: &statements.AuditStatements, query: query},
 		secretStore:       secretStore{db: database, sql: &statements.SecretStatements},
-		confidentialStore: confidentialStore{db: database, sql: &statements.ConfidentialStatements},
+		confidentialStore: confidentialStore{db: database, sql: &statements.ConfidentialStatements, known: &knownConfidential{}},
 		pauseStore:        pauseStore{db: database, rules: database, sql: pauses, tenants: &statements.TenantStatements},
 		calendarStore:     calendarStore{db: database, sql: &statements.CalendarStatements},
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},

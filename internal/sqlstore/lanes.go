@@ -189,7 +189,7 @@ func (l *Lanes) Served(scope *driver.Scope) []Lane {
 
 // Serves reports whether jobs of a lane belong to a scope.
 func Serves(scope *driver.Scope, lane LaneKey) bool {
-	if !slices.Contains(scope.Kinds, lane.Kind) {
+	if !slices.Contains(scope.Kinds, lane.Kind) || scope.Tenants != nil && !slices.Contains(scope.Tenants, lane.Tenant) {
 		return false
 	}
 	if scope.Queues != nil {

@@ -17,6 +17,8 @@ type nodeInfo struct {
 	Capacity int                     `json:"capacity,omitempty"`
 	Sweeps   int                     `json:"max_sweeps,omitempty"`
 	Remote   bool                    `json:"remote,omitempty"`
+	Owner    string                  `json:"owner,omitempty"`
+	Tenants  []string                `json:"tenants,omitempty"`
 	Defaults []fairlead.KindDefaults `json:"defaults,omitempty"`
 }
 
@@ -29,7 +31,7 @@ func NoLiveNode(node fairlead.NodeID) error {
 func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	return json.Marshal(nodeInfo{
 		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity, Sweeps: node.MaxSweeps,
-		Remote: node.Remote, Defaults: node.Defaults,
+		Remote: node.Remote, Owner: node.Owner, Tenants: node.Tenants, Defaults: node.Defaults,
 	})
 }
 
@@ -46,7 +48,7 @@ func ScanNode(row Scanner) (n fairlead.Node, err error) {
 		return n, fmt.Errorf("info of node %d: %w", n.ID, err)
 	}
 	n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
-	n.MaxSweeps, n.Remote, n.Defaults = info.Sweeps, info.Remote, info.Defaults
+	n.MaxSweeps, n.Remote, n.Owner, n.Tenants, n.Defaults = info.Sweeps, info.Remote, info.Owner, info.Tenants, info.Defaults
 	n.JoinedAt, n.LastBeat, n.Until, n.LeftAt = Time(joined), Time(beat), Time(until), Time(left)
 	return n, nil
 }

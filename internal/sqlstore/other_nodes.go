@@ -45,7 +45,7 @@ func (s *OtherNodes) Of(lane LaneKey) *dispatch.Others {
 	var name string
 	idle := 0
 	for _, node := range s.nodes {
-		if node.Serves(lane.Queue, lane.Kind) {
+		if node.Serves(lane.Queue, lane.Tenant, lane.Kind) {
 			name += fmt.Sprint(node.ID, " ")
 			idle += node.Idle
 		}
@@ -65,6 +65,9 @@ func covers(scope, other *driver.Scope) bool {
 		if !slices.Contains(scope.Kinds, kind) {
 			return false
 		}
+	}
+	if scope.Tenants != nil && (other.Tenants == nil || slices.ContainsFunc(other.Tenants, func(tenant string) bool { return !slices.Contains(scope.Tenants, tenant) })) {
+		return false
 	}
 	switch {
 	case scope.Queues == nil && len(scope.Except) == 0:

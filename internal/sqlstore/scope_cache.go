@@ -58,7 +58,7 @@ func (c *ScopeCache[T]) find(key string) *T {
 // contain anything, so their lengths are part of it.
 func keyOfScope(scope *driver.Scope) string {
 	var key strings.Builder
-	for _, names := range [][]string{scope.Queues, scope.Except, scope.Kinds} {
+	for _, names := range [][]string{scope.Queues, scope.Except, scope.Kinds, scope.Tenants} {
 		if names == nil {
 			key.WriteString("all ") // no queues at all are not all queues
 			continue

@@ -30,14 +30,18 @@ type TokenStatements struct {
 
 // AddToken stores a token.
 func (s *tokenStore) AddToken(ctx context.Context, token access.Token) (access.Token, error) {
-	tenants, err := encodeNames(token.Tenants)
-	if err != nil {
-		return access.Token{}, fmt.Errorf("add token: %w", err)
+	var bindings [3]any
+	for i, names := range [][]string{token.Tenants, token.Kinds, token.Queues} {
+		encoded, err := encodeNames(names)
+		if err != nil {
+			return access.Token{}, fmt.Errorf("add token: %w", err)
+		}
+		bindings[i] = JSON(encoded)
 	}
 	var added *int64
 	var stored *[]access.Token
-	err = s.db.InTx(ctx, "add token", func(_ context.Context, db DB) error {
-		added = db.Queue(s.sql.AddToken, token.Name, string(token.Role), JSON(tenants), token.Hash[:], Micros(token.ExpiresAt))
+	err := s.db.InTx(ctx, "add token", func(_ context.Context, db DB) error {
+		added = db.Queue(s.sql.AddToken, token.Name, string(token.Role), bindings[0], bindings[1], bindings[2], token.Hash[:], Micros(token.ExpiresAt))
 		stored = queueList(db, scanToken, s.sql.FindToken, token.Hash[:])
 		return nil
 	})
@@ -90,12 +94,12 @@ func encodeNames(names []string) ([]byte, error) {
 	return json.Marshal(names)
 }
 
-// scanToken reads id, name, role, tenants, hash, created_at, expires_at,
+// scanToken reads id, name, role, tenants, kinds, queues, hash, created_at, expires_at,
 // last_used and whether the token has expired.
 func scanToken(row Scanner) (t access.Token, err error) {
-	var tenants, hash []byte
+	var tenants, kinds, queues, hash []byte
 	var created, expires, used int64
-	if err := row.Scan(&t.ID, &t.Name, &t.Role, &tenants, &hash, &created, &expires, &used, &t.Expired); err != nil {
+	if err := row.Scan(&t.ID, &t.Name, &t.Role, &tenants, &kinds, &queues, &hash, &created, &expires, &used, &t.Expired); err != nil {
 		return t, err
 	}
 	if len(hash) != len(t.Hash) {
@@ -103,13 +107,30 @@ func scanToken(row Scanner) (t access.Token, err error) {
 	}
 	copy(t.Hash[:], hash)
 	t.CreatedAt, t.ExpiresAt, t.LastUsed = Time(created), Time(expires), Time(used)
-	if len(tenants) > 0 {
-		if err := json.Unmarshal(tenants, &t.Tenants); err != nil {
-			return t, fmt.Errorf("tenants of token %d: %w", t.ID, err)
-		}
-		if t.Tenants == nil {
-			t.Tenants = []string{} // bound, and to nothing
+	for _, binding := range []struct {
+		what  string
+		raw   []byte
+		names *[]string
+	}{{"tenants", tenants, &t.Tenants}, {"kinds", kinds, &t.Kinds}, {"queues", queues, &t.Queues}} {
+		if *binding.names, err = decodeNames(binding.raw); err != nil {
+			return t, fmt.Errorf("%s of token %d: %w", binding.what, t.ID, err)
 		}
 	}
 	return t, nil
+}
+
+// decodeNames is the opposite of encodeNames. A list without names binds to nothing, which
+// is not the same as none.
+func decodeNames(raw []byte) ([]string, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	names := []string{}
+	if err := json.Unmarshal(raw, &names); err != nil {
+		return nil, err
+	}
+	if names == nil {
+		names = []string{}
+	}
+	return names, nil
 }

@@ -146,11 +146,7 @@ func (t *Tasks) TriggerTask(ctx context.Context, in *fairleadv1.GetTaskRequest) 
 	if err != nil {
 		return nil, err
 	}
-	job, err := t.client.Get(ctx, fire.Job)
-	if err != nil {
-		return nil, err
-	}
-	return runOf(fire, job), nil
+	return t.runs.run(ctx, fire)
 }
 
 // ListTaskRuns lists the runs of a task, newest first.

@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
 )
@@ -16,9 +17,16 @@ var skipReasons = map[schedule.SkipReason]string{
 	schedule.SkipOverlap: "OVERLAP_SKIP", schedule.SkipFailure: "FAILURE_SKIP", schedule.SkipConcurrency: "CONCURRENT_SKIP",
 }
 
-// runOf is a run of a schedule and its job as the run of a task.
-func runOf(fire schedule.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
+// runOf is a run of a schedule and its job as the run of a task. What is confidential of the job
+// is masked.
+func runOf(all fairlead.Confidential, fire schedule.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
 	kept, call := snapshotOf(job)
+	fields := mask.Fields(all, job.Kind, job.Args)
+	secrets := mask.Secrets(fields, mask.Job{Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo})
+	for _, document := range []string{"output", "progress"} {
+		call.Request = secrets.Document(mask.Within(fields, document+".request", document), document, call.Request)
+		call.Response = secrets.Document(mask.Within(fields, document+".response", document), document, call.Response)
+	}
 	run := &fairleadv1.TaskRun{
 		Id: job.ID, TaskId: fire.Schedule, ScheduledTime: message.Time(fire.Due), Trigger: strings.ToUpper(string(fire.Trigger)),
 		Status: statusOf(job, kept.ErrorClass), SkipReason: skipReasons[fire.Skip], Attempt: int32(fire.Number),
@@ -27,7 +35,7 @@ func runOf(fire schedule.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
 		Request: call.Request, Response: call.Response,
 	}
 	if fire.Skip == "" {
-		run.Error = job.Error
+		run.Error = secrets.Text(job.Error)
 	}
 	if !job.StartedAt.IsZero() && !job.FinishedAt.IsZero() {
 		took := float64(job.FinishedAt.Sub(job.StartedAt).Milliseconds())

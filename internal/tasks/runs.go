@@ -23,14 +23,28 @@ func (r *Runs) GetTaskRun(ctx context.Context, in *fairleadv1.GetTaskRunRequest)
 	if err != nil {
 		return nil, err
 	}
-	job, err := r.client.Get(ctx, in.GetId())
-	switch {
-	case err != nil:
-		return nil, err
-	case len(fires) == 0 || job.Kind != httpcall.Kind:
-		return nil, fmt.Errorf("run %d: %w", in.GetId(), fairlead.ErrNotFound)
+	if len(fires) == 0 {
+		return nil, noRun(in.GetId())
 	}
-	return runOf(fires[0], job), nil
+	return r.run(ctx, fires[0])
+}
+
+func noRun(id int64) error { return fmt.Errorf("run %d: %w", id, fairlead.ErrNotFound) }
+
+// run reads the job of a run.
+func (r *Runs) run(ctx context.Context, fire schedule.Fire) (*fairleadv1.TaskRun, error) {
+	job, err := r.client.Get(ctx, fire.Job)
+	if err != nil {
+		return nil, err
+	}
+	if job.Kind != httpcall.Kind {
+		return nil, noRun(job.ID)
+	}
+	all, err := r.client.Confidential(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return runOf(all, fire, job), nil
 }
 
 // CancelTaskRun ends a run, or asks a running one to stop.
@@ -73,9 +87,13 @@ func (r *Runs) list(ctx context.Context, s int64, token string, size int) (*fair
 	if err != nil {
 		return nil, err
 	}
+	all, err := r.client.Confidential(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, fire := range fires {
 		if job := jobs[fire.Job]; job != nil { // else it was removed meanwhile
-			out.Items = append(out.Items, runOf(fire, job))
+			out.Items = append(out.Items, runOf(all, fire, job))
 		}
 	}
 	return out, nil

@@ -3,17 +3,17 @@
 
 -- name: add_token
 -- Stores a token, unless its name or its hash is taken.
--- Inputs: name, role, tenants, hash, expires_at.
+-- Inputs: name, role, tenants, kinds, queues, hash, expires_at.
 -- Output: none.
 -- Locks: the inserted row; waits for others who add the same.
-insert {{unless_taken}} into {{token}} (name, role, tenants, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, {{now}}, ?, 0);
+insert {{unless_taken}} into {{token}} (name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, ?, ?, {{now}}, ?, 0);
 
 -- name: find_token
 -- Finds a token by its hash.
 -- Inputs: hash.
 -- Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
 from {{token}}
 where hash = ?;
 
@@ -22,7 +22,7 @@ where hash = ?;
 -- Inputs: none.
 -- Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
 from {{token}}
 order by id;
 
@@ -117,6 +117,16 @@ select value from {{secret}} where name = ? lock in share mode;
 -- Output: kind, field, in order.
 -- Locks: none.
 select kind, field from {{confidential}} order by kind, field;
+
+-- name: confidential_revision
+-- Reads which state the confidential fields are in.
+-- Inputs: none.  Output: the revision; none if nothing was ever confidential.  Locks: none.
+select revision from {{confidential_change}} where id = 1;
+
+-- name: change_confidential
+-- Notes that the confidential fields have changed.
+-- Inputs: revision.  Output: none.  Locks: its row, after those of the fields.
+insert into {{confidential_change}} (id, revision) values (1, ?) on duplicate key update revision = values(revision);
 
 -- name: add_confidential
 -- Makes a field of a kind confidential, unless it is.

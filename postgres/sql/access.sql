@@ -1,10 +1,10 @@
 -- name: add_token
 -- Stores a token, unless its name or its hash is taken.
--- Inputs: $1 name, $2 role, $3 tenants, $4 hash, $5 expires_at.
+-- Inputs: $1 name, $2 role, $3 tenants, $4 kinds, $5 queues, $6 hash, $7 expires_at.
 -- Output: none; no row is hit if it is taken.
 -- Locks: the inserted row; waits for others who add the same.
-insert into {{token}} (name, role, tenants, hash, created_at, expires_at, last_used)
-values ($1::text, $2::text, $3::json, $4::bytea, {{now}}, $5::bigint, 0)
+insert into {{token}} (name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used)
+values ($1::text, $2::text, $3::json, $4::json, $5::json, $6::bytea, {{now}}, $7::bigint, 0)
 on conflict do nothing;
 
 -- name: find_token
@@ -12,7 +12,7 @@ on conflict do nothing;
 -- Inputs: $1 hash.
 -- Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= (select {{now}})
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= (select {{now}})
 from {{token}}
 where hash = $1::bytea;
 
@@ -20,7 +20,7 @@ where hash = $1::bytea;
 -- All tokens, in order of id.
 -- Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= (select {{now}})
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= (select {{now}})
 from {{token}}
 order by id;
 
@@ -116,6 +116,16 @@ select value from {{secret}} where name = $1::text;
 -- Output: kind, field, in order.
 -- Locks: none.
 select kind, field from {{confidential}} order by kind, field;
+
+-- name: confidential_revision
+-- Reads which state the confidential fields are in.
+-- Inputs: none.  Output: the revision; none if nothing was ever confidential.  Locks: none.
+select revision from {{confidential_change}} where id = 1;
+
+-- name: change_confidential
+-- Notes that the confidential fields have changed.
+-- Inputs: $1 revision.  Output: none.  Locks: its row, after those of the fields.
+insert into {{confidential_change}} (id, revision) values (1, $1::bigint) on conflict (id) do update set revision = excluded.revision;
 
 -- name: add_confidential
 -- Makes a field of a kind confidential, unless it is.

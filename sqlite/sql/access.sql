@@ -3,22 +3,22 @@
 
 -- name: add_token
 -- Stores a token, unless its name or its hash is taken.
--- Inputs: name, role, tenants, hash, expires_at.  Output: none.
+-- Inputs: name, role, tenants, kinds, queues, hash, expires_at.  Output: none.
 -- Locks: the writer's.
-insert into {{token}} (id, name, role, tenants, hash, created_at, expires_at, last_used) values ({{new_token}}, ?1, ?2, ?3, ?4, {{now}}, ?5, 0)
+insert into {{token}} (id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used) values ({{new_token}}, ?1, ?2, ?3, ?4, ?5, ?6, {{now}}, ?7, 0)
 on conflict do nothing;
 
 -- name: find_token
 -- Finds a token by its hash.
 -- Inputs: hash.  Output: the columns, and whether it has expired.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} where hash = ?1;
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} where hash = ?1;
 
 -- name: tokens
 -- Lists all tokens.
 -- Inputs: none.  Output: the columns, and whether it has expired, in order of id.
 -- Locks: none.
-select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} order by id;
+select id, name, role, tenants, kinds, queues, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}} from {{token}} order by id;
 
 -- name: delete_token
 -- Removes a token.
@@ -80,6 +80,16 @@ select value from {{secret}} where name = ?;
 -- Lists the confidential fields of all kinds.
 -- Inputs: none.  Output: kind, field, in order.  Locks: none.
 select kind, field from {{confidential}} order by kind, field;
+
+-- name: confidential_revision
+-- Reads which state the confidential fields are in.
+-- Inputs: none.  Output: the revision; none if nothing was ever confidential.  Locks: none.
+select revision from {{confidential_change}} where id = 1;
+
+-- name: change_confidential
+-- Notes that the confidential fields have changed.
+-- Inputs: revision.  Output: none.  Locks: the writer's.
+insert into {{confidential_change}} (id, revision) values (1, ?) on conflict (id) do update set revision = excluded.revision;
 
 -- name: add_confidential
 -- Makes a field of a kind confidential, unless it is.

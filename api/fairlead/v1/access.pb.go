@@ -41,7 +41,11 @@ type Token struct {
 	// Whether the token has expired.
 	Expired bool `protobuf:"varint,7,opt,name=expired,proto3" json:"expired,omitempty"`
 	// Time of the most recent use, to the minute.
-	LastUsed      *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_used,json=lastUsed,proto3" json:"last_used,omitempty"`
+	LastUsed *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_used,json=lastUsed,proto3" json:"last_used,omitempty"`
+	// For a worker: kinds of jobs that it may run. Empty means all kinds.
+	Kinds []string `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// For a worker: queues that it may serve. Empty means all queues.
+	Queues        []string `protobuf:"bytes,10,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -132,6 +136,20 @@ func (x *Token) GetLastUsed() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Token) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *Token) GetQueues() []string {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
 type CreateTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Unique, human-readable name.
@@ -141,7 +159,12 @@ type CreateTokenRequest struct {
 	// Tenants to bind the token to. Leave empty to allow all tenants.
 	Tenants []string `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
 	// Time at which the token expires (default: never).
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// For the role worker: kinds of jobs that it may run. Leave empty to allow all kinds,
+	// including http, whose jobs contain the headers of their calls.
+	Kinds []string `protobuf:"bytes,5,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// For the role worker: queues that it may serve. Leave empty to allow all queues.
+	Queues        []string `protobuf:"bytes,6,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -200,6 +223,20 @@ func (x *CreateTokenRequest) GetTenants() []string {
 func (x *CreateTokenRequest) GetExpiresAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *CreateTokenRequest) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *CreateTokenRequest) GetQueues() []string {
+	if x != nil {
+		return x.Queues
 	}
 	return nil
 }
@@ -463,7 +500,11 @@ type WhoAmIResponse struct {
 	// Role of the caller.
 	Role string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
 	// Tenants that the caller is bound to. Empty means all tenants.
-	Tenants       []string `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	Tenants []string `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	// For a worker: kinds of jobs that it may run. Empty means all kinds.
+	Kinds []string `protobuf:"bytes,4,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// For a worker: queues that it may serve. Empty means all queues.
+	Queues        []string `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -515,6 +556,20 @@ func (x *WhoAmIResponse) GetRole() string {
 func (x *WhoAmIResponse) GetTenants() []string {
 	if x != nil {
 		return x.Tenants
+	}
+	return nil
+}
+
+func (x *WhoAmIResponse) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *WhoAmIResponse) GetQueues() []string {
+	if x != nil {
+		return x.Queues
 	}
 	return nil
 }
@@ -812,7 +867,7 @@ var File_fairlead_v1_access_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_access_proto_rawDesc = "" +
 	"\n" +
-	"\x18fairlead/v1/access.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa2\x02\n" +
+	"\x18fairlead/v1/access.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd0\x02\n" +
 	"\x05Token\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -823,13 +878,18 @@ const file_fairlead_v1_access_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x18\n" +
 	"\aexpired\x18\a \x01(\bR\aexpired\x127\n" +
-	"\tlast_used\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\blastUsed\"\xda\x01\n" +
+	"\tlast_used\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\blastUsed\x12\x14\n" +
+	"\x05kinds\x18\t \x03(\tR\x05kinds\x12\x16\n" +
+	"\x06queues\x18\n" +
+	" \x03(\tR\x06queues\"\x9c\x02\n" +
 	"\x12CreateTokenRequest\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12F\n" +
 	"\x04role\x18\x02 \x01(\tB2\x92\xb5\x18.\b\x01*\x06viewer*\tsubmitter*\boperator*\x05admin*\x06workerR\x04role\x12\"\n" +
 	"\atenants\x18\x03 \x03(\tB\b\x92\xb5\x18\x04\x10\x01\x18dR\atenants\x129\n" +
 	"\n" +
-	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"]\n" +
+	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1e\n" +
+	"\x05kinds\x18\x05 \x03(\tB\b\x92\xb5\x18\x04\x10\x01\x18dR\x05kinds\x12 \n" +
+	"\x06queues\x18\x06 \x03(\tB\b\x92\xb5\x18\x04\x10\x01\x18dR\x06queues\"]\n" +
 	"\x13CreateTokenResponse\x12(\n" +
 	"\x05token\x18\x01 \x01(\v2\x12.fairlead.v1.TokenR\x05token\x12\x1c\n" +
 	"\x06secret\x18\x02 \x01(\tB\x04\x98\xb5\x18\x01R\x06secret\"\x13\n" +
@@ -839,11 +899,13 @@ const file_fairlead_v1_access_proto_rawDesc = "" +
 	"\x12DeleteTokenRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\x15\n" +
 	"\x13DeleteTokenResponse\"\x0f\n" +
-	"\rWhoAmIRequest\"R\n" +
+	"\rWhoAmIRequest\"\x80\x01\n" +
 	"\x0eWhoAmIResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x18\n" +
-	"\atenants\x18\x03 \x03(\tR\atenants\"\xfd\x01\n" +
+	"\atenants\x18\x03 \x03(\tR\atenants\x12\x14\n" +
+	"\x05kinds\x18\x04 \x03(\tR\x05kinds\x12\x16\n" +
+	"\x06queues\x18\x05 \x03(\tR\x06queues\"\xfd\x01\n" +
 	"\x10ListAuditRequest\x12\x14\n" +
 	"\x05actor\x18\x01 \x01(\tR\x05actor\x12\x16\n" +
 	"\x06action\x18\x02 \x01(\tR\x06action\x12\x18\n" +

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// externalKind is the kind of jobs that tenants run, which package external sends them.
+const externalKind = "external"
+
+// errStartElsewhere refuses a start_url to a caller who may not see what is sent there.
+var errStartElsewhere = &rest.Error{
+	Status: http.StatusForbidden,
+	Detail: "start_url leads to another host, and jobs of the kind \"" + externalKind + "\" have confidential args, which would be sent there; this needs the role " + string(access.RoleAdmin),
+}
+
+// PutTenant declares a tenant. A caller who is bound to tenants may not raise what they
+// are allowed.
+func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
+	if err := whole(ctx); err != nil {
+		return fairlead.Tenant{}, err
+	}
+	if err := s.startsThere(ctx, tenant); err != nil {
+		return fairlead.Tenant{}, err
+	}
+	return s.store.PutTenant(ctx, tenant)
+}
+
+// startsThere refuses a start_url that takes confidential args of jobs to another scheme, host or
+// port, unless the caller may see them. Nothing else of a tenant is sent what is confidential:
+// notices are masked. A tenant that does not exist yet may have jobs that wait.
+func (s scoped) startsThere(ctx context.Context, tenant fairlead.Tenant) error {
+	if tenant.StartURL == "" || callerOf(ctx).identity.Role.May(access.RoleAdmin) {
+		return nil
+	}
+	all, err := s.store.Confidential(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all[externalKind], func(field string) bool { return strings.HasPrefix(field+".", "args.") }) {
+		return nil
+	}
+	// The store refuses the tenant if it is changed between this look and the change.
+	found, err := s.store.Tenants(ctx, fairlead.TenantFilter{Names: []string{tenant.Name}})
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 && httpcall.SameTarget(tenant.StartURL, found[0].StartURL) {
+		return nil
+	}
+	return errStartElsewhere
+}

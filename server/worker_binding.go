@@ -1,0 +1,73 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// bind limits a worker that joins to what its token is bound to, and names the owner of its
+// session. It refuses kinds and queues that the token is not for.
+func (i Identity) bind(node *fairlead.Node) error {
+	refused := append(outside("kinds", node.Kinds, i.Kinds), outside("queues", node.Queues, i.Queues)...)
+	if len(refused) > 0 {
+		return &fairlead.InvalidError{Fields: refused}
+	}
+	if len(node.Queues) == 0 {
+		node.Queues = i.Queues
+	}
+	node.Tenants, node.Owner = i.Tenants, i.Name
+	return nil
+}
+
+// outside returns a complaint about each name that is none of those that a token is bound to.
+func outside(field string, names, bound []string) (refused []fairlead.FieldError) {
+	for n, name := range names {
+		if bound != nil && !slices.Contains(bound, name) {
+			refused = append(refused, fairlead.FieldError{
+				Field: fmt.Sprintf("%s[%d]", field, n), Message: fmt.Sprintf("is %q, which the token is not for; leave it out, or use a token that is bound to it", name),
+			})
+		}
+	}
+	return refused
+}
+
+// errNarrowed is the answer to a worker that joined when its token was bound to more.
+var errNarrowed = &rest.Error{Status: http.StatusForbidden, Detail: "the token is no longer for all that the worker has joined for; join again"}
+
+// covers fails with errNarrowed if a worker may run jobs that the caller may not: its token
+// was replaced by one of the same name, or its identity provider has changed its claims.
+func (i Identity) covers(node *fairlead.Node) error {
+	for _, binding := range []struct{ bound, has []string }{{i.Kinds, node.Kinds}, {i.Queues, node.Queues}, {i.Tenants, node.Tenants}} {
+		if binding.bound != nil && (len(binding.has) == 0 || len(outside("", binding.has, binding.bound)) > 0) {
+			return errNarrowed
+		}
+	}
+	return nil
+}
+
+// mayMake returns complaints about a job that a worker asks for in the place of its own: one
+// of a kind, a queue or a tenant that its token is not for.
+func (i Identity) mayMake(at string, in *fairleadv1.NewJob) (refused []fairlead.FieldError) {
+	job := message.NewJobOf(in)
+	if job.Queue == "" {
+		job.Queue = fairlead.DefaultQueue
+	}
+	if job.Tenant == "" {
+		job.Tenant = fairlead.DefaultTenant
+	}
+	for _, binding := range []struct {
+		field, name string
+		bound       []string
+	}{{"kind", job.Kind, i.Kinds}, {"queue", job.Queue, i.Queues}, {"tenant", job.Tenant, i.Tenants}} {
+		if binding.bound != nil && !slices.Contains(binding.bound, binding.name) {
+			refused = append(refused, fairlead.FieldError{Field: at + binding.field, Message: fmt.Sprintf("is %q, which the token is not for", binding.name)})
+		}
+	}
+	return refused
+}
