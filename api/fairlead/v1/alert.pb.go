@@ -24,8 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// AlertRule defines which events of which jobs are reported, and the URL they are
-// reported to.
+// AlertRule defines the events to report, the jobs to watch and the URL to notify.
 type AlertRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Unique name of the alert.

@@ -1838,7 +1838,7 @@ type Event struct {
 	Node *Node `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
 	// For the type failure: the failed job.
 	Job *Job `protobuf:"bytes,6,opt,name=job,proto3" json:"job,omitempty"`
-	// For the type batch: the batch, whose state has changed.
+	// For the type batch: the batch in its new state.
 	Batch         *Batch `protobuf:"bytes,7,opt,name=batch,proto3" json:"batch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

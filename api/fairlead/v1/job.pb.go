@@ -39,8 +39,8 @@ type NewJob struct {
 	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
 	// Due time: earliest time at which the job may start (default: now).
 	NotBefore *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
-	// Acceptable start, by which the job should have started. Determines the order among
-	// jobs of the same priority. Defaults to the due time.
+	// Acceptable start: time by which the job should have started. Determines the order
+	// among jobs of the same priority. Defaults to the due time.
 	StartBy *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=start_by,json=startBy,proto3" json:"start_by,omitempty"`
 	// Timeout of one attempt. Defaults to the timeout of the handler.
 	Timeout *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
@@ -312,7 +312,8 @@ type Job struct {
 	Priority int32 `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
 	// Due time: earliest time at which the job may start.
 	NotBefore *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
-	// Acceptable start, which determines the order among jobs of the same priority.
+	// Acceptable start: time by which the job should have started. Determines the order
+	// among jobs of the same priority.
 	StartBy *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=start_by,json=startBy,proto3" json:"start_by,omitempty"`
 	// Timeout of one attempt. Not set if the handler determines it.
 	Timeout *durationpb.Duration `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`

@@ -568,11 +568,11 @@ type LeaseJobsRequest struct {
 	Wait *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`
 	// Queues to lease from, out of those that the worker serves (default: all of them).
 	Queues []string `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
-	// Kinds of which the worker wants fewer jobs than max.
+	// Kinds for which the worker has room for fewer jobs than max.
 	Rooms []*KindRoom `protobuf:"bytes,6,rep,name=rooms,proto3" json:"rooms,omitempty"`
-	// Handling of suspects: jobs that may have crashed their workers, of which a worker
-	// runs only one at a time. "only" leases only suspects, "none" leases none. Leave empty
-	// to lease suspects as well.
+	// Handling of suspects, which are jobs that may have crashed their workers. A worker
+	// runs only one suspect at a time. "only" leases only suspects, "none" leases none.
+	// Leave empty to lease suspects as well.
 	Suspects      string `protobuf:"bytes,7,opt,name=suspects,proto3" json:"suspects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -67,8 +67,8 @@ type SweepServiceClient interface {
 	// Replaces args, the data that the handler receives with every item. Only a serial
 	// sweep allows this while it runs.
 	SetSweepData(context.Context, *v1.SetSweepDataRequest) (*v1.Sweep, error)
-	// Adds log lines about items: a single line, or several lines as items, of which either
-	// all or none are stored.
+	// Adds log lines about items: a single line, or several lines as items. Either all
+	// lines are stored or none.
 	AddSweepLogs(context.Context, *v1.AddSweepLogsRequest) (*v1.AddSweepLogsResponse, error)
 	// Lists log lines about items, newest first.
 	ListSweepLogs(context.Context, *v1.ListSweepLogsRequest) (*v1.ListSweepLogsResponse, error)

@@ -44,7 +44,7 @@ type WorkerServiceClient interface {
 	// Leases jobs for as long as the stream is open, whenever the worker has free slots.
 	StreamJobs(context.Context, *v1.StreamJobsRequest) (*rpc.Stream[*v1.Job], error)
 	// Lists the jobs leased to a worker. The worker should release jobs that it does not
-	// know, because the response that leased them was lost.
+	// know: the response that leased them was lost.
 	ListLeases(context.Context, *v1.ListLeasesRequest) (*v1.ListLeasesResponse, error)
 	// Streams hints that there may be something new for a worker. A hint may be lost or
 	// unnecessary.
