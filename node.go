@@ -39,10 +39,14 @@ type Node struct {
 // Died reports whether the node's lease ran out: it is dead and did not leave.
 func (n *Node) Died() bool { return n.Dead && n.LeftAt.IsZero() }
 
-// Serves reports whether the node may run a tenant's jobs of a kind in a queue.
-func (n *Node) Serves(queue, tenant, kind string) bool {
-	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue)) &&
-		(len(n.Tenants) == 0 || slices.Contains(n.Tenants, tenant))
+// Serves reports whether the node may run jobs of a kind in a queue, of all tenants or of some.
+func (n *Node) Serves(queue, kind string) bool {
+	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue))
+}
+
+// ServesTenant reports whether the node may run a tenant's jobs of a kind in a queue.
+func (n *Node) ServesTenant(queue, tenant, kind string) bool {
+	return n.Serves(queue, kind) && (len(n.Tenants) == 0 || slices.Contains(n.Tenants, tenant))
 }
 
 // KindDefaults are what a remote worker wants for the jobs of a kind that do not

@@ -11,9 +11,13 @@ import (
 // long.
 const fireChunk = 500
 
-// firePause is until the next look if schedules became due during a tick, or other nodes
-// hold some that are: no node asks without end.
-const firePause = 5 * time.Millisecond
+// Pauses until the next look if schedules became due during a tick, or other nodes hold some
+// that are. While looks find nothing to act upon, the pause doubles: on a busy machine the node
+// that holds them needs the database more than those that wait for it.
+const (
+	firePause        = 5 * time.Millisecond
+	longestFirePause = 160 * time.Millisecond
+)
 
 // fireRest is how long the loop rests after a tick that acted upon schedules. A tick for
 // many schedules costs little more than for one, so those that become due, or whose runs
@@ -29,6 +33,7 @@ const graceLeases = 2
 // keepFiring makes the runs of schedules that are due, and lets queued ones go.
 func (l *life) keepFiring(ctx context.Context) {
 	var rested time.Time // when the loop has rested from the last tick
+	pause := firePause
 	l.firer.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		if err := sleep(ctx, time.Until(rested)); err != nil {
 			return 0, err
@@ -46,9 +51,15 @@ func (l *life) keepFiring(ctx context.Context) {
 			}
 			switch {
 			case ticked.Schedules >= fireChunk: // there are more
+			case ticked.Next == 0 && ticked.Schedules == 0:
+				wait := pause
+				pause = min(2*pause, longestFirePause)
+				return wait, nil
 			case ticked.Next == 0:
-				return firePause, nil
+				pause = firePause
+				return pause, nil
 			default:
+				pause = firePause
 				return ticked.Next, nil
 			}
 		}

@@ -162,3 +162,30 @@ func TestWhatIsLeftOfATickDoesNotWaitForAPoll(t *testing.T) {
 		})
 	})
 }
+
+// othersHold is a store on which other nodes hold schedules that are due, for long.
+type othersHold struct {
+	driver.Store
+	looks atomic.Int64
+}
+
+// Tick tells each time that something is due, and acts upon nothing.
+func (s *othersHold) Tick(context.Context, int, func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
+	s.looks.Add(1)
+	return schedule.Ticked{Next: 0}, nil
+}
+
+// A node that waits for another's tick leaves the database to it.
+func TestSchedulesThatOthersHoldAreLookedAtLessAndLessOften(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		store := &othersHold{Store: w.store}
+		w.engineStore = store
+		w.run(engine.Options{Poll: time.Hour}, func() {
+			time.Sleep(10 * time.Second)
+			if looks := store.looks.Load(); looks < 50 || looks > 80 {
+				t.Errorf("it looked %d times in 10 s, want about six times a second", looks)
+			}
+		})
+	})
+}

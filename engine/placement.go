@@ -85,7 +85,7 @@ func (p *placement) besides(id fairlead.NodeID) (others []fairlead.Node) {
 
 // servedByAny reports whether one of some nodes could run a job.
 func servedByAny(nodes []fairlead.Node, job *fairlead.Job) bool {
-	return slices.ContainsFunc(nodes, func(n fairlead.Node) bool { return n.Serves(job.Queue, job.Tenant, job.Kind) })
+	return slices.ContainsFunc(nodes, func(n fairlead.Node) bool { return n.ServesTenant(job.Queue, job.Tenant, job.Kind) })
 }
 
 // claimed is how many shards a node has.

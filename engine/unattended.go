@@ -235,7 +235,7 @@ func (d *duty) falls(ctx context.Context, job *fairlead.Job) (bool, error) {
 		if n.ID == job.Node {
 			return false, nil
 		}
-		if !n.Remote && n.ID < first && n.Serves(job.Queue, job.Tenant, job.Kind) { // a remote worker cannot find failed jobs
+		if !n.Remote && n.ID < first && n.ServesTenant(job.Queue, job.Tenant, job.Kind) { // a remote worker cannot find failed jobs
 			first = n.ID
 		}
 	}

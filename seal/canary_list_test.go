@@ -34,7 +34,7 @@ var unsealed = map[string]string{
 	"kind_retention.kind": name,
 	"lane.kind":           name, "lane.queue": name, "lane.tenant": name,
 	"missed_start.kind": name, "missed_start.queue": name, "missed_start.tenant": name,
-	"node.name": name, "node.info:kinds": name, "node.info:address": target, "node.info:version": people,
+	"node.name": name, "node.info:kinds": name, "node.info:tenants": name, "node.info:owner": name, "node.info:address": target, "node.info:version": people,
 	"once.caller": name, "once.once_key": name,
 	"pause.name": name,
 	"quota.name": name,
@@ -54,7 +54,7 @@ var unsealed = map[string]string{
 
 	"tenant.name": name, "tenant.parent": name, "tenant.labels (a name)": name, "tenant.labels:*": name,
 	"tenant.start_url": target, "tenant.fail_url": target, "tenant.timeout_url": target,
-	"token.name": name, "token.tenants": name,
+	"token.name": name, "token.tenants": name, "token.kinds": name, "token.queues": name,
 }
 
 // sealedEverywhere lists the canaries that no column may have, though the column also has texts

@@ -63,7 +63,7 @@ func testClaim(c *chapter) {
 		jobs := many(5, func(job *fairlead.Job) { job.Args = large })
 		jobs[3].Args = nil
 		f.enqueue(jobs...)
-		for bytes, whole := range map[int][]bool{1: {true, false, false, true, false}, 2500: {true, true, false, true, false}, 10_000: {true, true, true, true, true}, 0: {true, true, true, true, true}} {
+		for bytes, whole := range map[int][]bool{1: {true, false, false, true, false}, 2900: {true, true, false, true, false}, 10_000: {true, true, true, true, true}, 0: {true, true, true, true, true}} {
 			claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 5, Bytes: bytes})
 			f.equal("the jobs", ids(claimed), ids(jobs))
 			var got []bool

@@ -127,7 +127,7 @@ func (s *Sweep) Unhandled(nodes []fairlead.Node, now time.Time) *fairlead.Obstac
 		if n.Dead || !n.Until.After(now) {
 			continue
 		}
-		if n.Serves(s.Queue, s.Tenant, KindOf(s.Kind)) {
+		if n.ServesTenant(s.Queue, s.Tenant, KindOf(s.Kind)) {
 			return nil
 		}
 		for _, kind := range n.Kinds {

@@ -69,7 +69,7 @@ func (f *Facts) able() []fairlead.Node { return f.fit(false) }
 func (f *Facts) fit(draining bool) []fairlead.Node {
 	var able []fairlead.Node
 	for _, node := range f.Nodes {
-		if f.alive(&node) && node.Draining == draining && node.Serves(f.Job.Queue, f.Job.Tenant, f.Job.Kind) {
+		if f.alive(&node) && node.Draining == draining && node.ServesTenant(f.Job.Queue, f.Job.Tenant, f.Job.Kind) {
 			able = append(able, node)
 		}
 	}
@@ -110,7 +110,7 @@ func (f *Facts) open(lane LaneKey, but []int32) bool {
 }
 
 func servedByAny(nodes []fairlead.Node, lane LaneKey) bool {
-	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return node.Serves(lane.Queue, lane.Tenant, lane.Kind) })
+	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return node.ServesTenant(lane.Queue, lane.Tenant, lane.Kind) })
 }
 
 // Explain says what keeps a job from starting, or how it runs.

@@ -60,7 +60,7 @@ func seenOf(o fairlead.Obstacle) hold.Seen {
 // if there was none.
 func (f *Facts) lastLease(lane LaneKey) (last time.Time) {
 	for i := range f.Nodes {
-		if node := &f.Nodes[i]; node.Until.After(last) && node.Serves(lane.Queue, lane.Tenant, lane.Kind) {
+		if node := &f.Nodes[i]; node.Until.After(last) && node.ServesTenant(lane.Queue, lane.Tenant, lane.Kind) {
 			last = node.Until
 		}
 	}

@@ -45,7 +45,7 @@ func (s *OtherNodes) Of(lane LaneKey) *dispatch.Others {
 	var name string
 	idle := 0
 	for _, node := range s.nodes {
-		if node.Serves(lane.Queue, lane.Tenant, lane.Kind) {
+		if node.ServesTenant(lane.Queue, lane.Tenant, lane.Kind) {
 			name += fmt.Sprint(node.ID, " ")
 			idle += node.Idle
 		}
