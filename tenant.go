@@ -68,7 +68,7 @@ func NormalizeTenant(t *Tenant) error {
 	for key, value := range t.Labels {
 		c.Name("labels", key, MaxName)
 		if len(value) > MaxKey {
-			c.Refuse("labels", "%q has %d bytes; at most %d are kept", key, len(value), MaxKey)
+			c.Refuse("labels", "%q has %d bytes; at most %d are allowed", key, len(value), MaxKey)
 		}
 		c.Text("labels", value)
 	}

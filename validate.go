@@ -48,7 +48,7 @@ func (j *Job) normalize() []FieldError {
 		c.Name("concurrency_key", j.ConcurrencyKey, MaxKey)
 	}
 	if len(j.Trace) > maxTrace {
-		c.Refuse("trace", "has %d bytes; at most %d are kept", len(j.Trace), maxTrace)
+		c.Refuse("trace", "has %d bytes; at most %d are allowed", len(j.Trace), maxTrace)
 	} else {
 		c.Text("trace", j.Trace)
 	}

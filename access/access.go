@@ -86,13 +86,13 @@ func Normalize(t *Token) error {
 		c.Refuse("role", "is %q; use viewer, submitter, operator, admin or worker", t.Role)
 	}
 	if len(t.Tenants) > maxTokenTenants {
-		c.Refuse("tenants", "are %d; at most %d are kept", len(t.Tenants), maxTokenTenants)
+		c.Refuse("tenants", "has %d entries; at most %d are allowed", len(t.Tenants), maxTokenTenants)
 	}
 	for _, tenant := range t.Tenants {
 		c.Name("tenants", tenant, fairlead.MaxName)
 	}
 	if (t.Role == RoleAdmin || t.Role == RoleWorker) && len(t.Tenants) > 0 {
-		c.Refuse("tenants", "cannot bind a token of the role %s; leave them out or use another role", t.Role)
+		c.Refuse("tenants", "does not apply to a token with the role %s; leave it out or use another role", t.Role)
 	}
 	return fairlead.Invalid(c.Found...)
 }

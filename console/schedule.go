@@ -134,7 +134,7 @@ func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err err
 func (v *visit) scheduleRuns(page *schedulePage, token string) error {
 	runs, err := v.schedules.ListRuns(v.ctx, &fairleadv1.ListRunsRequest{Id: page.GetId(), PageSize: runsShown, PageToken: token})
 	if connect.CodeOf(err) == connect.CodeInvalidArgument {
-		return refuse("page", v.T("is not a token that was given out; leave it out for the first page"))
+		return refuse("page", v.T("is not a valid page token; leave it out to get the first page"))
 	}
 	if err != nil {
 		return err

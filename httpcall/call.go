@@ -62,7 +62,7 @@ func decodeCall(args json.RawMessage) (Call, error) {
 	if errors.As(err, &wrong) && wrong.Field != "" {
 		field, message = "args."+wrong.Field, "is a "+wrong.Value+"; it must be "+jsonName(wrong.Type.Kind().String())
 	} else if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		field, message = "args."+strings.Trim(name, `"`), "is unknown; look for a typing mistake"
+		field, message = "args."+strings.Trim(name, `"`), "is not a known field; check the spelling"
 	}
 	return call, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: message}}}
 }

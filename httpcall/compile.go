@@ -126,7 +126,7 @@ func (c *compiler) checkCallback(field string, t template) {
 
 func (c *compiler) readURL() {
 	if len(c.call.URL) > maxURL {
-		c.refuse("url", "has %d bytes; at most %d are sent", len(c.call.URL), maxURL)
+		c.refuse("url", "has %d bytes; at most %d are allowed", len(c.call.URL), maxURL)
 		return
 	}
 	var err error
@@ -145,7 +145,7 @@ func (c *compiler) readURL() {
 
 func (c *compiler) readHeaders() {
 	if len(c.call.Headers) > maxHeaders {
-		c.refuse("headers", "are %d; at most %d are sent", len(c.call.Headers), maxHeaders)
+		c.refuse("headers", "has %d entries; at most %d are allowed", len(c.call.Headers), maxHeaders)
 		return
 	}
 	c.plan.contentType = "application/json"

@@ -76,13 +76,13 @@ func (a *Alert) normalize(c *complaints) {
 	}
 	for field, text := range texts {
 		if len(text) > maxAlertText {
-			c.Refuse("alert."+field, "has %d bytes; at most %d are kept", len(text), maxAlertText)
+			c.Refuse("alert."+field, "has %d bytes; at most %d are allowed", len(text), maxAlertText)
 		} else if field != "headers" {
 			c.Text("alert."+field, text)
 		}
 	}
 	if len(a.Headers) > maxAlertHeaders {
-		c.Refuse("alert.headers", "are %d; at most %d are sent", len(a.Headers), maxAlertHeaders)
+		c.Refuse("alert.headers", "has %d entries; at most %d are allowed", len(a.Headers), maxAlertHeaders)
 	}
 	if len(a.On) == 0 {
 		a.On = []AlertEvent{AlertFailure, AlertRecovery}
@@ -103,7 +103,7 @@ func (a *Alert) normalize(c *complaints) {
 		c.Refuse("alert.quiet", "is %v; it must be between 0 and %v", a.Quiet, check.MaxPause)
 	}
 	if len(a.Body) > maxAlertBody {
-		c.Refuse("alert.body", "has %d bytes; at most %d are kept", len(a.Body), maxAlertBody)
+		c.Refuse("alert.body", "has %d bytes; at most %d are allowed", len(a.Body), maxAlertBody)
 	} else {
 		c.JSON("alert.body", a.Body, maxAlertBody)
 	}

@@ -29,7 +29,7 @@ func Normalize(s *Schedule) error {
 	var c complaints
 	c.Addressed("name", s.Name, fairlead.MaxName)
 	if len(s.Description) > maxDescription {
-		c.Refuse("description", "has %d bytes; at most %d are kept", len(s.Description), maxDescription)
+		c.Refuse("description", "has %d bytes; at most %d are allowed", len(s.Description), maxDescription)
 	} else {
 		c.Text("description", s.Description)
 	}

@@ -81,7 +81,7 @@ func targetID(raw []byte) (string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	if err := decoder.Decode(&id); err != nil {
-		return "", errors.New("is missing; it must be given")
+		return "", errors.New("is required")
 	}
 	switch id := id.(type) {
 	case string:
@@ -111,7 +111,7 @@ func readParam(raw []byte, into *batch.Change) (field string, err error) {
 		case "after_update":
 			to = &into.After
 		default:
-			return "." + name, errors.New("is not a field that is known here; there are before_update and after_update")
+			return "." + name, errors.New("is not a known field; use before_update and after_update")
 		}
 		if *to, err = opened(half); err != nil {
 			return "." + name, err

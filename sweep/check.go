@@ -141,7 +141,7 @@ func (s *Sweep) checkFlow(c *complaints) {
 		c.Refuse("in_flight", "is %d; it must be between 1 and %d", s.InFlight, maxInFlight)
 	}
 	if math.IsNaN(s.Rate) || s.Rate < 0 || s.Rate > fairlead.MaxRate {
-		c.Refuse("rate", "is %v; it must be between 0 (no bound) and %v items per second", s.Rate, fairlead.MaxRate)
+		c.Refuse("rate", "is %v; it must be between 0 (unlimited) and %v items per second", s.Rate, fairlead.MaxRate)
 	}
 	if s.Adaptive && s.Rate == 0 {
 		c.Refuse("adaptive", "needs a rate that it stays below; set rate")
@@ -192,7 +192,7 @@ func (s *Sweep) checkFailures(c *complaints) {
 		c.Refuse("error_budget.per_minute", "is %d; it must be 1 or more, or zero if it does not count", s.Budget.PerMinute)
 	}
 	if math.IsNaN(s.Budget.Percent) || s.Budget.Percent < 0 || s.Budget.Percent > 100 {
-		c.Refuse("error_budget.percent", "is %v; it must be between 0 (does not count) and 100", s.Budget.Percent)
+		c.Refuse("error_budget.percent", "is %v; it must be between 0 (no limit) and 100", s.Budget.Percent)
 	}
 	switch s.OnExhausted {
 	case "":

@@ -46,7 +46,7 @@ func (l *Log) check(c *complaints, at string) {
 	case l.Text == "":
 		c.Refuse(at+"text", "is missing; say what the line is about")
 	case len(l.Text) > maxLogText:
-		c.Refuse(at+"text", "has %d bytes; at most %d are kept", len(l.Text), maxLogText)
+		c.Refuse(at+"text", "has %d bytes; at most %d are allowed", len(l.Text), maxLogText)
 	}
 }
 

@@ -102,7 +102,7 @@ func TestJobsOfAFileAreStoredTogether(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"jobs[1].priority: is \"x\"":                             `[{"kind":"noop"},{"kind":"noop","priority":"x"}]`,
-		"jobs[0].kind: is missing; it must be given\njobs[1].ki": `[{"priority":1},{}]`,
+		"jobs[0].kind: is required\njobs[1].ki": `[{"priority":1},{}]`,
 		"is not JSON": `[`,
 	} {
 		r.stdin = strings.NewReader(text)

@@ -140,7 +140,7 @@ func checkNames[T any](what, field string, entries []T, name func(T) string) err
 	for _, entry := range entries {
 		switch name := name(entry); {
 		case name == "":
-			return fmt.Errorf("%s of a %s is missing; it must be given", field, what)
+			return fmt.Errorf("%s of a %s is required", field, what)
 		case known[name]:
 			return fmt.Errorf("there are two %ss with the %s %s", what, field, name)
 		default:

@@ -59,7 +59,7 @@ func apply(in *fairleadv1.Task, s *schedule.Schedule) error {
 	var c complaints
 	must := func(field string, value *string) {
 		if value != nil && *value == "" {
-			c.refuse(field, "is missing; it must be given")
+			c.refuse(field, "is required")
 		}
 	}
 	must("name", in.Name)

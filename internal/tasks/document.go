@@ -26,7 +26,7 @@ func readDocument(c *complaints, field string, raw []byte, into any, wanted stri
 		return
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		c.refuse(field+"."+strings.Trim(name, `"`), "is unknown; look for a typing mistake")
+		c.refuse(field+"."+strings.Trim(name, `"`), "is not a known field; check the spelling")
 		return
 	}
 	c.refuse(field, "cannot be read; give %s, or the text of one", wanted)

@@ -71,7 +71,7 @@ func (s *scanner) message(message protoreflect.Message, p *plan) error {
 	return s.object(func(name string) error {
 		f := p.byName[name]
 		if f == nil {
-			return inside(name, wrong("is not a field that is known here"))
+			return inside(name, wrong("is not a known field"))
 		}
 		if seen&f.bit != 0 {
 			return inside(name, wrong("is there twice"))

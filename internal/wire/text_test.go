@@ -38,7 +38,7 @@ func TestAParameterOfAURLIsReadAsItsField(t *testing.T) {
 		"a message":             {"canary", []string{"{}"}, &fairleadv1.NewBatch{}, "canary: cannot be given in the URL"},
 		"a document":            {"info", []string{"{}"}, &fairleadv1.NewBatch{}, "info: cannot be given in the URL"},
 		"a map":                 {"labels", []string{"{}"}, &fairleadv1.Tenant{}, "labels: cannot be given in the URL"},
-		"nothing known":         {"colour", []string{"red"}, &fairleadv1.Tenant{}, "colour: is not a parameter that is known here"},
+		"nothing known":         {"colour", []string{"red"}, &fairleadv1.Tenant{}, "colour: is not a known parameter"},
 	} {
 		into := c.want.ProtoReflect().New().Interface()
 		err := wire.SetTexts(into, c.field, c.texts)

@@ -89,7 +89,7 @@ func TestWhatDoesNotFitIsRefusedByItsPath(t *testing.T) {
 		`{"jobs":[{"kind":"a"},]}`:               "is not JSON: there is ']' where a value should be at byte 22",
 		`{"jobs":[]} x`:                          "is not JSON: there is more behind the end of the document at byte 12",
 		`{"jobs":{}}`:                            "jobs: is an object; it must be a list",
-		`{"jobs":[{"kidn":"a"}]}`:                "jobs[0].kidn: is not a field that is known here",
+		`{"jobs":[{"kidn":"a"}]}`:                "jobs[0].kidn: is not a known field",
 		`{"jobs":[{"kind":"a","kind":"b"}]}`:     "jobs[0].kind: is there twice",
 		`{"jobs":[{},{"kind":7}]}`:               "jobs[1].kind: is a number; it must be a text",
 		`{"jobs":[{"priority":"x"}]}`:            `jobs[0].priority: is "x"; it must be a whole number`,
@@ -144,10 +144,10 @@ func TestRulesAreCheckedAllAtOnce(t *testing.T) {
 		{MaxAttempts: -1},
 	}}
 	want := []wire.FieldError{
-		{Field: "jobs[1].kind", Message: "has 201 bytes; at most 200 are kept"},
+		{Field: "jobs[1].kind", Message: "has 201 bytes; at most 200 are allowed"},
 		{Field: "jobs[1].priority", Message: "is 40000; it must be at most 32000"},
 		{Field: "jobs[1].on_duplicate", Message: `is "ignore"; it must be one of error, keep, replace`},
-		{Field: "jobs[2].kind", Message: "is missing; it must be given"},
+		{Field: "jobs[2].kind", Message: "is required"},
 		{Field: "jobs[2].max_attempts", Message: "is -1; it must be at least 0"},
 	}
 	if diff := cmp.Diff(want, wire.Check(request)); diff != "" {
