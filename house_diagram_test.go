@@ -21,14 +21,14 @@ var layers = []struct {
 	name     string
 	packages []string
 }{
-	{"what surrounds a node", []string{"console", "external", "metrics", "server", "worker"}},
-	{"a node", []string{"engine"}},
+	{"servers and workers", []string{"console", "external", "metrics", "server", "worker"}},
+	{"nodes", []string{"engine"}},
 	{"handlers", []string{"cdc", "httpcall", "sweep/items", "tracing"}},
 	{"databases", []string{"mysql", "postgres", "seal", "sqlite"}},
-	{"what a database is asked for", []string{"driver"}},
-	{"what makes jobs", []string{"alert", "batch", "bulk", "schedule", "sweep"}},
-	{"what kept jobs waiting", []string{"hold"}},
-	{"who may do what, and did it", []string{"access"}},
+	{"storage contract", []string{"driver"}},
+	{"features that create jobs", []string{"alert", "batch", "bulk", "schedule", "sweep"}},
+	{"wait history", []string{"hold"}},
+	{"access and audit", []string{"access"}},
 	{"jobs", []string{"."}},
 }
 

@@ -130,7 +130,7 @@ func theReference(t *testing.T) reference {
 		title, text, _ := strings.Cut(section, "\n")
 		path := strings.TrimPrefix(title, "fairlead ")
 		flags := flagsIn(text)
-		if strings.Contains(text, "(#flags-of-commands-that-ask-a-server)") {
+		if strings.Contains(text, "(#connection-flags)") {
 			flags = union(flags, asking)
 		}
 		noun, _, below := strings.Cut(path, " ")

@@ -46,8 +46,9 @@ func send(ctx context.Context, args ...any) error { return nil }
 
 // borrowed are packages of others that blocks use.
 var borrowed = []string{
-	"bytes", "context", "crypto/hmac", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "io", "log", "log/slog", "net/http",
+	"bytes", "context", "crypto/hmac", "crypto/sha256", "database/sql", "encoding/hex", "encoding/json", "errors", "fmt", "io", "log", "log/slog", "net/http",
 	"os", "os/signal", "strconv", "strings", "sync", "syscall", "testing", "time", "go.opentelemetry.io/otel/trace", "github.com/jackc/pgx/v5",
+	"github.com/jackc/pgx/v5/pgxpool",
 }
 
 // snippet is a block of Go in a document.
@@ -162,6 +163,9 @@ func newSnippetChecker(t *testing.T) *snippetChecker {
 	}
 	delete(c.known, ".")
 	c.known["fairlead"], c.known["fairleadtest"] = module, module+"/fairleadtest"
+	for _, pkg := range []string{"pgtest", "mysqltest"} {
+		c.known[pkg] = path.Join(module, "fairleadtest", pkg)
+	}
 	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, slices.Sorted(maps.Values(c.known))...)...)
 	list.Stderr = os.Stderr
 	out, err := list.Output()

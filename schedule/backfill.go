@@ -7,11 +7,19 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// backfill plans a run of each instant in a span of time that has passed. It passes over
-// those that have runs, and counts them, unless they are to run again.
+// backfill plans a run of each instant in a span of time that has passed.
 func (s *Schedule) backfill(v View, b Backfill) (plan Plan, passedOver int, err error) {
 	instants, err := s.instantsOf(v, b)
 	if err != nil {
+		return Plan{}, 0, err
+	}
+	return s.fill(v, b, v.Now, instants)
+}
+
+// fill plans runs of some instants of a backfill that began at a time. It passes over those
+// that have runs, and counts them, unless they are to run again.
+func (s *Schedule) fill(v View, b Backfill, began time.Time, instants []time.Time) (plan Plan, passedOver int, err error) {
+	if err := s.readable(); err != nil {
 		return Plan{}, 0, err
 	}
 	if !b.Again && v.Recorded == nil {
@@ -21,7 +29,7 @@ func (s *Schedule) backfill(v View, b Backfill) (plan Plan, passedOver int, err 
 	d.admit()
 	serial := ""
 	if b.Serial {
-		serial = fmt.Sprintf("backfill of schedule %d at %d", s.ID, v.Now.UnixMicro())
+		serial = fmt.Sprintf("backfill of schedule %d at %d", s.ID, began.UnixMicro())
 	}
 	for _, due := range instants {
 		if !b.Again && v.Recorded[stored(due)] {
@@ -30,7 +38,7 @@ func (s *Schedule) backfill(v View, b Backfill) (plan Plan, passedOver int, err 
 		}
 		next := PlannedFire{Due: due, Trigger: TriggerBackfill, Number: 1, Serial: serial, Order: due}
 		if b.Newest {
-			next.Order = v.Now.Add(-due.Sub(b.From))
+			next.Order = began.Add(-due.Sub(b.From))
 		}
 		d.add(next, b.Serial) // those that wait for each other are not too many
 	}
@@ -55,7 +63,7 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 	if err := s.readable(); err != nil {
 		return nil, err
 	}
-	timing, err := NewTiming(s, v.Calendar)
+	timing, err := v.timing(s)
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,14 @@ func daysOf(calendar *Calendar) *days {
 	return d
 }
 
+// timing is when a schedule is due by the calendar of a view.
+func (v *View) timing(s *Schedule) (*Timing, error) {
+	if v.days == nil {
+		return NewTiming(s, v.Calendar)
+	}
+	return newTiming(s, v.days, versionOf(v.Calendar))
+}
+
 // dayNumber is a date that NormalizeCalendar let through as a number.
 func dayNumber(date string) int {
 	number, err := strconv.Atoi(strings.ReplaceAll(date, "-", ""))

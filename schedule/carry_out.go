@@ -146,14 +146,17 @@ func (c *carrying) findLast(ctx context.Context) error {
 
 // decide asks for a plan for each schedule. What it hands out belongs to the decision.
 func (c *carrying) decide(ctx context.Context, decide Decision) error {
-	room := RunsAtOnce
+	room, read := RunsAtOnce, map[*Calendar]*days{}
 	for i, s := range c.subjects {
 		if s.Deleted {
 			continue
 		}
+		if read[s.calendar] == nil {
+			read[s.calendar] = daysOf(s.calendar)
+		}
 		view := func() View {
 			return View{
-				Now: c.sight.Now, Calendar: clone(s.calendar), Active: slices.Clone(s.active), Last: clone(s.last), Skipped: s.Skipped,
+				Now: c.sight.Now, Calendar: clone(s.calendar), days: read[s.calendar], Active: slices.Clone(s.active), Last: clone(s.last), Skipped: s.Skipped,
 				Ended: inOrderOfEnd(s.ended), Standing: s.Standing, Room: max(1, room/(len(c.subjects)-i)),
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -118,16 +119,30 @@ type Backfilled struct {
 // instants that have a run already, whatever made it and even if it was skipped, unless
 // Again is set: a backfill that is sent twice makes its runs once. It fails with
 // ErrNotFound, and with ErrInvalid if there is no instant in the span, or more than MaxBackfill.
+//
+// Each transaction makes RunsAtOnce runs at most, so that others do not wait for long. If one
+// fails, the runs of those before it stay, and are returned with the error.
 func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) (Backfilled, error) {
-	var done Backfilled
-	fires, err := c.store.Act(ctx, id, func(s Schedule, v View) (plan Plan, err error) {
-		plan, done.PassedOver, err = s.backfill(v, b)
-		return plan, err
-	})
+	seen, view, err := c.look(ctx, id, nil)
 	if err != nil {
 		return Backfilled{}, err
 	}
-	done.Runs = fires
+	instants, err := seen.instantsOf(view, b) // it may take long, so that no lock is held meanwhile
+	if err != nil {
+		return Backfilled{}, err
+	}
+	var done Backfilled
+	for some := range slices.Chunk(instants, RunsAtOnce) {
+		passedOver := 0
+		fires, err := c.store.Act(ctx, id, func(s Schedule, v View) (plan Plan, err error) {
+			plan, passedOver, err = s.fill(v, b, view.Now, some)
+			return plan, err
+		})
+		if err != nil {
+			return done, err
+		}
+		done.Runs, done.PassedOver = append(done.Runs, fires...), done.PassedOver+passedOver
+	}
 	return done, nil
 }
 

@@ -34,7 +34,7 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 	if s.Disabled {
 		return d.plan, nil
 	}
-	timing, err := NewTiming(s, v.Calendar)
+	timing, err := v.timing(s)
 	if err != nil {
 		return d.plan, err
 	}

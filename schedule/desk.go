@@ -119,9 +119,14 @@ func (d desk) listed(ctx context.Context, schedules []Schedule) ([]Schedule, err
 	if err != nil {
 		return nil, err
 	}
+	read := map[string]*days{}
 	for i := range schedules {
 		if s := &schedules[i]; s.Outdated {
-			s.Cursor, s.Outdated = s.listed(calendars[s.Calendar], now), false
+			calendar := calendars[s.Calendar]
+			if read[s.Calendar] == nil {
+				read[s.Calendar] = daysOf(calendar)
+			}
+			s.Cursor, s.Outdated = s.listed(View{Now: now, Calendar: calendar, days: read[s.Calendar]}), false
 		}
 	}
 	return schedules, nil

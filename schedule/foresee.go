@@ -30,6 +30,7 @@ type foreseen struct {
 // foresee returns what becomes of the next n instants, see ScheduleForecast. It fails if the
 // schedule cannot be read.
 func (s Schedule) foresee(v View, n int) ([]foreseen, error) {
+	v.days = daysOf(v.Calendar) // which may take as long as many decisions
 	f := &foresight{schedule: s, view: v, record: Record{Last: v.Last, Skipped: v.Skipped}}
 	for range 2 * n { // a step without an instant only searches for the next
 		if s.Disabled || len(f.found) >= n {

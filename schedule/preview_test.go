@@ -41,3 +41,25 @@ func TestABackfillIsPreviewedOutsideOfTheTransactionThatReadsItsSchedule(t *test
 		t.Errorf("a span without an end is refused as %v, and in the transaction as %v", err, store.decided)
 	}
 }
+
+// leaving is a store whose caller goes as soon as it has listed schedules.
+type leaving struct {
+	*sqlite.Store
+	leave context.CancelFunc
+}
+
+func (l leaving) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+	defer l.leave()
+	return l.Store.Schedules(ctx, filter)
+}
+
+func TestAForecastEndsWhenItsCallerHasGone(t *testing.T) {
+	p := newPlanning(t)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	made := schedule.Schedule{Name: "s", Every: time.Hour, Job: fairlead.Job{Kind: "k"}}
+	question := schedule.WhatIf{Changes: []schedule.Change{{Schedule: &made}}}
+	if _, err := schedule.NewClient(leaving{p.store, leave}).WhatIf(ctx, question); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -17,7 +17,7 @@ func (s *Schedule) upToDate(v View) *Schedule {
 	if s.CalendarVersion == versionOf(v.Calendar) || s.Disabled || s.Broken != "" {
 		return s
 	}
-	timing, err := NewTiming(s, v.Calendar)
+	timing, err := v.timing(s)
 	if err != nil {
 		return s
 	}
@@ -60,14 +60,14 @@ func newestDue(v View) (newest time.Time) {
 }
 
 // listed is the schedule as it is shown: with a cursor by the calendar as it is now.
-// Nothing is known of its runs, so one that is due after their end is not shown
-// sooner than it was.
-func (s *Schedule) listed(calendar *Calendar, now time.Time) Cursor {
-	timing, err := NewTiming(s, calendar)
+// The view has no runs, so one that is due after their end is not shown sooner than
+// it was.
+func (s *Schedule) listed(v View) Cursor {
+	timing, err := v.timing(s)
 	if err != nil || s.Disabled || s.Broken != "" {
 		return s.Cursor
 	}
-	decided := s.calendarSince(calendar, now)
+	decided := s.calendarSince(v.Calendar, v.Now)
 	if s.Delay > 0 {
 		decided = latest(decided, s.Due)
 	}

@@ -98,7 +98,7 @@ func TestAScheduleThatCannotBeReadStaysAsItIs(t *testing.T) {
 		if err == nil || plan.Cursor != s.Cursor || len(plan.Fires) > 0 {
 			t.Errorf("%s: it plans %+v: %v", name, plan, err)
 		}
-		if cursor := s.listed(mondays, november); cursor != s.Cursor {
+		if cursor := s.listed(View{Now: november, Calendar: mondays}); cursor != s.Cursor {
 			t.Errorf("%s: it is shown at %+v", name, cursor)
 		}
 	}
@@ -117,7 +117,7 @@ func TestWhatIsShownOfAScheduleAgreesWithItsCalendar(t *testing.T) {
 		"a delay, of whose runs nothing is known": {func(s *Schedule) { s.Cron, s.Delay, s.Due = "", time.Hour, hours(12) }, changed(0), hours(12)},
 	} {
 		s := outdated(c.do)
-		if cursor := s.listed(c.calendar, november); !cursor.Due.Equal(c.due) {
+		if cursor := s.listed(View{Now: november, Calendar: c.calendar}); !cursor.Due.Equal(c.due) {
 			t.Errorf("%s: it is shown at %v, want %v", name, cursor.Due, c.due)
 		}
 	}

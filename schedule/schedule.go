@@ -159,6 +159,8 @@ type View struct {
 	// Recorded is which of the instants that the Plan before asked for have a run, skips
 	// included, however it came about; in UTC. It is nil in the first View of a decision.
 	Recorded map[time.Time]bool
+
+	days *days // of Calendar; nil: each decision reads them anew
 }
 
 // Plan is what is to be done with a schedule.

@@ -21,11 +21,16 @@ type Timing struct {
 // Normalize; should it hold what cannot be read any more, as a zone that
 // this machine does not know, it fails.
 func NewTiming(s *Schedule, calendar *Calendar) (*Timing, error) {
+	return newTiming(s, daysOf(calendar), versionOf(calendar))
+}
+
+// newTiming is NewTiming with a calendar that was read before.
+func newTiming(s *Schedule, calendar *days, version int64) (*Timing, error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
 		return nil, err
 	}
-	t := &Timing{schedule: s, zone: zone, calendar: daysOf(calendar), version: versionOf(calendar)}
+	t := &Timing{schedule: s, zone: zone, calendar: calendar, version: version}
 	return t, t.read()
 }
 

@@ -107,7 +107,7 @@ func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) 
 		found.Schedules = append(found.Schedules, forecast)
 	}
 	for _, made := range w.made {
-		forecast, err := w.forecast(made, nil, View{Now: w.now}, made, View{Now: w.now, Calendar: w.calendars[made.Calendar]})
+		forecast, err := w.forecast(ctx, made, nil, View{Now: w.now}, made, View{Now: w.now, Calendar: w.calendars[made.Calendar]})
 		if err != nil {
 			return Forecast{}, err
 		}
@@ -274,5 +274,5 @@ func (w *asking) compare(ctx context.Context, id int64) (ScheduleForecast, error
 	}
 	then := now
 	then.Calendar = w.calendars[after.Calendar]
-	return w.forecast(&after, &before, now, &after, then)
+	return w.forecast(ctx, &after, &before, now, &after, then)
 }

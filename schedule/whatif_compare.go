@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -8,9 +9,13 @@ import (
 // mostSentences is how many instants of a schedule sentences speak of.
 const mostSentences = 5
 
-// forecast compares a schedule before, if there is one, and after.
-func (w *asking) forecast(named, before *Schedule, is View, after *Schedule, then View) (ScheduleForecast, error) {
+// forecast compares a schedule before, if there is one, and after. It fails once the caller
+// has gone: many schedules may take long.
+func (w *asking) forecast(ctx context.Context, named, before *Schedule, is View, after *Schedule, then View) (ScheduleForecast, error) {
 	out := ScheduleForecast{ID: named.ID, Name: named.Name, Tenant: named.Job.Tenant}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
 	var were []foreseen
 	if before != nil {
 		var err error

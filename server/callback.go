@@ -122,9 +122,10 @@ func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, er
 }
 
 func (c *callbacks) identify(ctx context.Context, r *http.Request) (run callbackRun, err error) {
-	token, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	authorization, several := authorizationOf(r.Header)
+	token, given := strings.CutPrefix(authorization, "Bearer ")
 	id, err := strconv.ParseInt(r.PathValue("job"), 10, 64)
-	if !given || err != nil {
+	if several != nil || !given || err != nil {
 		return run, errCallbackToken
 	}
 	key, err := c.secret(ctx)

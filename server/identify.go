@@ -74,7 +74,11 @@ func newIdentifier(auth Auth, registrar access.Store, log *slog.Logger) *identif
 func (i *identifier) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := caller{since: time.Now(), from: hostOf(r.RemoteAddr), onceKey: r.Header.Get("Idempotency-Key")}
-		believed, err := i.identify(r.Context(), r.Header.Get("Authorization"), c.from)
+		var believed credential
+		authorization, err := authorizationOf(r.Header)
+		if err == nil {
+			believed, err = i.identify(r.Context(), authorization, c.from)
+		}
 		c.identity, c.refusal = believed.identity, err
 		c.recheckEvery = i.Recheck
 		c.recheck = func(ctx context.Context) error { return i.recheck(ctx, believed) }
@@ -84,6 +88,15 @@ func (i *identifier) handler(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(withCaller(r.Context(), c)))
 	})
+}
+
+// authorizationOf returns the header by which callers say who they are. It fails if there are
+// several.
+func authorizationOf(header http.Header) (string, error) {
+	if len(header.Values("Authorization")) > 1 {
+		return "", errManyTokens
+	}
+	return header.Get("Authorization"), nil
 }
 
 func (i *identifier) identify(ctx context.Context, header, from string) (credential, error) {

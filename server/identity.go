@@ -48,6 +48,7 @@ func (i Identity) touches(tenant string) bool {
 // What is said to callers who may not do what they ask for.
 var (
 	errNobody     = &rest.Error{Status: http.StatusUnauthorized, Detail: "no token; send one as Authorization: Bearer TOKEN"}
+	errManyTokens = &rest.Error{Status: http.StatusUnauthorized, Detail: "there are several Authorization headers, and a proxy may have checked another than this service; send one"}
 	errStranger   = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is unknown or has expired; ask an admin for another"}
 	errRevoked    = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was revoked, has changed or has expired; ask an admin for another"}
 	errTooOften   = &rest.Error{Status: http.StatusTooManyRequests, Detail: "too many unknown tokens came from this address; try again later"}

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +45,26 @@ func testBackfill(c *chapter) {
 		backfill(f, s, span, 3, 0)
 		backfill(f, s, span, 3, 0)
 	})
+	c.test("a large backfill makes its runs in several transactions, as if in one", func(f *fixture) {
+		f.Advance(time.Hour)
+		s := f.plan("each second", func(s *schedule.Schedule) { s.Every, s.Daily, s.Cron = 0, "", "* * * * * *" })
+		const runs = 2*schedule.RunsAtOnce + 100
+		end := f.now().Truncate(time.Second)
+		span := schedule.Backfill{From: end.Add(-runs * time.Second), To: end, Serial: true, Newest: true}
+		store := &breaking{Store: f.store, after: schedule.RunsAtOnce}
+		if _, err := schedule.NewClient(store).Backfill(f.ctx(), s.ID, span); !errors.Is(err, errBroken) {
+			f.Fatalf("got %v", err)
+		}
+		store.after = runs
+		done, err := schedule.NewClient(store).Backfill(f.ctx(), s.ID, span)
+		f.ok(err)
+		f.equal("the most runs of a transaction", store.most, schedule.RunsAtOnce)
+		f.equal("the instants passed over", done.PassedOver, schedule.RunsAtOnce)
+		f.equal("the runs", len(done.Runs), runs-schedule.RunsAtOnce)
+		first, one, other, last := f.get(jobOf(done.Runs[0])), f.get(jobOf(done.Runs[schedule.RunsAtOnce-1])), f.get(jobOf(done.Runs[schedule.RunsAtOnce])), f.get(jobOf(done.Runs[len(done.Runs)-1]))
+		f.equal("the order of the runs", first.StartBy.After(one.StartBy) && one.StartBy.After(other.StartBy) && other.StartBy.After(last.StartBy), true)
+		f.equal("what the last waits for", last.ConcurrencyKey, first.ConcurrencyKey)
+	})
 	c.test("of two backfills of a span at once, each instant gets one run", func(f *fixture) {
 		s, span := hourly(f)
 		var made, passedOver atomic.Int64
@@ -58,4 +80,21 @@ func testBackfill(c *chapter) {
 		f.equal("the runs", made.Load(), int64(2))
 		f.equal("the instants passed over", passedOver.Load(), int64(6*3-2))
 	})
+}
+
+var errBroken = errors.New("the connection is broken")
+
+// breaking is a store that breaks after so many runs.
+type breaking struct {
+	schedule.Store
+	after, made, most int
+}
+
+func (b *breaking) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
+	if b.made >= b.after {
+		return nil, errBroken
+	}
+	fires, err := b.Store.Act(ctx, id, decide)
+	b.made, b.most = b.made+len(fires), max(b.most, len(fires))
+	return fires, err
 }

@@ -34,9 +34,9 @@ func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slo
 		return nil, fmt.Errorf("--admin-addr: listen on %s: %w", addr, err)
 	}
 	if open {
-		log.Warn("profiles and metrics can be read from other machines, without authentication", "addr", listener.Addr().String())
+		log.Warn("other machines can read profiles and metrics without authentication", "addr", listener.Addr().String())
 	} else {
-		log.Info("profiles and metrics", "addr", listener.Addr().String())
+		log.Info("serving profiles and metrics", "addr", listener.Addr().String())
 	}
 	a := &admin{
 		listener: listener, ended: make(chan struct{}),
@@ -45,7 +45,7 @@ func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slo
 	go func() {
 		defer close(a.ended)
 		if err := a.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the admin port is closed", "error", err)
+			log.Error("admin server failed", "error", err)
 		}
 	}()
 	return a, nil
@@ -56,7 +56,7 @@ func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slo
 func adminAddress(addr string) (address string, open bool, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", false, usagef("--admin-addr %q: it must be HOST:PORT, or :PORT for this machine only: %w", addr, err)
+		return "", false, usagef("--admin-addr %q must be HOST:PORT, or :PORT for this machine only: %w", addr, err)
 	}
 	if host == "" {
 		host = "127.0.0.1"

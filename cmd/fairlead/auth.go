@@ -27,14 +27,14 @@ type authOptions struct {
 }
 
 func (o *authOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.tokenFile, "token-file", "", "file with a token that may do everything; turns authentication on")
-	f.StringVar(&o.tlsCert, "tls-cert", "", "file with the certificate to serve with")
-	f.StringVar(&o.tlsKey, "tls-key", "", "file with its key")
-	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "URL of an identity provider whose tokens are accepted; turns authentication on")
-	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "the audience that its tokens must name")
-	f.StringVar(&o.clientSecret, "oidc-client-secret-file", "", "file with the secret with which the console exchanges codes of the identity provider for tokens (default: a public client, whose id is --oidc-audience)")
-	f.StringVar(&o.oidc.RoleClaim, "oidc-role-claim", "fairlead_role", "claim of its tokens that holds the role")
-	f.StringVar(&o.oidc.TenantsClaim, "oidc-tenants-claim", "fairlead_tenants", "claim of its tokens that holds the tenants they are bound to")
+	f.StringVar(&o.tokenFile, "token-file", "", "file with an API token that has the role admin; enables authentication (default: none)")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "file with the TLS certificate; enables TLS together with --tls-key (default: none)")
+	f.StringVar(&o.tlsKey, "tls-key", "", "file with the private key of --tls-cert (default: none)")
+	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "URL of an OpenID Connect provider to accept tokens from; enables authentication (default: none)")
+	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "audience that tokens of the provider must contain; required with --oidc-issuer")
+	f.StringVar(&o.clientSecret, "oidc-client-secret-file", "", "file with the client secret that the console uses to sign users in (default: sign in as a public client with the ID --oidc-audience)")
+	f.StringVar(&o.oidc.RoleClaim, "oidc-role-claim", "fairlead_role", "token claim that contains the role")
+	f.StringVar(&o.oidc.TenantsClaim, "oidc-tenants-claim", "fairlead_tenants", "token claim that contains the tenants the caller may access")
 }
 
 // tls is what to serve with; nil: in the clear.
@@ -43,9 +43,9 @@ func (o *authOptions) tls(log *slog.Logger) (*tls.Config, error) {
 		return nil, nil
 	}
 	if o.tlsCert == "" || o.tlsKey == "" {
-		return nil, usagef("--tls-cert and --tls-key belong together: give both or none")
+		return nil, usagef("--tls-cert and --tls-key must be set together")
 	}
-	pair, err := newReread("the certificate of --tls-cert", log, func() (*tls.Certificate, error) {
+	pair, err := newReread("certificate of --tls-cert", log, func() (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
 		return &pair, err
 	}, o.tlsCert, o.tlsKey)
@@ -62,13 +62,13 @@ func (o *authOptions) tls(log *slog.Logger) (*tls.Config, error) {
 func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Logger) (server.Auth, error) {
 	var auth server.Auth
 	if o.clientSecret != "" && o.oidc.Issuer == "" {
-		return auth, usagef("--oidc-client-secret-file needs --oidc-issuer: it is a secret of that provider")
+		return auth, usagef("--oidc-client-secret-file requires --oidc-issuer")
 	}
 	if o.oidc.Audience != "" && o.oidc.Issuer == "" {
-		return auth, usagef("--oidc-audience needs --oidc-issuer: without it no tokens of an identity provider are accepted")
+		return auth, usagef("--oidc-audience requires --oidc-issuer")
 	}
 	if o.tokenFile != "" {
-		hash, err := newReread("the token of --token-file", log, func() ([32]byte, error) { return readToken(o.tokenFile) }, o.tokenFile)
+		hash, err := newReread("token of --token-file", log, func() ([32]byte, error) { return readToken(o.tokenFile) }, o.tokenFile)
 		if err != nil {
 			return auth, err
 		}
@@ -77,7 +77,7 @@ func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Lo
 	}
 	if o.oidc.Issuer != "" {
 		if o.clientSecret != "" {
-			secret, err := newReread("the secret of --oidc-client-secret-file", log, o.readClientSecret, o.clientSecret)
+			secret, err := newReread("secret of --oidc-client-secret-file", log, o.readClientSecret, o.clientSecret)
 			if err != nil {
 				return auth, err
 			}
@@ -121,7 +121,7 @@ func readToken(file string) (hash [32]byte, err error) {
 	}
 	secret := bytes.TrimSpace(raw)
 	if len(secret) < leastToken {
-		return hash, usagef("--token-file %s: the token has %d characters; make one of at least %d, for example with: openssl rand -hex 32", file, len(secret), leastToken)
+		return hash, usagef("--token-file %s: the token has %d characters but must have at least %d; generate one with: openssl rand -hex 32", file, len(secret), leastToken)
 	}
 	return server.HashSecret(string(secret)), nil
 }
@@ -130,11 +130,11 @@ func readToken(file string) (hash [32]byte, err error) {
 func (o *authOptions) check(addr string, local bool, auth server.Auth, db string, log *slog.Logger) error {
 	switch {
 	case !local && !auth.Required:
-		return usagef("--addr %q can be reached from other machines, and callers would not be authenticated: %s, or use 127.0.0.1", addr, wayToFirstToken(db))
+		return usagef("--addr %q is reachable from other machines, but authentication is off: %s, or listen on 127.0.0.1", addr, wayToFirstToken(db))
 	case !local && o.tlsCert == "":
-		log.Warn("served without TLS: tokens can be read on the way unless something in front encrypts them", "addr", addr)
+		log.Warn("serving without TLS: tokens can be intercepted unless a proxy encrypts the traffic", "addr", addr)
 	case !auth.Required:
-		log.Info("no authentication: every user of this machine may do everything; to change that at the next start " + wayToFirstToken(db))
+		log.Info("authentication is off: every user of this machine has full access; to enable it, restart the server after you " + wayToFirstToken(db))
 	}
 	return nil
 }
@@ -143,17 +143,17 @@ func (o *authOptions) check(addr string, local bool, auth server.Auth, db string
 // can be copied. What must not be shown of the database is left out of it.
 func wayToFirstToken(db string) string {
 	if isInMemory(db) {
-		return "give --token-file"
+		return "set --token-file"
 	}
 	if location, ok := os.LookupEnv("FAIRLEAD_DB"); ok && location == db {
-		return "make a token with \"fairlead token create --role admin --name me\" or give --token-file"
+		return "create a token with \"fairlead token create --role admin --name me\" or set --token-file"
 	}
 	location, whole := withoutSecrets(db)
-	remedy := "make a token with \"fairlead token create --db " + quotedForShell(location) + " --role admin --name me\""
+	remedy := "create a token with \"fairlead token create --db " + quotedForShell(location) + " --role admin --name me\""
 	if !whole {
-		remedy += " (with the password of --db, which is not shown here)"
+		remedy += " (add the password of --db, which is not shown here)"
 	}
-	return remedy + " or give --token-file"
+	return remedy + " or set --token-file"
 }
 
 // withoutSecrets is a URL that names the same database to the same user, and whether

@@ -24,31 +24,31 @@ func newBenchCommand() *cobra.Command {
 	var o benchOptions
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure this machine and its database",
-		Long: "Measure this machine and its database: how many jobs a second, and what each costs in\n" +
-			"CPU time of this process and of a database server on the same machine.\n\n" +
-			"Flags that a workload has no use for are ignored, so that one set of flags serves all.\n" +
-			"The jobs stay in the database until they are pruned.",
+		Short: "Benchmark this machine and its database",
+		Long: "Benchmark this machine and its database: jobs per second, and the CPU time of each job in\n" +
+			"this process and in a database server on the same machine.\n\n" +
+			"All workloads accept the same flags and ignore those that do not apply.\n" +
+			"The jobs stay in the database until retention removes them.",
 		PersistentPreRunE: databaseFrom,
 	}
 	cli.OnlyCommands(cmd)
 	f := cmd.PersistentFlags()
 	databaseFlags(f, &o.db, defaultDatabase)
-	f.IntVar(&o.spec.Jobs, "jobs", 0, "number of jobs (0: 100,000; latency 500; sustained and longtx as many as --seconds allows)")
-	f.Float64Var(&o.spec.Seconds, "seconds", 0, "how long sustained, longtx and latency go on (0: 10, or until --jobs are done)")
-	f.IntVar(&o.spec.Clients, "clients", 0, "concurrent callers; enqueue then stores one job per call (0: 1; sustained and longtx 2)")
-	f.IntVar(&o.spec.Batch, "batch", 0, "jobs per call of Enqueue (0: 1000; sustained and longtx 100)")
-	f.IntVar(&o.slots, "slots", 0, fmt.Sprintf("jobs that the node runs at once (0: %d; latency the default of serve)", bench.LoadSlots))
-	f.IntVar(&o.claimBatch, "claim-batch", 0, fmt.Sprintf("jobs per claim, at most (0: %d)", bench.LoadClaimBatch))
-	f.IntVar(&o.processes, "processes", 1, "2: latency with the worker in another process")
+	f.IntVar(&o.spec.Jobs, "jobs", 0, "number of jobs (0 = 100,000; latency: 500; sustained and longtx: as many as fit in --seconds)")
+	f.Float64Var(&o.spec.Seconds, "seconds", 0, "duration of sustained, longtx and latency, in seconds (0 = 10, or until --jobs are done)")
+	f.IntVar(&o.spec.Clients, "clients", 0, "concurrent callers; if set, enqueue stores one job per call (0 = 1; sustained and longtx: 2)")
+	f.IntVar(&o.spec.Batch, "batch", 0, "jobs enqueued per call (0 = 1000; sustained and longtx: 100)")
+	f.IntVar(&o.slots, "slots", 0, fmt.Sprintf("jobs that the node runs at once (0 = %d; latency: the default of serve)", bench.LoadSlots))
+	f.IntVar(&o.claimBatch, "claim-batch", 0, fmt.Sprintf("maximum number of jobs per claim (0 = %d)", bench.LoadClaimBatch))
+	f.IntVar(&o.processes, "processes", 1, "number of processes; with 2, latency runs the worker in a second process")
 	holdRetentionFlagVar(f, &o.holds)
-	f.StringVarP(&o.output, "output", "o", "table", "table or json")
+	f.StringVarP(&o.output, "output", "o", "table", "output format: table or json")
 	for _, w := range []struct{ name, short string }{
-		{bench.Enqueue, "Store jobs of kind noop in the default queue, for nodes to run"},
-		{bench.Drain, "Run a backlog"},
-		{bench.Sustained, "Store and run jobs at the same time"},
-		{bench.Latency, "From enqueueing to the start of the handler, on an idle node with default settings"},
-		{bench.LongTx, "Sustained (drain with --jobs) beside a transaction that stays open"},
+		{bench.Enqueue, "Enqueue jobs of kind noop in the default queue, for nodes to run"},
+		{bench.Drain, "Measure the throughput of a backlog of jobs"},
+		{bench.Sustained, "Enqueue and run jobs at the same time"},
+		{bench.Latency, "Measure the time from enqueueing to the start of the handler, on an idle node with default settings"},
+		{bench.LongTx, "Run sustained (drain with --jobs) next to a long-running transaction"},
 	} {
 		cmd.AddCommand(&cobra.Command{
 			Use:   w.name,
@@ -77,11 +77,11 @@ func (o benchOptions) validate() error {
 		{"claim-batch", float64(o.claimBatch)},
 	} {
 		if v.value < 0 {
-			return usagef("--%s %v: it must be positive", v.flag, v.value)
+			return usagef("--%s %v must not be negative", v.flag, v.value)
 		}
 	}
 	if o.processes != 1 && o.processes != 2 {
-		return usagef("--processes %d: use 1 or 2", o.processes)
+		return usagef("--processes %d must be 1 or 2", o.processes)
 	}
 	if o.output != "table" && o.output != "json" {
 		return usagef("--output %q: use table or json", o.output)

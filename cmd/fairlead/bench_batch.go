@@ -19,9 +19,9 @@ import (
 func newBenchBatchCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   bench.BatchWorkload,
-		Short: "A batch of tasks that do nothing, against as many plain jobs",
-		Long: "A batch of tasks that do nothing (--jobs, 0: 1,000,000): how long it takes to create, how fast\n" +
-			"it runs, how long it takes to read how it stands; and how fast as many plain jobs run.",
+		Short: "Compare a batch of empty tasks with the same number of plain jobs",
+		Long: "Compare a batch of empty tasks (--jobs, default 1,000,000) with the same number of plain jobs: the\n" +
+			"time to create the batch, its throughput and the time to read its progress; and the throughput of plain jobs.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchBatch(cmd, *o) },
 	}
@@ -52,7 +52,7 @@ const viewerCommand = "viewer"
 func newBenchViewerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    viewerCommand,
-		Short:  "The second process of bench batch",
+		Short:  "Run the second process of bench batch",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,7 +66,7 @@ func serveViews(ctx context.Context, stdin io.Reader, stdout io.Writer) (err err
 	input := json.NewDecoder(stdin)
 	var watch bench.Watch
 	if err := input.Decode(&watch); err != nil {
-		return fmt.Errorf("read what to look at: %w", err)
+		return fmt.Errorf("read the order of the viewer: %w", err)
 	}
 	store, err := openStore(ctx, watch.URL)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 func newBenchConsoleCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "console",
-		Short: "What every page of the console reads, with very many jobs stored",
-		Long: "What every page of the console reads: it stores what \"bench lists\" does (--jobs, by default a\n" +
-			"million, with a schedule for every ten and a tenant for every thousand of them), and asks for\n" +
-			"every screen with its filters, as an admin. Those that read above 50 for each row that they\n" +
-			"may show or look through and 3,000, or show more than 500 rows, are marked. What all tenants\n" +
-			"use is counted apart: pages share it.\n\n" +
-			"Everything stays: use an empty database and drop it afterwards.",
+		Short: "Measure the rows that each console page reads from a large database",
+		Long: "Measure the rows that each console page reads from a large database. The benchmark stores the same data\n" +
+			"as \"bench lists\" (--jobs, default 1,000,000, with one schedule per ten jobs and one tenant per\n" +
+			"thousand) and requests every page with its filters as an admin. It marks pages that read more\n" +
+			"than 3,000 rows plus 50 for each row they show or search, and pages that show more than 500\n" +
+			"rows. The usage of all tenants is counted separately, because pages share it.\n\n" +
+			"The data stays in the database: use an empty database and drop it afterwards.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchConsole(cmd, *o) },
 	}

@@ -16,14 +16,15 @@ func newBenchFairCommand(o *benchOptions) *cobra.Command {
 	f := bench.Fairness{}
 	cmd := &cobra.Command{
 		Use:   bench.Fair,
-		Short: "How tenants share starts by weight, and what that costs",
-		Long: "How tenants share starts by weight, and what that costs: three tenants with more jobs than are\n" +
-			"started, on four nodes; the shares of the first starts (--jobs, 0: 50,000), and the same by deadline.\n\n" +
-			"It declares tenants and gives a queue of its own an order; both are removed at the end.",
+		Short: "Measure how tenants share job starts by weight, and at what cost",
+		Long: "Measure how tenants share job starts by weight, and at what cost: three tenants with more jobs than\n" +
+			"can start, on four nodes. The benchmark reports the share of each tenant in the first starts (--jobs,\n" +
+			"default 50,000), in fair order and by deadline.\n\n" +
+			"It creates tenants and sets the order of its own queue, and removes both at the end.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchFair(cmd, *o, f) },
 	}
-	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "measurements by deadline and fairly, in turn (0: 5)")
+	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of alternating measurements, by deadline and fair (0 = 5)")
 	return cmd
 }
 
@@ -32,7 +33,7 @@ func runBenchFair(cmd *cobra.Command, o benchOptions, f bench.Fairness) (err err
 		return err
 	}
 	if f.Pairs < 0 {
-		return usagef("--pairs %d: it must be positive", f.Pairs)
+		return usagef("--pairs %d must not be negative", f.Pairs)
 	}
 	f.Jobs, f.Progress = o.spec.Jobs, bench.NewProgress(cmd.ErrOrStderr())
 	f.Open = func(ctx context.Context) (driver.Store, error) {

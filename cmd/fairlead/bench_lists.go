@@ -18,12 +18,12 @@ import (
 func newBenchListsCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lists",
-		Short: "What every list and count reads, with very many jobs stored",
-		Long: "What every list and count reads: it stores a month of jobs by SQL, nearly all of which have\n" +
-			"ended (--jobs, by default a million), and asks for every filter that the API offers. Reads\n" +
-			"are rows, by the plans of PostgreSQL and the counters of MySQL, and pages of SQLite. Those\n" +
-			"above 50 for each row of the page and 2,000 are marked.\n\n" +
-			"Everything stays: use an empty database and drop it afterwards.",
+		Short: "Measure the rows that each list and count reads from a large database",
+		Long: "Measure the rows that each list and count reads from a large database. The benchmark stores one month\n" +
+			"of jobs with SQL, nearly all of them ended (--jobs, default 1,000,000), and queries every filter of\n" +
+			"the API. It counts rows from the plans of PostgreSQL and the counters of MySQL, and pages on SQLite,\n" +
+			"and marks queries that read more than 2,000 plus 50 for each row of the result page.\n\n" +
+			"The data stays in the database: use an empty database and drop it afterwards.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchLists(cmd, *o) },
 	}

@@ -23,13 +23,13 @@ func newBenchRestCommand(o *benchOptions) *cobra.Command {
 	var r bench.Rest
 	cmd := &cobra.Command{
 		Use:   bench.RestWorkload,
-		Short: "What a service on this machine does over REST",
-		Long: "What a service on this machine does over REST, which is started for it: several parts.\n" +
-			"Server CPU is that of the service and of the database. With -o json every part is a line.",
+		Short: "Measure a server on this machine over REST",
+		Long: "Measure a server over REST in several parts. The benchmark starts the server on this machine.\n" +
+			"Server CPU time includes the server and the database. With -o json, each part is one line.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchRest(cmd, *o, r) },
 	}
-	cmd.Flags().StringVar(&r.Only, "part", "", "one part: single, batch, get or wake (default all)")
+	cmd.Flags().StringVar(&r.Only, "part", "", "run only this part: single, batch, get or wake (default: all)")
 	return cmd
 }
 
@@ -92,7 +92,7 @@ func startService(ctx context.Context, db string, flags []string) (service bench
 		return errors.Join(signalErr, cmd.Wait())
 	}
 	if service.URL == "" {
-		return service, nil, errors.Join(errors.New("the service did not start"), stop())
+		return service, nil, errors.Join(errors.New("the server did not start"), stop())
 	}
 	return service, stop, nil
 }

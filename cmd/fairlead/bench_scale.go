@@ -17,20 +17,20 @@ func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 	var chart string
 	cmd := &cobra.Command{
 		Use:   "scale",
-		Short: "What many nodes and tenants do to a database, by simulation",
-		Long: "What many nodes and tenants do to a database, where tenants share starts by weight: a\n" +
-			"simulation of the code that chooses jobs, without a database. All but CPU times is the same\n" +
-			"in every run. A thousand nodes with 100,000 tenants take more than a minute.",
+		Short: "Simulate the database load of many nodes and tenants",
+		Long: "Simulate the database load of many nodes and tenants that share job starts by weight. The simulation\n" +
+			"runs the code that chooses jobs, without a database. Except for CPU times, every run gives the\n" +
+			"same results. A thousand nodes with 100,000 tenants take more than a minute.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
 				return err
 			}
 			if o.spec.Seconds != float64(int(o.spec.Seconds)) {
-				return usagef("--seconds %v: whole seconds are simulated, use a whole number", o.spec.Seconds)
+				return usagef("--seconds %v must be a whole number", o.spec.Seconds)
 			}
 			if len(nodes) == 0 || len(tenants) == 0 || min(slices.Min(nodes), slices.Min(tenants)) < 1 || min(spec.Busy, spec.Max) < 0 {
-				return usagef("--nodes %v --tenants %v --busy %d --max %d: they must be positive", nodes, tenants, spec.Busy, spec.Max)
+				return usagef("--nodes %v, --tenants %v, --busy %d and --max %d must be positive", nodes, tenants, spec.Busy, spec.Max)
 			}
 			spec.Seconds = int(o.spec.Seconds)
 			var report scale.Report
@@ -51,11 +51,11 @@ func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntSliceVar(&nodes, "nodes", []int{1, 10, 100, 1000}, "numbers of nodes")
-	flags.IntSliceVar(&tenants, "tenants", []int{100, 10_000, 100_000}, "numbers of tenants")
-	flags.IntVar(&spec.Busy, "busy", 0, "tenants that have ready jobs (0: one in a hundred, at least 50)")
-	flags.IntVar(&spec.Max, "max", 0, "jobs that a claim may take (0: 10); every node claims once a second")
-	flags.StringVar(&chart, "chart", "", "SVG file for a chart of the last number of tenants")
+	flags.IntSliceVar(&nodes, "nodes", []int{1, 10, 100, 1000}, "numbers of nodes to simulate")
+	flags.IntSliceVar(&tenants, "tenants", []int{100, 10_000, 100_000}, "numbers of tenants to simulate")
+	flags.IntVar(&spec.Busy, "busy", 0, "number of tenants with ready jobs (0 = 1% of the tenants, at least 50)")
+	flags.IntVar(&spec.Max, "max", 0, "maximum number of jobs per claim; every node claims once per second (0 = 10)")
+	flags.StringVar(&chart, "chart", "", "SVG file for a chart of the last number in --tenants (default: none)")
 	return cmd
 }
 

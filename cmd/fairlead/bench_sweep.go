@@ -17,14 +17,14 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 	var pairs int
 	cmd := &cobra.Command{
 		Use:   bench.SweepWorkload,
-		Short: "A sweep over items with a handler that does nothing",
-		Long: "A sweep over items (--items) with a handler that does nothing: how many a second, what each costs\n" +
-			"in CPU time, how soon the first comes, how large checkpoints get and how long they take, and how\n" +
-			"the memory of the process grows. With --seconds it is stopped then.\n\n" +
-			"--part rate tells how exactly a rate is kept, by one node, while one of two leaves, and after one of\n" +
-			"two was killed. Without --rate it takes several, each for --seconds (30).\n\n" +
-			"--part http sends items to a target on this machine, one by one, in turn with wrk or, where that\n" +
-			"is not installed, a plain client.",
+		Short: "Measure a sweep with an empty handler",
+		Long: "Measure a sweep over --items items with an empty handler: items per second, CPU time per item, time to\n" +
+			"the first item, size and duration of checkpoints, and memory growth of the process. With --seconds,\n" +
+			"the benchmark stops the sweep after that time.\n\n" +
+			"--part rate measures how exactly a rate is kept: by one node, while one of two nodes leaves, and after\n" +
+			"one of two nodes is killed. Without --rate it tests several rates, each for --seconds (default 30).\n\n" +
+			"--part http sends items to a target on this machine, one per call, and compares the result with wrk,\n" +
+			"or with a plain client if wrk is not installed.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch part {
@@ -35,17 +35,17 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 			case "rate":
 				return runBenchSweepRates(cmd, *o, s, lease)
 			}
-			return usagef("--part %q: use rate or http, or leave it out", part)
+			return usagef("--part %q: use rate or http, or omit the flag", part)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&part, "part", "", "rate or http (default: a handler that does nothing)")
-	f.IntVar(&pairs, "pairs", 0, "measurements of --part http and what it is held against, in turn (0: 3)")
-	f.DurationVar(&lease, "lease", 10*time.Second, "lease of the nodes of --part rate")
+	f.StringVar(&part, "part", "", "part to run: rate or http (default: an empty handler)")
+	f.IntVar(&pairs, "pairs", 0, "number of alternating measurements of --part http and its baseline (0 = 3)")
+	f.DurationVar(&lease, "lease", 10*time.Second, "lease of the nodes in --part rate")
 	f.Int64Var(&s.Items, "items", 10_000_000, "number of items")
-	f.IntVar(&s.InFlight, "in-flight", 16, "items that are handled at once")
-	f.IntVar(&s.Shards, "shards", 1, "shards of the sweep")
-	f.Float64Var(&s.Rate, "rate", 0, "items per second, at most (0: no bound)")
+	f.IntVar(&s.InFlight, "in-flight", 16, "items processed at once")
+	f.IntVar(&s.Shards, "shards", 1, "number of shards")
+	f.Float64Var(&s.Rate, "rate", 0, "maximum number of items per second (0 = unlimited)")
 	return cmd
 }
 
@@ -54,7 +54,7 @@ func runBenchSweep(cmd *cobra.Command, o benchOptions, s bench.Sweeps) error {
 		return err
 	}
 	if s.Items < 1 {
-		return usagef("--items %d: it must be positive", s.Items)
+		return usagef("--items %d must be positive", s.Items)
 	}
 	s.Seconds, s.Progress = o.spec.Seconds, bench.NewProgress(cmd.ErrOrStderr())
 	measured, err := onDatabase(cmd.Context(), o.db, func(store driver.Store, server bench.Server) (bench.SweepFigures, error) {

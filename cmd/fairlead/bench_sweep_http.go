@@ -16,7 +16,7 @@ func runBenchSweepCalls(cmd *cobra.Command, o benchOptions, s bench.Sweeps, pair
 		return err
 	}
 	if pairs < 0 {
-		return usagef("--pairs %d: it must be positive", pairs)
+		return usagef("--pairs %d must not be negative", pairs)
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -38,7 +38,7 @@ const targetCommand = "target"
 func newBenchTargetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    targetCommand,
-		Short:  "The target of bench sweep --part http",
+		Short:  "Run the target of bench sweep --part http",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -20,7 +20,7 @@ func runBenchSweepRates(cmd *cobra.Command, o benchOptions, s bench.Sweeps, leas
 		return err
 	}
 	if s.Rate < 0 || lease < time.Second {
-		return usagef("--rate must be positive, and --lease a second or more")
+		return usagef("--rate must be positive, and --lease at least 1s")
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -50,7 +50,7 @@ const nodeCommand = "sweep-node"
 func newBenchNodeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    nodeCommand,
-		Short:  "A node of bench sweep --part rate",
+		Short:  "Run a node of bench sweep --part rate",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -17,16 +17,16 @@ func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
 	var t bench.Tenancy
 	cmd := &cobra.Command{
 		Use:   bench.Tenants,
-		Short: "What limits cost, and how little a tenant at its cap troubles the others",
-		Long: "What limits cost, and how little a tenant at its cap troubles the others: several parts,\n" +
-			"each with and without what it is about. With -o json every part is a line.\n\n" +
-			"It sets limits, the global one among them: use a database that no other program uses.",
+		Short: "Measure the cost of limits, and the effect of a capped tenant on others",
+		Long: "Measure the cost of limits, and the effect of a tenant at its cap on other tenants. Each part runs with\n" +
+			"and without the limits it is about. With -o json, each part is one line.\n\n" +
+			"The benchmark sets limits, including the global one: use a database that no other program uses.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchTenants(cmd, *o, t) },
 	}
-	cmd.Flags().StringVar(&t.Only, "part", "", "one part: caps-1, caps-4, global-4, binding, crowd or many (default all)")
-	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "measurements with and without, in turn (0: 5)")
-	cmd.Flags().IntVar(&t.Backlog, "backlog", 0, "ready jobs of the tenant at its cap (0: 1,000,000)")
+	cmd.Flags().StringVar(&t.Only, "part", "", "run only this part: caps-1, caps-4, global-4, binding, crowd or many (default: all)")
+	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "number of alternating measurements with and without limits (0 = 5)")
+	cmd.Flags().IntVar(&t.Backlog, "backlog", 0, "number of ready jobs of the capped tenant (0 = 1,000,000)")
 	return cmd
 }
 
@@ -35,7 +35,7 @@ func runBenchTenants(cmd *cobra.Command, o benchOptions, t bench.Tenancy) (err e
 		return err
 	}
 	if t.Pairs < 0 || t.Backlog < 0 {
-		return usagef("--pairs and --backlog must be positive")
+		return usagef("--pairs and --backlog must not be negative")
 	}
 	t.Jobs, t.Seconds, t.Progress = o.spec.Jobs, o.spec.Seconds, bench.NewProgress(cmd.ErrOrStderr())
 	t.Open = func(ctx context.Context) (driver.Store, error) {

@@ -28,7 +28,7 @@ func remoteWorker(own *bench.Fairlead, db string) (bench.Scheduler, error) {
 func newBenchWorkerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",
-		Short:  "The second process of bench latency --processes 2",
+		Short:  "Run the second process of bench latency --processes 2",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -22,11 +22,11 @@ type callOptions struct {
 }
 
 func (o *callOptions) flags(f *pflag.FlagSet) {
-	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout of an HTTP call whose job sets none")
-	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
-	f.StringArrayVar(&o.allowSecrets, "allow-secret", nil, "env:NAME or file:PATH that HTTP calls may refer to as ${env:NAME} or ${file:PATH} (repeatable)")
-	f.IntVar(&o.maxRunning, "target-max-running", 256, "HTTP calls under way from this node to one host and port; 0 is no limit")
-	f.IntVar(&o.maxFailures, "target-max-failures", 20, "failures in a row after which HTTP calls leave a host and port alone for a while; 0 is never")
+	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout of HTTP calls whose job sets none")
+	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR range or host on a private network that HTTP calls may reach (repeatable; default: none)")
+	f.StringArrayVar(&o.allowSecrets, "allow-secret", nil, "secret that HTTP calls may use: env:NAME for ${env:NAME}, or file:PATH for ${file:PATH} (repeatable; default: none)")
+	f.IntVar(&o.maxRunning, "target-max-running", 256, "maximum number of concurrent HTTP calls from this node to one host and port (0 = unlimited)")
+	f.IntVar(&o.maxFailures, "target-max-failures", 20, "consecutive failures after which this node pauses HTTP calls to a host and port (0 = never pause)")
 }
 
 // check makes what is needed to see that the options are understood.
@@ -40,10 +40,10 @@ func (o *callOptions) check(local bool) (*httpcall.Guard, *httpcall.Secrets, err
 		return nil, nil, usagef("--allow-secret: %w", err)
 	}
 	if o.timeout < 0 {
-		return nil, nil, usagef("--request-timeout %v: it must be positive", o.timeout)
+		return nil, nil, usagef("--request-timeout %v must be positive", o.timeout)
 	}
 	if o.maxRunning < 0 || o.maxFailures < 0 {
-		return nil, nil, usagef("--target-max-running and --target-max-failures: give a number, or 0 for none")
+		return nil, nil, usagef("--target-max-running and --target-max-failures must be positive, or 0 for no limit")
 	}
 	return guard, secrets, nil
 }

@@ -86,10 +86,10 @@ func referred(reference string) (string, error) {
 		if value := os.Getenv(variable); value != "" {
 			return value, nil
 		}
-		return "", fmt.Errorf("the variable %s is empty; set it", variable)
+		return "", fmt.Errorf("environment variable %s is not set or empty", variable)
 	case isReference && isFile:
 		value, err := os.ReadFile(path)
 		return strings.TrimRight(string(value), "\r\n"), err
 	}
-	return "", fmt.Errorf("must be a reference such as ${env:NAME} or ${file:PATH}, and not the password itself")
+	return "", fmt.Errorf("must be a reference such as ${env:NAME} or ${file:PATH}, not the password itself")
 }

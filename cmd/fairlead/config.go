@@ -33,7 +33,7 @@ func configure(flags *pflag.FlagSet, file string, getenv func(string) (string, b
 	}
 	for key := range values {
 		if flags.Lookup(key) == nil || key == "config" {
-			return usagef("%s: unknown key %q; keys are the names of flags (see fairlead serve --help)", file, key)
+			return usagef("%s: unknown key %q; keys are flag names (see fairlead serve --help)", file, key)
 		}
 	}
 	if flags.Lookup(dbFlag) != nil && flags.Lookup(dbFileFlag) != nil {

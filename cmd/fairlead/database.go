@@ -19,7 +19,7 @@ import (
 
 const defaultDatabase = "sqlite://fairlead.db"
 
-const databaseUsage = "database (FAIRLEAD_DB): sqlite://FILE, postgres://USER:PASSWORD@HOST/NAME or mysql://USER:PASSWORD@HOST/NAME"
+const databaseUsage = "URL of the database (env FAIRLEAD_DB): sqlite://FILE, postgres://USER:PASSWORD@HOST/NAME or mysql://USER:PASSWORD@HOST/NAME"
 
 // migratingStore is a store that can also change its schema; all of ours can.
 type migratingStore interface {
@@ -58,7 +58,7 @@ type databaseOptions struct {
 	waiting func(whom string)
 }
 
-const listenUsage = "on PostgreSQL behind PgBouncer: URL of the server itself, where to hear of jobs that other nodes store; - to poll (default: that of --db, unless a pooler answers there)"
+const listenUsage = "for PostgreSQL behind PgBouncer: URL of the PostgreSQL server itself, used to receive notifications of new jobs, or - to poll only (default: the URL of --db, unless it leads to a pooler)"
 
 // openDatabase opens the database that a URL names. Its errors say which one, without
 // the password.
@@ -89,13 +89,13 @@ func instead(location, scheme string) string {
 	}
 	switch lower := strings.ToLower(scheme); lower {
 	case "sqlite", "postgres", "postgresql", "mysql":
-		return fmt.Sprintf("; write %s:// in small letters", lower)
+		return fmt.Sprintf("; write %s:// in lower case", lower)
 	case "mariadb":
-		return "; MariaDB is mysql:// as well"
+		return "; for MariaDB, use mysql://"
 	case "sqlite3", "file":
-		return "; a file is sqlite://FILE"
+		return "; for a file, use sqlite://FILE"
 	case "pgx", "pg", "psql":
-		return "; PostgreSQL is postgres://"
+		return "; for PostgreSQL, use postgres://"
 	}
 	return ""
 }

@@ -21,11 +21,15 @@ const (
 // dbListenFlag names where to hear of other processes' jobs.
 const dbListenFlag = "db-listen"
 
-const databaseFileUsage = "file whose first line is the URL of the database, instead of --db: so the password is in no list of processes"
+const databaseFileUsage = "file whose first line is the URL of the database; unlike --db, it keeps the password out of process lists (env FAIRLEAD_DB_FILE; default: none)"
 
 // databaseFlags adds both flags.
 func databaseFlags(f *pflag.FlagSet, db *string, fallback string) {
-	f.StringVar(db, dbFlag, fallback, databaseUsage)
+	usage := databaseUsage
+	if fallback == "" {
+		usage += " (default: call a server instead)"
+	}
+	f.StringVar(db, dbFlag, fallback, usage)
 	f.String(dbFileFlag, "", databaseFileUsage)
 }
 
@@ -59,7 +63,7 @@ func configureDatabase(flags *pflag.FlagSet, values map[string][]string, file st
 		path, byFile := place.get(dbFileFlag)
 		switch {
 		case byURL && byFile:
-			return usagef("%s names the database twice: give --%s or --%s, not both", place.name, dbFlag, dbFileFlag)
+			return usagef("%s sets the database twice: use either --%s or --%s, not both", place.name, dbFlag, dbFileFlag)
 		case (byURL || byFile) && url == nil && path == nil:
 			return nil // it is set
 		case byURL:
@@ -83,10 +87,10 @@ func readDatabaseFile(flags *pflag.FlagSet, warnings io.Writer) error {
 	}
 	line, _, _ := strings.Cut(string(raw), "\n")
 	if line = strings.TrimSpace(line); line == "" {
-		return usagef("--%s %s: its first line is empty; it must be the URL of the database", dbFileFlag, path)
+		return usagef("--%s %s: the first line must be the URL of the database, but is empty", dbFileFlag, path)
 	}
 	if openToAll(path) {
-		fmt.Fprintf(warnings, "fairlead: %s may hold a password, and every user of this machine can read it: chmod 600 it\n", path)
+		fmt.Fprintf(warnings, "fairlead: %s may hold a password but is readable by every user of this machine: run chmod 600 on it\n", path)
 	}
 	return flags.Set(dbFlag, line)
 }

@@ -55,8 +55,8 @@ func TestADatabaseThatCannotBeOpenedIsNamedOnceAndWithItsCause(t *testing.T) {
 	for db, want := range map[string]string{
 		dir:                        "fairlead: open " + dir + ": it is a directory; name a file in it: unable to open",
 		dir + "/none/x.db":         "is missing; make it first",
-		"POSTGRES://u:s3cret@h/x":  "write postgres:// in small letters",
-		"mariadb://u:s3cret@h/x":   "MariaDB is mysql:// as well",
+		"POSTGRES://u:s3cret@h/x":  "write postgres:// in lower case",
+		"mariadb://u:s3cret@h/x":   "for MariaDB, use mysql://",
 		"oracle://u:s3cret@h/x":    "must begin with sqlite://, postgres:// or mysql://\n",
 		"s3cret":                   "must begin with sqlite://, postgres:// or mysql://\n",
 		"postgres://u:s3cret@h:x/": "fairlead: open ",

@@ -27,7 +27,7 @@ import (
 // demoDatabase is where the demo is unless a database is named: away from real jobs.
 const demoDatabase = "sqlite://fairlead-demo.db"
 
-const demoUsage = "show a demo: tenants, schedules, a batch, a sweep and a flow of jobs; without --db in " + demoDatabase
+const demoUsage = "run a demo with tenants, schedules, a batch, a sweep and a steady flow of jobs; unless --db is set, in " + demoDatabase
 
 // demoDrain is how long jobs may go on at shutdown: nothing is lost with those of the demo,
 // and people do not like to wait.
@@ -64,14 +64,14 @@ func startDemo(ctx context.Context, on bool, store driver.Store, guard *httpcall
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("--demo: listen for its calls: %w", err)
+		return nil, fmt.Errorf("--demo: listen for HTTP calls: %w", err)
 	}
 	guard.Alias(demo.TargetAddress, listener.Addr().(*net.TCPAddr).AddrPort())
 	d.web = &http.Server{Handler: d.target, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	go func() {
 		defer close(d.ended)
 		if err := d.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the target of the demo is closed", "error", err)
+			log.Error("demo target failed", "error", err)
 		}
 	}()
 	return d, nil
@@ -101,7 +101,7 @@ func (d *demoNode) open(ctx context.Context, publicURL string) error {
 // announce tells people where to look. It is no line of the log, which programs read.
 func (d *demoNode) announce(out io.Writer, url string) {
 	if d.Demo != nil {
-		fmt.Fprintf(out, "The demo is running. Open %s in a browser; Ctrl-C ends it.\nSome of its jobs fail and panic on purpose.\n", url)
+		fmt.Fprintf(out, "The demo is running. Open %s in a browser; press Ctrl-C to stop it.\nSome of its jobs fail or panic on purpose.\n", url)
 	}
 }
 
@@ -126,7 +126,7 @@ func newDemoCommand() *cobra.Command {
 	var db string
 	cmd := &cobra.Command{
 		Use:               "demo",
-		Short:             "Remove the demo that serve --demo made",
+		Short:             "Remove the demo created by serve --demo",
 		PersistentPreRunE: databaseFrom,
 	}
 	cli.OnlyCommands(cmd)
@@ -134,8 +134,8 @@ func newDemoCommand() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "clear",
 		Short: "Remove the demo from a database",
-		Long: "Remove the demo from a database: its tenants " + strings.Join(demo.Tenants(), ", ") + " with all that they have, and\n" +
-			"nothing else. Stop the nodes that run with --demo first. Running it twice does no harm.",
+		Long: "Remove the demo from a database: its tenants " + strings.Join(demo.Tenants(), ", ") + " and everything they own, and\n" +
+			"nothing else. First stop all nodes that run with --demo. Running the command again is harmless.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return clearDemo(cmd.Context(), db, func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) })
@@ -147,7 +147,7 @@ func newDemoCommand() *cobra.Command {
 func clearDemo(ctx context.Context, db string, report func(line string)) (err error) {
 	if path, isFile := strings.CutPrefix(db, "sqlite://"); isFile {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it would make it
-			report("there is no demo here: " + shown(db) + " does not exist")
+			report("no demo found: " + shown(db) + " does not exist")
 			return nil
 		}
 	}

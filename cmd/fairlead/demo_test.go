@@ -58,7 +58,7 @@ func (w *demoWorld) comparesOwn(demonstrate func()) {
 	if there := w.stored(true); len(there) != len(before) {
 		w.Errorf("of the demo there is no more than %v", there)
 	}
-	if said := w.clear(); !strings.Contains(said, "the demo is removed") {
+	if said := w.clear(); !strings.Contains(said, "demo removed") {
 		w.Errorf("it says %q", said)
 	}
 	if left := w.stored(true); len(left) > 0 {
@@ -70,7 +70,7 @@ func (w *demoWorld) comparesOwn(demonstrate func()) {
 			w.Errorf("%s were\n%sand are\n%s", what, text, after[what])
 		}
 	}
-	if said := w.clear(); !strings.Contains(said, "there is no demo here") {
+	if said := w.clear(); !strings.Contains(said, "no demo found") {
 		w.Errorf("the second time it says %q", said)
 	}
 }

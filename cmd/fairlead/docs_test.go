@@ -28,7 +28,7 @@ import (
 func TestTheExamplesOfTheDocumentationAreTrue(t *testing.T) {
 	t.Parallel()
 	need(t, "curl")
-	for file, least := range map[string]int{"api.md": 30, "workers.md": 10, "tasks.md": 7} {
+	for file, least := range map[string]int{"api.md": 28, "access.md": 6, "workers.md": 10, "tasks.md": 7} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			node := startServe(t, "--db", sqlitetest.URL(t))
@@ -169,13 +169,18 @@ func TestTheExamplesOfOperatorsAreTrue(t *testing.T) {
 	}
 }
 
-// The examples of docs/sweeps.md are true of both.
+// The examples of the pages about sweeps are true of both.
 func TestTheExamplesOfSweepsAreTrue(t *testing.T) {
 	t.Parallel()
 	need(t, "curl")
-	node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
-	runExamples(t, "../../docs/sweeps.md", 25, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+	for file, least := range map[string]int{"sweeps.md": 25, "sweep-sources.md": 5} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			node := startServe(t, "--db", sqlitetest.URL(t), "--poll", "20ms")
+			runExamples(t, filepath.Join("../../docs", file), least, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+				"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+		})
+	}
 }
 
 // need skips a test if a program is missing, unless everything has to be there.

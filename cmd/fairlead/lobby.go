@@ -43,7 +43,7 @@ func (l *lobby) open(whom string) error {
 	}
 	tcp, ok := listener.(*net.TCPListener)
 	if !ok {
-		return fmt.Errorf("%s is no TCP address", l.addr)
+		return fmt.Errorf("%s is not a TCP address", l.addr)
 	}
 	l.listener, l.ended = tcp, make(chan struct{})
 	l.web = &http.Server{Handler: l, ErrorLog: server.ErrorLog(l.log), TLSConfig: l.secure.Clone(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Second, MaxHeaderBytes: 64 << 10}
@@ -92,7 +92,7 @@ func (l *lobby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	fmt.Fprintf(w, "the node is starting and waits for %s\n", whom)
+	fmt.Fprintf(w, "the node is starting and waiting for %s\n", whom)
 }
 
 // lent is a listener that another server goes on with: closing it only interrupts those
@@ -107,7 +107,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("listen on %s: something else listens there; stop it, or give another address with --addr: %w", addr, err)
+			return nil, fmt.Errorf("listen on %s: the address is in use; stop the other program, or choose another address with --addr: %w", addr, err)
 		}
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}

@@ -16,8 +16,8 @@ func newMigrateCommand() *cobra.Command {
 	var db string
 	cmd := &cobra.Command{
 		Use:               "migrate",
-		Short:             "Show and change the schema of the database",
-		Long:              "Show and change the schema of the database. serve brings it up to date when it starts.",
+		Short:             "Show or upgrade the database schema",
+		Long:              "Show or upgrade the database schema. serve also upgrades it on startup.",
 		PersistentPreRunE: databaseFrom,
 	}
 	cli.OnlyCommands(cmd)
@@ -37,14 +37,14 @@ func newMigrateCommand() *cobra.Command {
 			},
 		})
 	}
-	action("up", "Apply the migrations that are missing", func(ctx context.Context, store driver.Migrator, out io.Writer) error {
+	action("up", "Apply pending migrations", func(ctx context.Context, store driver.Migrator, out io.Writer) error {
 		schema, err := store.Migrate(ctx)
 		if err != nil {
 			return err
 		}
 		return printSchema(out, schema)
 	})
-	action("status", "Show which migrations are applied", func(ctx context.Context, store driver.Migrator, out io.Writer) error {
+	action("status", "Show applied and pending migrations", func(ctx context.Context, store driver.Migrator, out io.Writer) error {
 		schema, err := store.Schema(ctx)
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ func TestTheReferenceOfTheCommandLineIsThatOfTheProgram(t *testing.T) {
 	addCompletion(root)
 	var page strings.Builder
 	asking := serverFlags(t, root)
-	page.WriteString("## Flags of commands that ask a server\n\n")
+	page.WriteString("## Connection flags\n\n")
 	writeFlags(&page, asking)
 	for _, cmd := range root.Commands() {
 		if !cmd.Hidden {
@@ -44,15 +44,15 @@ var settingGroups = []struct {
 	group string
 	flags []string
 }{
-	{"The file, and the demo", []string{"config", "demo"}},
+	{"Configuration file and demo", []string{"config", "demo"}},
 	{"Database", []string{"db", "db-file", "db-listen", "db-wait", "wake-addr"}},
 	{"Dispatch", []string{"slots", "queue", "queue-size", "claim-batch", "poll", "blocking-count-limit"}},
 	{"Leases and shutdown", []string{"beat", "lease", "grace", "drain-timeout"}},
-	{"The node's name", []string{"node-name", "advertise"}},
+	{"Node identity", []string{"node-name", "advertise"}},
 	{"HTTP service", []string{"addr", "public-url", "tls-cert", "tls-key"}},
-	{"Callers", []string{"token-file", "oidc-issuer", "oidc-audience", "oidc-client-secret-file", "oidc-role-claim", "oidc-tenants-claim"}},
-	{"Calls that jobs make", []string{"request-timeout", "allow-target", "allow-secret", "target-max-running", "target-max-failures"}},
-	{"Sealing", []string{"seal-keys"}},
+	{"Authentication", []string{"token-file", "oidc-issuer", "oidc-audience", "oidc-client-secret-file", "oidc-role-claim", "oidc-tenants-claim"}},
+	{"HTTP calls of jobs", []string{"request-timeout", "allow-target", "allow-secret", "target-max-running", "target-max-failures"}},
+	{"Encryption", []string{"seal-keys"}},
 	{"Retention", []string{"retention", "kind-retention", "hold-retention"}},
 	{"Sweeps and connectors", []string{"max-sweeps", "sweep-files", "sweep-database", "cdc"}},
 	{"Observability", []string{"log-format", "log-level", "admin-addr", "otlp-endpoint"}},
@@ -65,7 +65,7 @@ func TestTheReferenceOfSettingsIsThatOfServe(t *testing.T) {
 	grouped := map[string]int{}
 	var page strings.Builder
 	for _, setting := range settingGroups {
-		fmt.Fprintf(&page, "## %s\n\n| Flag | Variable | Key | Default | Meaning |\n|---|---|---|---|---|\n", setting.group)
+		fmt.Fprintf(&page, "## %s\n\n| Flag | Variable | Key | Default | Description |\n|---|---|---|---|---|\n", setting.group)
 		for _, name := range setting.flags {
 			grouped[name]++
 			flag := flags.Lookup(name)
@@ -85,7 +85,7 @@ func TestTheReferenceOfSettingsIsThatOfServe(t *testing.T) {
 			t.Errorf("--%s is in %d groups of settings, not in one", flag.Name, grouped[flag.Name])
 		}
 	})
-	page.WriteString("## Keys of older files\n\n| Key | Is now |\n|---|---|\n")
+	page.WriteString("## Deprecated keys\n\n| Key | Replaced by |\n|---|---|\n")
 	for _, key := range slices.Sorted(maps.Keys(aliases)) {
 		fmt.Fprintf(&page, "| `%s` | `%s` |\n", key, aliases[key])
 	}
@@ -145,15 +145,15 @@ func writeCommand(page *strings.Builder, cmd *cobra.Command, heading, asking str
 		fmt.Fprintf(page, "```sh\n%s\n```\n\n", strings.ReplaceAll(strings.Trim(cmd.Example, "\n"), "  fairlead", "fairlead"))
 	}
 	if cmd.Name() == "serve" {
-		page.WriteString("Its flags are [settings](configuration.md).\n\n")
+		page.WriteString("Its flags are described in [settings](configuration.md).\n\n")
 	} else {
 		writeFlags(page, cmd.LocalNonPersistentFlags())
 	}
 	if shared := flagTexts(cmd.PersistentFlags()); shared == asking {
-		page.WriteString("It also has the [flags of commands that ask a server](#flags-of-commands-that-ask-a-server).\n\n")
+		page.WriteString("It also accepts the [connection flags](#connection-flags).\n\n")
 	} else if shared != "" {
 		if cmd.HasSubCommands() {
-			page.WriteString("All of its commands have:\n\n")
+			page.WriteString("All subcommands also accept:\n\n")
 		}
 		page.WriteString(shared + "\n")
 	}
@@ -187,7 +187,7 @@ func flagTexts(flags *pflag.FlagSet) string {
 	if rows.Len() == 0 {
 		return ""
 	}
-	return "| Flag | Takes | Default | Meaning |\n|---|---|---|---|\n" + rows.String()
+	return "| Flag | Type | Default | Description |\n|---|---|---|---|\n" + rows.String()
 }
 
 // defaultText is the default of a flag on every machine alike.

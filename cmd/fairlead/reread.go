@@ -57,11 +57,11 @@ func (r *reread[T]) get() T {
 	r.stamps = stamps // a file that stays broken is complained about once
 	value, err := r.read()
 	if err != nil {
-		r.log.Error(r.what+" has changed and cannot be read; the one before stays in use", "error", err)
+		r.log.Error(r.what+" changed but cannot be read; still using the previous version", "error", err)
 		return r.value
 	}
 	r.value = value
-	r.log.Info(r.what + " has changed and is in use")
+	r.log.Info(r.what + " changed and was reloaded")
 	return value
 }
 

@@ -12,11 +12,11 @@ func newRestoredCommand() *cobra.Command {
 	var db string
 	cmd := &cobra.Command{
 		Use:   "restored",
-		Short: "Tell all nodes that the database was restored",
-		Long: "Tell all nodes that the database was restored: from a backup, or to an earlier moment. The numbers of fences, jobs\n" +
-			"and nodes continue above all that were ever given out, and every process drops what it has cached. Nodes notice\n" +
-			"a failover and a restart of the server themselves; run this after a restore into a server that went on running.\n" +
-			"Running it once too often does no harm.",
+		Short: "Mark the database as restored from a backup",
+		Long: "Mark the database as restored from a backup or to an earlier point in time. New fences, job IDs and node IDs\n" +
+			"continue above all that were ever assigned, and every process drops its caches. Nodes detect a failover or a\n" +
+			"restart of the database server themselves; run this command after restoring into a server that kept running.\n" +
+			"Running it more often than needed is harmless.",
 		Args:              noArguments,
 		PersistentPreRunE: databaseFrom,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -27,13 +27,13 @@ func newRestoredCommand() *cobra.Command {
 			defer store.Close()
 			restorer, able := store.(driver.Restorer)
 			if !able {
-				return usagef("the store of this database has nothing to restore: restart all processes that use it instead")
+				return usagef("this database does not support this command: restart all processes that use it instead")
 			}
 			done, err := restorer.Restored(cmd.Context())
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "fences continue above %d, jobs above %d, nodes above %d\n", done.Fence, done.Job, done.Node)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "fences continue above %d, job IDs above %d, node IDs above %d\n", done.Fence, done.Job, done.Node)
 			return err
 		},
 	}

@@ -9,7 +9,7 @@ import (
 // What the command prints grows each time: nothing is given out twice.
 func TestRestoredSaysFromWhereNumbersContinue(t *testing.T) {
 	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
-	said := regexp.MustCompile(`^fences continue above \d{16}, jobs above (\d+), nodes above (\d+)\n$`)
+	said := regexp.MustCompile(`^fences continue above \d{16}, job IDs above (\d+), node IDs above (\d+)\n$`)
 	jobs := []string{"100000000", "200000000"}
 	for i, nodes := range []string{"1000", "2000"} {
 		out, _ := typed(t, exitOK, "restored", "--db", db)

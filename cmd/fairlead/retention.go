@@ -17,7 +17,7 @@ const (
 	kindRetentionFlag = "kind-retention"
 	holdRetentionFlag = "hold-retention"
 
-	retentionTimes = "a time such as 12h or 30d, or forever"
+	retentionTimes = "a duration such as 12h or 30d, or forever"
 )
 
 // retentionOptions are how long finished jobs are kept, and what kept jobs waiting.
@@ -27,13 +27,13 @@ type retentionOptions struct {
 }
 
 func (o *retentionOptions) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.outcomes, retentionFlag, nil, "OUTCOME=TIME: how long finished jobs are kept, as 12h, 30d or forever (repeatable; default succeeded=24h failed=7d cancelled=24h skipped=24h)")
-	f.StringArrayVar(&o.kinds, kindRetentionFlag, nil, "KIND=OUTCOME:TIME...: the same for jobs of a kind, on all nodes (repeatable)")
+	f.StringArrayVar(&o.outcomes, retentionFlag, nil, "retention of finished jobs, as OUTCOME=TIME, where TIME is 12h, 30d or forever (repeatable; default succeeded=24h failed=7d cancelled=24h skipped=24h)")
+	f.StringArrayVar(&o.kinds, kindRetentionFlag, nil, "retention of finished jobs of a kind on all nodes, as KIND=OUTCOME:TIME..., which overrides --retention (repeatable; default: none)")
 	holdRetentionFlagVar(f, &o.holds)
 }
 
 func holdRetentionFlagVar(f *pflag.FlagSet, holds *string) {
-	f.StringVar(holds, holdRetentionFlag, "7d", "how long it is kept what kept jobs waiting, as 12h, 30d or forever; off: this node does not record it")
+	f.StringVar(holds, holdRetentionFlag, "7d", "retention of the history of what kept jobs waiting: 12h, 30d or forever, or off to record none on this node")
 }
 
 // set puts what was given into the options of a node.
@@ -44,7 +44,7 @@ func (o *retentionOptions) set(node *engine.Options) error {
 	for _, text := range o.outcomes {
 		outcome, age, ok := strings.Cut(text, "=")
 		if !ok {
-			return usagef("--%s %q: write OUTCOME=TIME, such as failed=30d", retentionFlag, text)
+			return usagef("--%s %q: use OUTCOME=TIME, such as failed=30d", retentionFlag, text)
 		}
 		if err := setRetention(&node.Retention, outcome, age); err != nil {
 			return usagef("--%s %q: %w", retentionFlag, text, err)
@@ -53,7 +53,7 @@ func (o *retentionOptions) set(node *engine.Options) error {
 	for _, text := range o.kinds {
 		kind, rest, ok := strings.Cut(text, "=")
 		if !ok || kind == "" || strings.TrimSpace(rest) == "" {
-			return usagef("--%s %q: write KIND=OUTCOME:TIME, such as http=failed:30d", kindRetentionFlag, text)
+			return usagef("--%s %q: use KIND=OUTCOME:TIME, such as http=failed:30d", kindRetentionFlag, text)
 		}
 		if node.KindRetention == nil {
 			node.KindRetention = map[string]fairlead.Retention{}
@@ -100,7 +100,7 @@ func setRetention(keep *fairlead.Retention, outcome, text string) error {
 	case "skipped":
 		keep.Skipped = age
 	default:
-		return fmt.Errorf("there is no outcome %q; use succeeded, failed, cancelled or skipped", outcome)
+		return fmt.Errorf("unknown outcome %q; use succeeded, failed, cancelled or skipped", outcome)
 	}
 	return nil
 }
@@ -117,5 +117,5 @@ func parseRetention(text string) (time.Duration, error) {
 	} else if age, err := time.ParseDuration(text); err == nil && age > 0 {
 		return age, nil
 	}
-	return 0, fmt.Errorf("%q is no time; give %s", text, retentionTimes)
+	return 0, fmt.Errorf("invalid retention %q; use %s", text, retentionTimes)
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
@@ -16,7 +18,7 @@ var version, commit = "", ""
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fairlead",
-		Short:         "A distributed scheduler for durable work, on the SQL database you already run",
+		Short:         "Run background jobs and schedules on the SQL database you already have",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -26,7 +28,47 @@ func newRootCommand() *cobra.Command {
 	})
 	root.AddCommand(newServeCommand(), newMigrateCommand(), newRestoredCommand(), newBenchCommand(), newDemoCommand(), newVersionCommand())
 	root.AddCommand(cli.Commands(cli.Options{AddToken: addToken, DatabaseFlags: databaseFlags, Database: databaseFrom})...)
+	group(root)
+	hideEmptyDefaults(root)
 	return root
+}
+
+// hideEmptyDefaults hides the default of lists that are empty, which help shows as [] for
+// some of their types.
+func hideEmptyDefaults(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.DefValue == "[]" {
+			flag.DefValue = ""
+		}
+	})
+	for _, below := range cmd.Commands() {
+		hideEmptyDefaults(below)
+	}
+}
+
+// commandGroups are the sections of the root help, each with its commands. Commands that
+// every program has, such as help and version, belong to none.
+var commandGroups = []struct {
+	title    string
+	commands []string
+}{
+	{"Run", []string{"serve", "demo", "ready", "stats", "top"}},
+	{"Work", []string{"job", "schedule", "calendar", "task", "batch", "bulk", "sweep", "alert"}},
+	{"Capacity", []string{"tenant", "queue", "kind", "limit", "node", "hold"}},
+	{"Access", []string{"context", "token", "whoami", "audit"}},
+	{"Maintain", []string{"migrate", "apply", "export", "verify", "erase", "restored", "bench"}},
+}
+
+// group puts the commands of root into the sections of its help.
+func group(root *cobra.Command) {
+	for _, section := range commandGroups {
+		root.AddGroup(&cobra.Group{ID: section.title, Title: section.title + ":"})
+		for _, cmd := range root.Commands() {
+			if slices.Contains(section.commands, cmd.Name()) {
+				cmd.GroupID = section.title
+			}
+		}
+	}
 }
 
 // addCompletion adds the command that cobra would add otherwise, which shows its help

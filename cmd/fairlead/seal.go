@@ -14,14 +14,14 @@ import (
 	"github.com/fairlead-io/fairlead/seal"
 )
 
-const sealKeysUsage = "file with keys that seal what jobs carry before the database gets it: one per line, ID and 32 bytes in Base64; the first seals, all open (default: nothing is sealed)"
+const sealKeysUsage = "file with keys that encrypt the data of jobs before it is stored, one per line, as an ID and 32 bytes in Base64; the first key encrypts, all keys decrypt (default: no encryption)"
 
 // sealWith seals what goes into a store, if there is a file with keys.
 func sealWith(file string, store driver.Store, registry access.Store, log *slog.Logger) (driver.Store, access.Store, error) {
 	if file == "" {
 		return store, registry, nil
 	}
-	keys, err := newReread("the keys of --seal-keys", log, func() (*seal.Keys, error) { return readSealKeys(file) }, file)
+	keys, err := newReread("keys of --seal-keys", log, func() (*seal.Keys, error) { return readSealKeys(file) }, file)
 	if err != nil {
 		return nil, nil, usagef("--seal-keys: %w", err)
 	}
@@ -58,11 +58,11 @@ func readSealKeys(file string) (*seal.Keys, error) {
 		}
 		words := strings.Fields(line)
 		if len(words) != 2 {
-			return nil, fmt.Errorf("%s, line %d: it must have an ID and a key, for example from: echo $(date +%%Y-%%m) $(openssl rand -base64 32)", file, n)
+			return nil, fmt.Errorf("%s, line %d: expected an ID and a key, such as the output of: echo $(date +%%Y-%%m) $(openssl rand -base64 32)", file, n)
 		}
 		secret, err := base64.StdEncoding.DecodeString(words[1])
 		if err != nil {
-			return nil, fmt.Errorf("%s, line %d: the key %q is not Base64", file, n, words[0])
+			return nil, fmt.Errorf("%s, line %d: key %q is not valid Base64", file, n, words[0])
 		}
 		keys = append(keys, seal.Key{ID: words[0], Secret: secret})
 	}
@@ -70,7 +70,7 @@ func readSealKeys(file string) (*seal.Keys, error) {
 		return nil, err
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("%s has no key; write one with: echo $(date +%%Y-%%m) $(openssl rand -base64 32)", file)
+		return nil, fmt.Errorf("%s contains no key; generate one with: echo $(date +%%Y-%%m) $(openssl rand -base64 32)", file)
 	}
 	return seal.NewKeys(keys[0], keys[1:]...)
 }

@@ -29,12 +29,12 @@ func TestKeysThatSealAreReadFromAFile(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	log := slog.New(slog.DiscardHandler)
 	for text, want := range map[string]string{
-		"":                                     "has no key",
-		"# only a remark\n\n":                  "has no key",
-		secret + "\n":                          "line 1: it must have an ID and a key",
-		"a b c\n":                              "line 1: it must have an ID and a key",
+		"":                                     "contains no key",
+		"# only a remark\n\n":                  "contains no key",
+		secret + "\n":                          "line 1: expected an ID and a key",
+		"a b c\n":                              "line 1: expected an ID and a key",
 		"a " + secret[:20] + "\n":              "AES-256 needs 32",
-		"a !" + secret + "\n":                  `line 1: the key "a" is not Base64`,
+		"a !" + secret + "\n":                  `line 1: key "a" is not valid Base64`,
 		"a " + secret + "\na " + secret + "\n": "two keys",
 	} {
 		write(text)

@@ -35,7 +35,7 @@ func TestMistakesInFilesDoNotShowWhatTheFilesSay(t *testing.T) {
 		{"cdc unknown", "clusters: [{name: a, password: s3cretpw, nme: a}]\n", `line 1, column 42: unknown field "nme"`, cdc},
 		{"cdc unknown value", "clusters: [{name: a, 'p:s3cretpw': a}]\n", "unknown field", cdc},
 		{"cdc type", "clusters: s3cretpw\n", "line 1, column", cdc},
-		{"cdc span", "poll: s3cretpw\n", "a span of time is not understood", cdc},
+		{"cdc span", "poll: s3cretpw\n", "invalid duration", cdc},
 		{"cdc number", "keep_progress: s3cretpw\n", "line 1, column", cdc},
 		{"schedules", "name: a\njob: {args: {password: \"s3cretpw}}\n", "line 2, column", apply},
 		{"contexts", "contexts: {a: {server: http://h, token: 's3cretpw}}\n", "line 1, column", list},

@@ -59,12 +59,12 @@ func newServeCommand() *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Run a node with its service",
-		Long: "Run a node with its service.\n\n" +
-			"Every flag can also be set in the environment (FAIRLEAD_QUEUE_SIZE for --queue-size)\n" +
-			"or in a YAML file (queue-size: 100). The command line wins over the environment,\n" +
-			"and the environment over the file; a variable that is empty counts as not set.\n\n" +
-			"The first SIGINT or SIGTERM drains the node, the second ends it at once.",
+		Short: "Run a node with its API and web console",
+		Long: "Run a node with its API and web console.\n\n" +
+			"Every flag can also be set with an environment variable (FAIRLEAD_QUEUE_SIZE for --queue-size)\n" +
+			"or in a YAML file (queue-size: 100). Flags take precedence over environment variables,\n" +
+			"and environment variables over the file. An empty variable counts as unset.\n\n" +
+			"The first SIGINT or SIGTERM drains the node; a second one ends the process immediately.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("config") {
@@ -88,38 +88,38 @@ func newServeCommand() *cobra.Command {
 	}
 	host, _ := os.Hostname()
 	f := cmd.Flags()
-	f.StringVar(&o.addr, "addr", "127.0.0.1:7717", "address to serve on")
+	f.StringVar(&o.addr, "addr", "127.0.0.1:7717", "address to listen on, as HOST:PORT")
 	databaseFlags(f, &o.db, defaultDatabase)
 	f.StringVar(&o.listenURL, dbListenFlag, "", listenUsage)
-	f.DurationVar(&o.dbWait, "db-wait", 10*time.Minute, "how long a start waits for a database that does not answer; 0 to fail at once")
-	f.StringVar(&o.config, "config", "", "YAML file with these settings")
+	f.DurationVar(&o.dbWait, "db-wait", 10*time.Minute, "maximum time to wait for an unavailable database on startup (0 = fail immediately)")
+	f.StringVar(&o.config, "config", "", "YAML file with these settings (default: none)")
 	f.BoolVar(&o.demo, "demo", false, demoUsage)
-	f.StringVar(&o.cdc, "cdc", "", "YAML file with the Kafka Connect clusters on whose connectors batches may work")
-	f.IntVar(&o.node.Slots, "slots", 32, "jobs to run at once")
-	f.StringArrayVar(&o.queues, "queue", nil, "queue to serve (repeatable; default all)")
-	f.IntVar(&o.node.QueueSize, "queue-size", 1000, "jobs claimed but not started, at most")
-	f.IntVar(&o.node.ClaimBatch, "claim-batch", 500, "jobs taken from the database at once, at most")
-	f.IntVar(&o.node.BlockingCountLimit, "blocking-count-limit", 10, "polls without any movement, though jobs could start, after which claiming begins anew")
-	f.IntVar(&o.node.MaxSweeps, "max-sweeps", 5, "sweeps whose shards to run at once, at most")
-	f.StringArrayVar(&o.sweepFiles, "sweep-files", nil, "directory below which sweeps may read files (repeatable; default none)")
+	f.StringVar(&o.cdc, "cdc", "", "YAML file that lists the Kafka Connect clusters whose connectors batches can manage (default: none)")
+	f.IntVar(&o.node.Slots, "slots", 32, "maximum number of jobs running at once on this node")
+	f.StringArrayVar(&o.queues, "queue", nil, "queue to serve (repeatable; default: all queues)")
+	f.IntVar(&o.node.QueueSize, "queue-size", 1000, "maximum number of claimed jobs that have not started")
+	f.IntVar(&o.node.ClaimBatch, "claim-batch", 500, "maximum number of jobs claimed from the database at once")
+	f.IntVar(&o.node.BlockingCountLimit, "blocking-count-limit", 10, "consecutive polls that start no job, although jobs are ready, after which claiming restarts")
+	f.IntVar(&o.node.MaxSweeps, "max-sweeps", 5, "maximum number of sweeps whose shards run at once on this node")
+	f.StringArrayVar(&o.sweepFiles, "sweep-files", nil, "directory from which sweeps may read files, including subdirectories (repeatable; default: none)")
 	f.StringArrayVar(&o.sweepDatabases, "sweep-database", nil, sweepDatabaseUsage)
-	f.DurationVar(&o.node.Poll, "poll", time.Second, "how often to look for work without being woken")
-	f.DurationVar(&o.node.Beat, "beat", 2*time.Second, "how often to confirm the node's lease")
-	f.DurationVar(&o.node.Lease, "lease", 10*time.Second, "how long the node may be silent before its jobs are taken back")
-	f.DurationVar(&o.node.Grace, "grace", 5*time.Second, "how long a handler may go on after its context ended")
-	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "how long running jobs may go on at shutdown")
-	f.StringVar(&o.node.Name, "node-name", host, "name of this node, for people")
-	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
-	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
-	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants and targets reach this service (default that of --addr)")
+	f.DurationVar(&o.node.Poll, "poll", time.Second, "interval for polling the database for jobs")
+	f.DurationVar(&o.node.Beat, "beat", 2*time.Second, "interval for renewing the lease of the node")
+	f.DurationVar(&o.node.Lease, "lease", 10*time.Second, "time without a heartbeat after which other nodes take over the jobs of this node")
+	f.DurationVar(&o.node.Grace, "grace", 5*time.Second, "time that a handler may continue after its context ends")
+	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "time that running jobs may continue at shutdown")
+	f.StringVar(&o.node.Name, "node-name", host, "display name of the node")
+	f.StringVar(&o.node.Address, "advertise", "", "URL of this node to show in node lists (default: none)")
+	f.StringVar(&o.wakeAddr, "wake-addr", "", "for MySQL: IP address and UDP port on which this node receives notifications of new jobs from other machines (default: from this machine only)")
+	f.StringVar(&o.publicURL, "public-url", "", "URL at which tenants and targets reach this server (default: the address of --addr)")
 	f.StringVar(&o.sealKeys, "seal-keys", "", sealKeysUsage)
 	o.retention.flags(f)
 	o.calls.flags(f)
 	o.auth.flags(f)
-	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
-	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.StringVar(&o.adminAddr, "admin-addr", "", "address for profiles (pprof) and metrics; :PORT is this machine only (default none)")
-	f.StringVar(&o.otlp, "otlp-endpoint", "", "URL of an OpenTelemetry collector to send traces to over HTTP (default OTEL_EXPORTER_OTLP_ENDPOINT, else none)")
+	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
+	f.StringVar(&o.logLevel, "log-level", "info", "minimum log level: debug, info, warn or error")
+	f.StringVar(&o.adminAddr, "admin-addr", "", "address to serve profiles (pprof) and metrics on; :PORT listens on this machine only (default: none)")
+	f.StringVar(&o.otlp, "otlp-endpoint", "", "URL of an OpenTelemetry collector to send traces to over HTTP (default: the value of OTEL_EXPORTER_OTLP_ENDPOINT, if set)")
 	return cmd
 }
 
@@ -130,7 +130,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	log, _ := outage.Logger(all) // what the node knows of its database is for all
 	if o.dbWait < 0 {
-		return usagef("--db-wait %v: give a time to wait, or 0 to fail at once", o.dbWait)
+		return usagef("--db-wait %v must be positive, or 0 to fail immediately", o.dbWait)
 	}
 	if err := o.retention.set(&o.node); err != nil {
 		return err
@@ -227,7 +227,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if o.publicURL == "" {
 		o.publicURL = scheme + address
 		if guessed {
-			log.Warn("targets get the name of this machine as the address to call back; --public-url sets another", "url", o.publicURL)
+			log.Warn("targets will call back to the host name of this machine; set --public-url to use another address", "url", o.publicURL)
 		}
 	}
 	courier.SetPublicURL(o.publicURL)
@@ -333,7 +333,7 @@ func checkPublicURL(text string) error {
 	}
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.RawQuery != "" || parsed.Fragment != "" {
-		return usagef("--public-url %q: give an address such as https://fairlead.example.org", text)
+		return usagef("--public-url %q must be a URL such as https://fairlead.example.org", text)
 	}
 	return nil
 }

@@ -117,8 +117,8 @@ func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"not be authenticated":   {"--addr", "0.0.0.0:7717", "--db", "sqlite://:memory:"},
-		"belong together":        {"--tls-cert", "cert.pem"},
+		"authentication is off":  {"--addr", "0.0.0.0:7717", "--db", "sqlite://:memory:"},
+		"must be set together":   {"--tls-cert", "cert.pem"},
 		"at least 32":            {"--token-file", shortToken, "--db", "sqlite://:memory:"},
 		"sqlite://, postgres://": {"--db", "oracle://x"},
 		"allow-target":           {"--allow-target", "https://everything", "--db", "sqlite://:memory:"},
@@ -127,7 +127,7 @@ func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
 		"public-url":             {"--public-url", "fairlead.example.org"},
 		"log-level":              {"--log-level", "loud"},
 		"request-timeout -1s":    {"--request-timeout", "-1s", "--db", "sqlite://:memory:"},
-		"needs --oidc-issuer":    {"--oidc-audience", "fairlead", "--db", "sqlite://:memory:"},
+		"requires --oidc-issuer": {"--oidc-audience", "fairlead", "--db", "sqlite://:memory:"},
 		"at least 1ms":           {"--beat", "1us", "--db", "sqlite://:memory:"},
 		"at least 10ms":          {"--lease", "9ms", "--beat", "1ms", "--db", "sqlite://:memory:"},
 		"--queue-size: is -1":    {"--queue-size", "-1", "--db", "sqlite://:memory:"},

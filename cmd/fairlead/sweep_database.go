@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tables"
 )
 
-const sweepDatabaseUsage = "NAME=URL of a database whose tables sweeps may read; the URL may have ${env:NAME} and ${file:PATH} for secrets (repeatable; default none)"
+const sweepDatabaseUsage = "database whose tables sweeps may read, as NAME=URL; the URL may contain ${env:NAME} or ${file:PATH} for secrets (repeatable; default: none)"
 
 // openSweepDatabases makes ready the databases of --sweep-database.
 func openSweepDatabases(settings []string) (*tables.Databases, error) {
@@ -19,10 +19,10 @@ func openSweepDatabases(settings []string) (*tables.Databases, error) {
 	for _, setting := range settings {
 		name, text, ok := strings.Cut(setting, "=")
 		if !ok || name == "" || len(name) > fairlead.MaxName || strings.Contains(name, "/") {
-			return nil, usagef("--sweep-database: give NAME=URL, as in crm=postgres://reader@db.example.org/crm")
+			return nil, usagef("--sweep-database: use NAME=URL, such as crm=postgres://reader@db.example.org/crm")
 		}
 		if _, twice := urls[name]; twice {
-			return nil, usagef("--sweep-database: %q is given twice; name each database once", name)
+			return nil, usagef("--sweep-database: %q is used twice; database names must be unique", name)
 		}
 		filled, err := fillIn(text)
 		if err != nil {

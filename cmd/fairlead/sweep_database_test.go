@@ -217,14 +217,14 @@ func (s *served) refused(t *testing.T, status int, verb, path, body string) stri
 func TestSettingsOfDatabasesThatAreNotUnderstood(t *testing.T) {
 	t.Setenv("EMPTY", "")
 	for setting, want := range map[string]string{
-		"crm":                                   "give NAME=URL",
-		"=sqlite://x":                           "give NAME=URL",
+		"crm":                                   "use NAME=URL",
+		"=sqlite://x":                           "use NAME=URL",
 		"crm=oracle://u:hidden@h/x":             `database "crm": its URL must begin with`,
 		"crm=postgres://u:hidden@h:port/x":      `database "crm": its URL cannot be parsed`,
 		"crm=postgres://u:hidden@h/x?sslmode=7": `database "crm"`,
 		"crm=mysql://u:hidden@h":                "names no database",
 		"crm=sqlite://":                         "must name a file",
-		"crm=mysql://u:${env:EMPTY}@h/x":        "EMPTY is empty",
+		"crm=mysql://u:${env:EMPTY}@h/x":        "EMPTY is not set or empty",
 		"crm=${file:/nowhere/secret}":           `"crm": open /nowhere/secret`,
 		"crm=mysql://u:${hidden}@h/x":           "must be a reference",
 	} {

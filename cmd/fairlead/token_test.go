@@ -127,12 +127,12 @@ func TestTheCommandForTheFirstTokenWorksAsItStands(t *testing.T) {
 func TestTheCommandForTheFirstTokenShowsNoPassword(t *testing.T) {
 	t.Setenv("FAIRLEAD_DB", "mysql://env:s3cret@h/y")
 	for db, want := range map[string]string{
-		"postgres://ada:s3cret@db:5432/x":        "--db postgres://ada@db:5432/x --role admin --name me\" (with the password",
-		"postgres://ada@db/x?password=s3cret":    "--db postgres://ada@db/x --role admin --name me\" (with the password",
+		"postgres://ada:s3cret@db:5432/x":        "--db postgres://ada@db:5432/x --role admin --name me\" (add the password",
+		"postgres://ada@db/x?password=s3cret":    "--db postgres://ada@db/x --role admin --name me\" (add the password",
 		"postgres://ada@db/x":                    "--db postgres://ada@db/x --role admin --name me\" or",
 		"host=h password=s3cret":                 "--db URL",
 		"mysql://env:s3cret@h/y":                 `"fairlead token create --role admin --name me" or`,
-		"sqlite://:memory:":                      "give --token-file",
+		"sqlite://:memory:":                      "set --token-file",
 		"sqlite:///var/lib/fairlead/it's one.db": `--db 'sqlite:///var/lib/fairlead/it'\''s one.db' --role`,
 	} {
 		if got := wayToFirstToken(db); !strings.Contains(got, want) || strings.Contains(got, "s3cret") {

@@ -42,7 +42,7 @@ func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (
 	if err != nil {
 		return nil, usagef("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are not exported", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("trace export failed", "error", err) }))
 	return &traces{sdk: sdk.NewTracerProvider(sdk.WithBatcher(otlp.New(options)), sdk.WithResource(about)), log: log}, nil
 }
 
@@ -89,6 +89,6 @@ func (t *traces) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	if err := t.sdk.Shutdown(ctx); err != nil {
-		t.log.Warn("the last traces were not exported", "error", err)
+		t.log.Warn("export of the remaining traces failed", "error", err)
 	}
 }

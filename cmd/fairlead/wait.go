@@ -17,7 +17,7 @@ const (
 	waitUnsaid  = 3 * time.Second // how long a database may take to be opened before the log says so
 	waitPause   = time.Second     // between two tries
 	waitAgain   = time.Minute     // how often the log repeats what a start waits for
-	waitUnknown = "the database to answer"
+	waitUnknown = "the database to respond"
 )
 
 // awaitDatabase opens the database of a node. A database that is not there yet, or that
@@ -41,7 +41,7 @@ func (o serveOptions) awaitDatabase(ctx context.Context, log *slog.Logger, lobby
 		case !errors.Is(err, fairlead.ErrUnavailable) || o.dbWait == 0:
 			return nil, err
 		case waited >= o.dbWait:
-			return nil, fmt.Errorf("the start has waited for the database for %v (--db-wait): %w", waited.Round(time.Second), err)
+			return nil, fmt.Errorf("database still unavailable after %v (--db-wait): %w", waited.Round(time.Second), err)
 		}
 		wait.failed(err)
 		select {
@@ -92,10 +92,10 @@ func (w *startWait) say() {
 	if w.cause != nil {
 		attrs = append(attrs, "because", w.cause)
 	}
-	w.log.Warn("the start waits", attrs...)
+	w.log.Warn("startup waiting", attrs...)
 	public, _, _ := strings.Cut(w.whom, ":") // who exactly is for those who read the log
 	if err := w.lobby.open(public); err != nil {
-		w.log.Warn("probes are not answered while the start waits", "because", err)
+		w.log.Warn("cannot answer probes while startup is waiting", "because", err)
 	}
 	time.AfterFunc(waitAgain, w.say)
 }
@@ -105,7 +105,7 @@ func (w *startWait) opened(waited time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.said.IsZero() {
-		w.log.Info("the start goes on: the database is open", "after", waited.Round(time.Millisecond))
+		w.log.Info("startup continuing: database opened", "after", waited.Round(time.Millisecond))
 	}
 }
 

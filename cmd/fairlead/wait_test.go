@@ -114,10 +114,10 @@ func TestAStartWaitsForAFileThatAnotherProcessHasLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := launchServe(t, "--db", "sqlite://"+file)
-	if line := s.says(t, "the start waits"); !strings.Contains(line, `for="another process that has the file locked"`) {
+	if line := s.says(t, "startup waiting"); !strings.Contains(line, `for="another process that has the file locked"`) {
 		t.Errorf("the log says %s", line)
 	}
-	if status, text := s.probe(t, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "waits for another process") {
+	if status, text := s.probe(t, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "waiting for another process") {
 		t.Errorf("/readyz is %d %s", status, text)
 	}
 	if status, text := s.probe(t, "/livez"); status != http.StatusOK || text != "ok\n" {
@@ -126,7 +126,7 @@ func TestAStartWaitsForAFileThatAnotherProcessHasLocked(t *testing.T) {
 	if _, err := conn.ExecContext(t.Context(), "rollback"); err != nil {
 		t.Fatal(err)
 	}
-	s.says(t, "the start goes on")
+	s.says(t, "startup continuing")
 	s.says(t, "joined")
 	if status, text := s.probe(t, "/readyz"); status != http.StatusOK {
 		t.Errorf("/readyz is %d %s", status, text)
@@ -142,11 +142,11 @@ func TestAStartWaitsForADatabaseThatDoesNotAnswer(t *testing.T) {
 	through := *direct
 	through.Host = relay.Addr()
 	s := launchServe(t, "--db", through.String())
-	if line := s.says(t, "the start waits"); !strings.Contains(line, `for="the database to answer"`) || !strings.Contains(line, "because=") {
+	if line := s.says(t, "startup waiting"); !strings.Contains(line, `for="the database to respond"`) || !strings.Contains(line, "because=") {
 		t.Errorf("the log says %s", line)
 	}
 	relay.Lead(direct.Host)
-	s.says(t, "the start goes on")
+	s.says(t, "startup continuing")
 	s.says(t, "joined")
 }
 

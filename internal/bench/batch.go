@@ -205,7 +205,7 @@ func (f BatchFigures) WriteTable(w io.Writer) error {
 	f.writeViews(table)
 	fmt.Fprintf(table, "plain jobs\t%s jobs/s\n", Grouped(f.PlainRate))
 	fmt.Fprintf(table, "ratio\t%.2f\n", f.RateRatio)
-	fmt.Fprintf(table, "stored before\t%s jobs/s, stored in %.1f s\n", Grouped(f.DrainRate), f.DrainCreate)
-	fmt.Fprintf(table, "ratio to those\t%.2f, with storing %.2f\n", f.DrainRatio, f.Ratio)
+	fmt.Fprintf(table, "stored first\t%s jobs/s, stored in %.1f s\n", Grouped(f.DrainRate), f.DrainCreate)
+	fmt.Fprintf(table, "ratio to plain\t%.2f, including creation %.2f\n", f.DrainRatio, f.Ratio)
 	return table.Flush()
 }

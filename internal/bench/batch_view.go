@@ -61,7 +61,7 @@ func (w Watch) start(ctx context.Context, command []string) (*watching, error) {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start who looks at the batch: %w", err)
+		return nil, fmt.Errorf("start the batch viewer: %w", err)
 	}
 	if err := json.NewEncoder(p.input).Encode(w); err != nil {
 		return nil, firstError(p.stop(), err)
@@ -75,7 +75,7 @@ func (p *watching) result(ctx context.Context) (views, error) {
 	var v views
 	err := json.NewDecoder(p.output).Decode(&v)
 	if err := firstError(context.Cause(ctx), p.stop()); err != nil {
-		return v, fmt.Errorf("who looks at the batch: %w", err)
+		return v, fmt.Errorf("batch viewer: %w", err)
 	}
 	return v, err
 }
@@ -173,6 +173,6 @@ func (v *views) figures() viewFigures {
 }
 
 func (f *viewFigures) writeViews(w io.Writer) {
-	fmt.Fprintf(w, "view\t%.2f ms, p99 %.2f ms, at most %.2f ms; when all is done %.2f ms\n", f.ViewMillis, f.ViewP99, f.ViewMax, f.ViewIdle)
-	fmt.Fprintf(w, "list of nodes\t%.2f ms, p99 %.2f ms, at most %.2f ms\n", f.NodeMillis, f.NodeP99, f.NodeMax)
+	fmt.Fprintf(w, "view\t%.2f ms, p99 %.2f ms, max %.2f ms; after completion %.2f ms\n", f.ViewMillis, f.ViewP99, f.ViewMax, f.ViewIdle)
+	fmt.Fprintf(w, "list of nodes\t%.2f ms, p99 %.2f ms, max %.2f ms\n", f.NodeMillis, f.NodeP99, f.NodeMax)
 }

@@ -202,7 +202,7 @@ func (r FairResult) WriteTable(w io.Writer) error {
 		if s.Parent != "" {
 			name += " of " + s.Parent
 		}
-		fmt.Fprintf(table, "%s\tweight %d\twants %.1f %%\thad %.1f %%\tby deadline %.1f %%\n", name, s.Weight, 100*s.Wanted, 100*s.Had, 100*s.HadByDeadline)
+		fmt.Fprintf(table, "%s\tweight %d\ttarget %.1f %%\tactual %.1f %%\tby deadline %.1f %%\n", name, s.Weight, 100*s.Wanted, 100*s.Had, 100*s.HadByDeadline)
 	}
 	fmt.Fprintf(table, "largest difference\t%.1f %%\n", r.Off)
 	for _, order := range []struct {

@@ -101,7 +101,7 @@ func (s *stopwatch) count() int64 {
 
 // await returns once enough is true.
 func (s *stopwatch) await(ctx context.Context, patience time.Duration, enough func() bool) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("jobs were enqueued and not started"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("timed out: enqueued jobs did not start"))
 	defer cancel()
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()

@@ -85,7 +85,7 @@ func relay(output io.Reader, events Events) error {
 func ReadPost(input *bufio.Reader) (Post, error) {
 	line, err := input.ReadBytes('\n')
 	if err != nil {
-		return Post{}, fmt.Errorf("read the worker's post: %w", err)
+		return Post{}, fmt.Errorf("read the message of the worker: %w", err)
 	}
 	var post Post
 	return post, json.Unmarshal(line, &post)

@@ -48,9 +48,9 @@ func (r Rest) Run(ctx context.Context, done func(Part) error) error {
 		run         func(context.Context) (Part, error)
 	}{
 		{"single", "jobs enqueued one by one", r.single},
-		{"batch", "jobs enqueued many at a time", r.batch},
-		{"get", "reading a job while others enqueue", r.get},
-		{"wake", "enqueued at a service without a free slot, started at another", r.wake},
+		{"batch", "jobs enqueued in batches", r.batch},
+		{"get", "reading jobs while other clients enqueue", r.get},
+		{"wake", "jobs enqueued on a server without a free slot, started on another", r.wake},
 	} {
 		if r.Only != "" && r.Only != part.name {
 			continue
@@ -66,7 +66,7 @@ func (r Rest) Run(ctx context.Context, done func(Part) error) error {
 		}
 	}
 	if !known {
-		return fmt.Errorf("there is no part %q", r.Only)
+		return fmt.Errorf("unknown part %q", r.Only)
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func (t *target) enqueue(ctx context.Context, c *caller, path string) error {
 // arrival waits for a call.
 func (t *target) arrival(ctx context.Context, path string) error {
 	const patience = 30 * time.Second
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a job was enqueued and not started"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("timed out: an enqueued job did not start"))
 	defer cancel()
 	for {
 		select {

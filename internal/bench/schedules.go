@@ -109,7 +109,7 @@ func (s Schedules) measure(ctx context.Context) (f ScheduleFigures, err error) {
 func (s *Schedules) checkEmpty(ctx context.Context) error {
 	found, err := s.Store.Schedules(ctx, schedule.Filter{Limit: 1})
 	if err == nil && len(found) > 0 {
-		err = errors.New("the database has schedules already, which would be measured too: use an empty one")
+		err = errors.New("the database already contains schedules, which would distort the results: use an empty database")
 	}
 	return err
 }
@@ -162,11 +162,11 @@ func (f ScheduleFigures) WriteTable(w io.Writer) error {
 	row := func(name, format string, values ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, values...))
 	}
-	row("schedules", "%s stored in %.1f s (%s), %s of others fire", Grouped(float64(f.Items)), f.CreateSeconds, f.CreatedBy, Grouped(float64(f.SchedulesFiring)))
+	row("schedules", "%s stored in %.1f s (%s), %s others firing", Grouped(float64(f.Items)), f.CreateSeconds, f.CreatedBy, Grouped(float64(f.SchedulesFiring)))
 	if late := f.RunsDue - f.Jobs; late > 0 {
-		row("not run", "%s of %s runs that were due: the machine did not keep up", Grouped(float64(late)), Grouped(float64(f.RunsDue)))
+		row("not run", "%s of %s due runs: the machine could not keep up", Grouped(float64(late)), Grouped(float64(f.RunsDue)))
 	}
-	row("lateness", "p50 %.2f ms, p99 %.2f ms, at most %.2f ms", f.LatenessP50, f.LatenessP99, f.LatenessMax)
+	row("lateness", "p50 %.2f ms, p99 %.2f ms, max %.2f ms", f.LatenessP50, f.LatenessP99, f.LatenessMax)
 	idle := func(items int, all, node, server float64) {
 		row("idle", "%.2f %% of a core with %s schedules: node %.2f %%, server %.2f %%", all, Grouped(float64(items)), node, server)
 	}

@@ -91,7 +91,7 @@ func (s *Schedules) fires(working context.Context, queue string, ahead time.Dura
 		return err
 	}
 	if late := time.Since(from.Add(-ahead)); late > 0 {
-		return fmt.Errorf("it took %v too long to store %d schedules: use a smaller --rate", late, s.Rate)
+		return fmt.Errorf("storing %[2]d schedules took %[1]v too long: use a lower --rate", late, s.Rate)
 	}
 	// The meter starts before: that takes a while, which the first runs would have
 	// to wait for.
@@ -116,7 +116,7 @@ func (s *Schedules) fires(working context.Context, queue string, ahead time.Dura
 }
 
 // errTooMany ends the wait for runs that a machine does not keep up with.
-var errTooMany = errors.New("instants were due and not run")
+var errTooMany = errors.New("timed out: due schedules did not run")
 
 // awaitRuns waits until so many runs have ended and returns how many have. A machine that
 // does not keep up is not waited for without end: what it reached is the result.
@@ -178,7 +178,7 @@ func (s *Schedules) lateness(ctx context.Context, queue string, starts *starts, 
 				continue
 			}
 			if !ok {
-				return nil, fmt.Errorf("run %d was never started here: does another node serve this database?", fire.Job)
+				return nil, fmt.Errorf("run %d never started on this node: is another node using this database?", fire.Job)
 			}
 			late = append(late, at.Add(ahead).Sub(fire.Due))
 		}

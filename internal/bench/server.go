@@ -39,7 +39,7 @@ func OpenServer(ctx context.Context, url string) (Server, error) {
 	case "sqlite":
 		return &sqliteServer{url: url}, nil
 	default:
-		return nil, fmt.Errorf("nothing is known of %s databases", scheme)
+		return nil, fmt.Errorf("%s databases are not supported", scheme)
 	}
 }
 

@@ -216,6 +216,6 @@ func (f SweepFigures) WriteTable(w io.Writer) error {
 	fmt.Fprintf(table, "server CPU\t%.2f µs/item\nlog\t%.3f B/item\n", f.ServerMicros, f.WALBytes)
 	fmt.Fprintf(table, "start\t%.1f ms to the first item\n", f.StartMillis)
 	fmt.Fprintf(table, "checkpoint\t%d bytes, %.2f ms\n", f.CheckpointBytes, f.CheckpointTime)
-	fmt.Fprintf(table, "memory\t%.1f MB, %.1f MB more than at a tenth\n", f.RSSMegabytes, f.RSSGrowth)
+	fmt.Fprintf(table, "memory\t%.1f MB, %.1f MB more than after a tenth of the items\n", f.RSSMegabytes, f.RSSGrowth)
 	return table.Flush()
 }

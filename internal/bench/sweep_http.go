@@ -61,10 +61,10 @@ func (s SweepCalls) Run(ctx context.Context, done func(SweepCallFigures) error) 
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	for _, part := range []struct{ name, title, path string }{
-		{"http", "a target that answers at once", targetAtOnce},
-		{"http-ok", "a target that answers \"ok\" at once", targetOK},
-		{"http-1ms", "a target that takes a millisecond", targetFast},
-		{"http-5ms", "a target that takes five milliseconds", targetUsual},
+		{"http", "a target that responds immediately", targetAtOnce},
+		{"http-ok", "a target that responds \"ok\" immediately", targetOK},
+		{"http-1ms", "a target that takes 1 ms", targetFast},
+		{"http-5ms", "a target that takes 5 ms", targetUsual},
 	} {
 		figures, err := s.compare(ctx, target, part.path)
 		if err != nil {
@@ -144,7 +144,7 @@ func (s SweepCalls) measure(ctx context.Context, target string, load func(ctx co
 		select {
 		case <-time.After(wait):
 		case err := <-ended:
-			return 0, 0, firstError(err, ctx.Err(), errors.New("it ended before it was measured"))
+			return 0, 0, firstError(err, ctx.Err(), errors.New("the sweep ended before it was measured"))
 		}
 		if counts[i], err = callsOf(ctx, target); err != nil {
 			cancel()

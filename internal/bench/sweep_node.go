@@ -35,7 +35,7 @@ type SweepPost struct {
 func ReadSweepPost(input *bufio.Reader) (SweepPost, error) {
 	line, err := input.ReadBytes('\n')
 	if err != nil {
-		return SweepPost{}, fmt.Errorf("read the node's post: %w", err)
+		return SweepPost{}, fmt.Errorf("read the message of the node: %w", err)
 	}
 	var post SweepPost
 	return post, json.Unmarshal(line, &post)

@@ -217,7 +217,7 @@ func (m *rateRun) untilBack(ctx context.Context, from int64) (int64, error) {
 			return from + int64(at), nil
 		}
 	}
-	return 0, fmt.Errorf("the rate of %v was not back %v after the crash", m.rate, time.Duration(end-from)*tick)
+	return 0, fmt.Errorf("the rate did not recover to %v within %v after the crash", m.rate, time.Duration(end-from)*tick)
 }
 
 // WriteTable writes the figures for people.
@@ -225,10 +225,10 @@ func (f SweepRateFigures) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "%s: %s items/s, %s\n", f.Part, Grouped(f.SetRate), f.Title)
 	fmt.Fprintf(table, "  rate\t%.1f items/s over %.0f s\t%+.2f %%\n", f.Rate, f.Seconds, f.ErrorPercent)
-	fmt.Fprintf(table, "  most in 100 ms\t%.2f×\n", f.LargestTenth)
-	fmt.Fprintf(table, "  in a second\tfrom %.3f× to %.3f×\n", f.LowestSecond, f.HighestSecond)
+	fmt.Fprintf(table, "  peak in 100 ms\t%.2f×\n", f.LargestTenth)
+	fmt.Fprintf(table, "  per second\tfrom %.3f× to %.3f×\n", f.LowestSecond, f.HighestSecond)
 	if f.LeaseSeconds > 0 {
-		fmt.Fprintf(table, "  back after\t%.1f s, the lease is %.1f s\n", f.BackSeconds, f.LeaseSeconds)
+		fmt.Fprintf(table, "  recovered after\t%.1f s, with a lease of %.1f s\n", f.BackSeconds, f.LeaseSeconds)
 	}
 	return table.Flush()
 }

@@ -55,12 +55,12 @@ func (t *Tenancy) parts() []struct {
 		run         func(context.Context) (Part, error)
 	}
 	return []part{
-		{"caps-1", "20 tenants with caps that do not bind, one node", t.caps(1, 0)},
-		{"caps-4", "20 tenants with caps that do not bind, four nodes", t.caps(4, 0)},
+		{"caps-1", "20 tenants below their caps, one node", t.caps(1, 0)},
+		{"caps-4", "20 tenants below their caps, four nodes", t.caps(4, 0)},
 		{"global-4", "the same with a global cap of 2,000, four nodes", t.caps(4, 2000)},
 		{"binding", "20 tenants with caps of 10, jobs of 100 ms, four nodes", t.binding},
-		{"crowd", "latency of 100 tenants beside one at its cap with a large backlog", t.crowd},
-		{"many", "a tenant for every 10 jobs, against one tenant", t.many},
+		{"crowd", "latency of 100 tenants next to a tenant at its cap with a large backlog", t.crowd},
+		{"many", "one tenant per 10 jobs, compared with a single tenant", t.many},
 	}
 }
 
@@ -89,7 +89,7 @@ func (t Tenancy) Run(ctx context.Context, done func(Part) error) error {
 		}
 	}
 	if !known {
-		return fmt.Errorf("there is no part %q", t.Only)
+		return fmt.Errorf("unknown part %q", t.Only)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (t *Tenancy) checkUnlimited(ctx context.Context) (err error) {
 	}
 	for _, l := range limits {
 		if l.Scope == fairlead.LimitGlobal {
-			return errors.New("the database has a global limit, which this would change: use another one")
+			return errors.New("the database has a global limit, which the benchmark would change: use another database")
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func (p Part) WriteTable(w io.Writer) error {
 		fmt.Fprintf(table, "  ratio\t%.2f×\n", p.Ratio)
 	}
 	if p.EnqueuedP99 > 0 {
-		fmt.Fprintf(table, "  once enqueued\tp50 %.2f ms, p99 %.2f ms\n", p.EnqueuedP50, p.EnqueuedP99)
+		fmt.Fprintf(table, "  after enqueueing\tp50 %.2f ms, p99 %.2f ms\n", p.EnqueuedP50, p.EnqueuedP99)
 	}
 	if p.Busy > 0 {
 		fmt.Fprintf(table, "  slots\t%.0f %% busy\n", 100*p.Busy)

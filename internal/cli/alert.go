@@ -13,7 +13,7 @@ import (
 )
 
 func (s *session) alertCommand() *cobra.Command {
-	cmd := noun("alert", "Where it is reported that jobs fail, start too late or wait too long",
+	cmd := noun("alert", "Manage alerts for failed, late or waiting jobs",
 		s.alertSetCommand(), s.alertGetCommand(), s.alertListCommand(), s.alertRemoveCommand())
 	s.completeFirst(cmd, alertNames, "list")
 	return s.prints(s.connects(cmd))
@@ -29,15 +29,15 @@ type alertFlags struct {
 
 func (t *alertFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.rule.Scope, "scope", "global", "whose jobs: global, kind:NAME, queue:NAME or tenant:NAME")
-	f.StringVar(&t.rule.Url, "url", "", "where messages go (required)")
-	f.StringSliceVar(&t.rule.On, "on", nil, "failed, missed, backlog (repeatable; default failed)")
-	f.DurationVar(&t.backlog, "backlog", 0, "how old the oldest wait of a backlog is")
-	f.DurationVar(&t.gather, "gather", 0, "how long the first failure waits for others, to be one message with them (0: 10s)")
-	f.DurationVar(&t.quiet, "quiet", 0, "at most one message of each event within it (0: a minute)")
-	f.StringArrayVar(&t.headers, "header", nil, "NAME=VALUE, a template (repeatable)")
-	f.StringVar(&t.body, "body", "", "a template: JSON, or a text")
-	f.StringVar(&t.rule.SigningSecret, "signing-secret", "", "a reference such as ${env:NAME}: messages are signed")
+	f.StringVar(&t.rule.Scope, "scope", "global", "jobs to watch: global, kind:NAME, queue:NAME or tenant:NAME")
+	f.StringVar(&t.rule.Url, "url", "", "URL to send messages to (required)")
+	f.StringSliceVar(&t.rule.On, "on", nil, "event to report: failed, missed or backlog (repeatable; default failed)")
+	f.DurationVar(&t.backlog, "backlog", 0, "waiting time of the oldest ready job that counts as a backlog (required with --on backlog)")
+	f.DurationVar(&t.gather, "gather", 0, "time to collect failures into one message (0 = 10s)")
+	f.DurationVar(&t.quiet, "quiet", 0, "minimum time between two messages about the same event (0 = 1m)")
+	f.StringArrayVar(&t.headers, "header", nil, "HTTP header of the messages, as NAME=VALUE; the value is a template (repeatable; default: none)")
+	f.StringVar(&t.body, "body", "", "template for the body of the messages, JSON or plain text (default: a JSON document)")
+	f.StringVar(&t.rule.SigningSecret, "signing-secret", "", "reference to the secret that signs the messages, such as ${env:NAME} (default: messages are not signed)")
 	complete(cmd, "on", oneOf("failed", "missed", "backlog"))
 }
 
@@ -71,11 +71,11 @@ func (t *alertFlags) wanted(name string) (*fairleadv1.AlertRule, error) {
 
 func (s *session) alertSetCommand() *cobra.Command {
 	flags := &alertFlags{}
-	cmd := verb("set NAME", "Create the alert of a name, or replace it", nil)
-	cmd.Long = cmd.Short + ".\n\nIt replaces what was set before: what is not given has its default. The scope of an alert does not change."
+	cmd := verb("set NAME", "Create or replace an alert", nil)
+	cmd.Long = cmd.Short + ".\n\nSetting an existing alert replaces all of its settings: flags that are left out get their defaults. The scope of an alert cannot change."
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		if flags.rule.GetUrl() == "" {
-			return Usagef("give --url: where messages go")
+			return Usagef("--url is required: the URL to send messages to")
 		}
 		wanted, err := flags.wanted(c.args[0])
 		if err != nil {
@@ -117,6 +117,6 @@ func (s *session) alertRemoveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "alert %s is removed", c.args[0])
+		return c.say(answer, "alert %s removed", c.args[0])
 	}))
 }

@@ -61,7 +61,7 @@ func newAnswers(t *testing.T) *rig {
 func TestVerifyFailsIfThereWasDrift(t *testing.T) {
 	r := newAnswers(t)
 	stdout, stderr := r.typed(ExitFailure, "verify")
-	if !strings.Contains(stdout, "global        3      2") || !strings.Contains(stderr, "corrected now") {
+	if !strings.Contains(stdout, "global        3      2") || !strings.Contains(stderr, "limits with corrected counts: 1") {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 }
@@ -69,7 +69,7 @@ func TestVerifyFailsIfThereWasDrift(t *testing.T) {
 // Who waits for a job does not mind that its server is started anew.
 func TestAWatchThatIsCutIsTakenUpAgain(t *testing.T) {
 	r := newAnswers(t)
-	r.says([]string{"job 5 is ready", "job 5 is succeeded"}, "job", "watch", "5")
+	r.says([]string{"job 5: ready", "job 5: succeeded"}, "job", "watch", "5")
 }
 
 // A server that dies in the middle of its answer was not reached, whatever code connect gives

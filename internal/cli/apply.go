@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-const applyLong = `Make what the server has be as a file says: YAML or JSON documents with the fields of the API,
-found by their names. A document has any of these lists:
+const applyLong = `Apply a file of YAML or JSON documents to the server. Entries use the field names of the API and are matched
+by name. A document may contain any of these lists:
 
   tenants: [{name: shop, max_running: 10}]
   limits: [{scope: "queue:mail", rate: 50}]
@@ -21,23 +21,24 @@ found by their names. A document has any of these lists:
   sweeps: [{name: mail-all, kind: mail, to: 5000000}]
   alerts: [{name: pager, url: "https://pager.example/hook", on: [failed, backlog], backlog: 300s}]
 
-or is one schedule, as "fairlead schedule export" writes it. What a document does not say has its default,
-but for what operators switch: whether a schedule is enabled and a tenant paused stays as it is. Of a sweep
-that there is already only what is said changes. What the file does not have is left alone.
+or a single schedule, as written by "fairlead schedule export". Fields that an entry leaves out get their defaults,
+except the switches that operators use: apply leaves a schedule enabled or disabled, and a tenant paused or not,
+unless the file says otherwise. For an existing sweep, apply changes only the fields in the file. It leaves
+everything else on the server unchanged.
 
-What would change is shown first. It is asked back on a terminal, and needs --yes without one; --dry-run only
-shows it. --what-if asks the server which jobs would start next and which instants would move, and changes nothing
-either; it leaves out sweeps and alerts.`
+The command shows the changes first. On a terminal it asks for confirmation; without a terminal it requires --yes.
+--dry-run stops after showing the changes. --what-if asks the server which jobs would start next and which scheduled
+times would move, and changes nothing either; it leaves out sweeps and alerts.`
 
 // applyCommand takes files of anything that has settings.
 func (s *session) applyCommand() *cobra.Command {
-	cmd := s.filesCommand("apply", "Make tenants, limits, calendars, schedules, sweeps and alerts be as a file says")
+	cmd := s.filesCommand("apply", "Apply tenants, limits, calendars, schedules, sweeps and alerts from a file")
 	cmd.Example = "  fairlead apply -f cluster.yaml --dry-run\n  fairlead apply -f cluster.yaml --yes"
 	return s.prints(s.connects(cmd))
 }
 
 func (s *session) scheduleApplyCommand() *cobra.Command {
-	cmd := s.filesCommand("apply", "Make schedules be as a file says")
+	cmd := s.filesCommand("apply", "Apply schedules from a file")
 	cmd.Example = "  fairlead schedule export > schedules.yaml\n  fairlead schedule apply -f schedules.yaml --dry-run"
 	return cmd
 }
@@ -71,19 +72,19 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 			return err
 		}
 		if len(all.missing) > 0 {
-			return Usagef("the file names calendars that do not exist: nothing was changed; create them first, or add them to the file as {calendars: [{name: …}]}")
+			return Usagef("the file refers to calendars that do not exist; nothing was changed: create them first, or add them to the file as {calendars: [{name: …}]}")
 		}
 		if !yes {
 			if file == "-" || !screen.IsTerminal(c.in) || !c.errors.Terminal {
-				return Usagef("without a terminal nothing confirms that you want to apply this: add --yes, or --dry-run to see it only")
+				return Usagef("cannot ask for confirmation without a terminal: add --yes to apply the changes, or --dry-run to show them only")
 			}
-			if err := c.confirm("apply this?"); err != nil {
+			if err := c.confirm("apply these changes?"); err != nil {
 				return err
 			}
 		}
 		done, err := all.make(ctx, c)
 		if err != nil && done > 0 {
-			return fmt.Errorf("after %d of %d changes were made: %w", done, len(all.changes), err)
+			return fmt.Errorf("after applying %d of %d changes: %w", done, len(all.changes), err)
 		}
 		if err == nil {
 			_, err = fmt.Fprintf(c.Out, "%d of %d entries changed\n", len(all.changes), wanted.entries())
@@ -91,9 +92,9 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 		return err
 	})
 	f := cmd.Flags()
-	f.StringVarP(&file, "file", "f", "", "YAML or JSON documents, or - for what is piped in")
-	f.BoolVar(&dryRun, "dry-run", false, "only show what would change")
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	f.StringVarP(&file, "file", "f", "", "file of YAML or JSON documents, or - for standard input (required)")
+	f.BoolVar(&dryRun, "dry-run", false, "show the changes without applying them")
+	f.BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
@@ -164,7 +165,7 @@ func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
 		}
 	}
 	if len(questions) == 0 {
-		_, err := fmt.Fprintln(c.errors.Out, "nothing differs that decides about starts or instants")
+		_, err := fmt.Fprintln(c.errors.Out, "no change in the file affects which jobs start or when schedules are due")
 		return err
 	}
 	return c.whatIf(ctx, questions...)

@@ -110,7 +110,7 @@ func (c *call) calendarChanges(ctx context.Context, file *manifest) (changes []c
 	}
 	for _, schedule := range file.schedules {
 		if name := schedule.GetCalendar(); name != "" && known[name] == nil {
-			missing = append(missing, fmt.Sprintf("! calendar %s is missing: schedule %s names it, and neither the file nor the server has it\n",
+			missing = append(missing, fmt.Sprintf("! calendar %s is missing: schedule %s refers to it, but neither the file nor the server has it\n",
 				screen.Clean(name), screen.Clean(schedule.GetName())))
 		}
 	}

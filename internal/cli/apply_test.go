@@ -52,11 +52,11 @@ schedules: [{name: nightly, cron: "0 3 L-3W * *", calendar: feast, job: {kind: n
 	write("tenants: [{name: shop, max_running: 12, paused: false}]\n")
 	r.says([]string{"~ tenant shop\n    paused: yes -> (none)\n1 of 1 entries changed"}, "apply", "-f", file, "--yes")
 	for text, want := range map[string]string{
-		"tenants: [{max_running: 3}]\n":           "name of a tenant is missing",
-		"limits: [{scope: a}, {scope: a}]\n":      "there are two limits with the scope a",
+		"tenants: [{max_running: 3}]\n":           "tenant without a name",
+		"limits: [{scope: a}, {scope: a}]\n":      "more than one limit with the scope a",
 		"sweeps: {name: a}\n":                     "sweeps must be a list",
 		"tenants: [{name: a, max_runner: 3}]\n":   "max_runner",
-		"tenants: []\nteams: []\n":                `"teams" does not belong beside such lists`,
+		"tenants: []\nteams: []\n":                `unknown list "teams"; a document may contain`,
 		"tenants: [{name: a, max_running: -1}]\n": "max_running",
 	} {
 		write(text)
@@ -103,7 +103,7 @@ func TestWhatIsExportedIsAppliedElsewhere(t *testing.T) {
 
 func TestWhoAmISaysWhoAsksWhichServer(t *testing.T) {
 	r := newRig(t)
-	r.says([]string{"with the role admin for all tenants, on " + r.url}, "whoami")
+	r.says([]string{": role admin for all tenants on " + r.url}, "whoami")
 	if got := r.document("whoami"); got["role"] != "admin" {
 		t.Errorf("as JSON it is %v", got)
 	}
@@ -111,18 +111,18 @@ func TestWhoAmISaysWhoAsksWhichServer(t *testing.T) {
 
 func TestAKindIsPausedAndResumed(t *testing.T) {
 	r := newRig(t)
-	r.says([]string{"kind noop is paused"}, "kind", "pause", "noop")
+	r.says([]string{"kind noop paused"}, "kind", "pause", "noop")
 	r.says([]string{"NAME", "noop", "yes"}, "kind", "list")
 	r.typed(ExitOK, "job", "enqueue", "noop")
 	r.says([]string{"paused"}, "job", "explain", "1")
-	r.says([]string{"kind noop is resumed"}, "kind", "resume", "noop")
+	r.says([]string{"kind noop resumed"}, "kind", "resume", "noop")
 	r.typed(ExitOK, "job", "enqueue", "noop", "--wait")
 }
 
 func TestATimingThatIsNotStoredIsPreviewed(t *testing.T) {
 	r := newRig(t)
 	r.says([]string{"03:00:00 CE"}, "schedule", "preview", "--cron", "0 3 * * Monday", "--timezone", "Europe/Paris", "-n", "2")
-	r.fails(ExitUsage, "name a schedule, or say when one would be due", "schedule", "preview")
+	r.fails(ExitUsage, "specify NAME, or flags that describe a schedule", "schedule", "preview")
 	r.fails(ExitUsage, "not both", "schedule", "preview", "nightly", "--cron", "@daily")
 	r.fails(ExitUsage, "is not understood", "schedule", "preview", "--cron", "0 3 * * noday")
 }
@@ -132,18 +132,18 @@ func TestTasksHaveCommands(t *testing.T) {
 	r.says([]string{"ping", "ENABLED"}, "task", "create", "ping", "--cron-expr", "0 3 1 1 *", "--target-url", "http://127.0.0.1:1/ping",
 		"--http-method", "GET", "--headers-json", `{"X-A":"b"}`, "--timeout-seconds", "2")
 	r.says([]string{"ping", "0 0 3 1 1 *", "GET http://127.0.0.1:1/ping"}, "task", "list")
-	r.says([]string{"task ping is disabled"}, "task", "disable", "ping")
+	r.says([]string{"task ping disabled"}, "task", "disable", "ping")
 	r.says([]string{"DISABLED"}, "task", "list", "--status", "DISABLED")
-	r.says([]string{"task ping is enabled"}, "task", "enable", "ping")
+	r.says([]string{"task ping enabled"}, "task", "enable", "ping")
 	r.typed(ExitOK, "task", "update", "ping", "--description", "are you there?", "--clear", "headers_json")
 	if got := r.document("task", "get", "ping"); got["description"] != "are you there?" || got["timeout_seconds"] != 2.0 || got["headers_json"] != "{}" {
 		t.Errorf("changed, it is %v", got)
 	}
-	r.says([]string{"run ", " of task ping is SCHEDULED"}, "task", "trigger", "ping")
+	r.says([]string{"run ", " of task ping: SCHEDULED"}, "task", "trigger", "ping")
 	runs := r.document("task", "runs", "ping")["items"].([]any)
 	id := runs[0].(map[string]any)["id"].(string)
 	r.says([]string{"ID", "SCHEDULED"}[1:], "task", "run", id)
-	r.says([]string{"run " + id + " is CANCELED"}, "task", "cancel", id, "--reason", "enough")
-	r.says([]string{"task ping is deleted"}, "task", "delete", "ping")
+	r.says([]string{"run " + id + ": CANCELED"}, "task", "cancel", id, "--reason", "enough")
+	r.says([]string{"task ping deleted"}, "task", "delete", "ping")
 	r.fails(ExitNotFound, "ping", "task", "get", "ping")
 }

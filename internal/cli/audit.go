@@ -10,14 +10,14 @@ import (
 )
 
 func (s *session) auditCommand() *cobra.Command {
-	return s.prints(s.connects(noun("audit", "What was done, and who did it", s.auditListCommand())))
+	return s.prints(s.connects(noun("audit", "Show the audit log: who did what, and when", s.auditListCommand())))
 }
 
 func (s *session) auditListCommand() *cobra.Command {
 	var filter fairleadv1.ListAuditRequest
 	from, to := moment{past: true}, moment{past: true}
 	var limit int
-	cmd := verb("list", "List what was done or tried, newest first", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("list", "List audit entries, newest first", s.runs(func(ctx context.Context, c *call) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListAuditResponse, error) {
 			return c.audit.ListAudit(ctx, &fairleadv1.ListAuditRequest{
 				Actor: filter.GetActor(), Action: filter.GetAction(), Subject: filter.GetSubject(), From: from.proto(), To: to.proto(),
@@ -35,11 +35,11 @@ func (s *session) auditListCommand() *cobra.Command {
 		return c.printTable(&fairleadv1.ListAuditResponse{Items: items, NextPageToken: next}, table)
 	}))
 	f := cmd.Flags()
-	f.StringVar(&filter.Actor, "actor", "", "done by this name")
-	f.StringVar(&filter.Action, "action", "", "this method of the API, as PauseQueue")
-	f.StringVar(&filter.Subject, "subject", "", "done to this, as queue:mail")
-	f.Var(&from, "from", "then or later: a time, or a span such as 2h for two hours ago")
-	f.Var(&to, "to", "earlier")
+	f.StringVar(&filter.Actor, "actor", "", "only entries of the actor with this name")
+	f.StringVar(&filter.Action, "action", "", "only calls of this API method, such as PauseQueue")
+	f.StringVar(&filter.Subject, "subject", "", "only actions on this object, such as queue:mail")
+	f.Var(&from, "from", "only entries at or after this time: a time, or a duration such as 2h for two hours ago")
+	f.Var(&to, "to", "only entries before this time: a time, or a duration such as 1h for an hour ago")
 	limits(cmd, &limit)
 	return cmd
 }

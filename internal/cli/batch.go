@@ -17,7 +17,7 @@ var taskStates = []string{
 }
 
 func (s *session) batchCommand() *cobra.Command {
-	return s.prints(s.connects(noun("batch", "One operation on many targets",
+	return s.prints(s.connects(noun("batch", "Manage batches: one operation on many targets",
 		s.batchCreateCommand(), s.batchGetCommand(), s.batchListCommand(), s.batchExplainCommand(), s.batchTasksCommand(), s.batchWatchCommand(),
 		s.batchCancelCommand(), s.batchRetryCommand(), s.batchRollbackCommand(),
 		s.batchApproveCommand(), s.batchPauseCommand(), s.batchResumeCommand(), s.batchSetCommand(),
@@ -49,14 +49,14 @@ func (s *session) batchListCommand() *cobra.Command {
 		return c.printTable(&fairleadv1.ListBatchesResponse{Items: items, NextPageToken: next}, table)
 	}))
 	f := cmd.Flags()
-	f.StringSliceVar(&filter.Name, "name", nil, "with this name (repeatable)")
-	f.StringSliceVar(&filter.Type, "type", nil, "of this type (repeatable)")
-	f.StringSliceVar(&filter.Queue, "queue", nil, "of this queue (repeatable)")
-	f.StringSliceVar(&filter.Tenant, "tenant", nil, "of this tenant (repeatable)")
-	f.BoolVar(&filter.Open, "open", false, "that have not completed")
-	f.StringSliceVar(&filter.State, "state", nil, "in this state (repeatable)")
-	f.StringSliceVar(&filter.Creator, "creator", nil, "of this creator (repeatable)")
-	f.StringSliceVar(&filter.Env, "env", nil, "of this env (repeatable)")
+	f.StringSliceVar(&filter.Name, "name", nil, "only batches with this name (repeatable)")
+	f.StringSliceVar(&filter.Type, "type", nil, "only batches of this type (repeatable)")
+	f.StringSliceVar(&filter.Queue, "queue", nil, "only batches in this queue (repeatable)")
+	f.StringSliceVar(&filter.Tenant, "tenant", nil, "only batches of this tenant (repeatable)")
+	f.BoolVar(&filter.Open, "open", false, "only batches that have not completed")
+	f.StringSliceVar(&filter.State, "state", nil, "only batches in this state (repeatable)")
+	f.StringSliceVar(&filter.Creator, "creator", nil, "only batches of this creator (repeatable)")
+	f.StringSliceVar(&filter.Env, "env", nil, "only batches of this environment (repeatable)")
 	complete(cmd, "queue", s.asked(queueNames))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
@@ -88,7 +88,7 @@ func standingNote(b *fairleadv1.Batch) string {
 	case b.GetPaused():
 		return "paused"
 	case b.GetAwaiting():
-		return "awaits approval"
+		return "awaiting approval"
 	}
 	return b.GetReason()
 }
@@ -105,9 +105,9 @@ func (s *session) batchTasksCommand() *cobra.Command {
 		c.noteMore(all.GetNextPageToken(), limit)
 		return c.printTable(all, taskTable(c.Screen, all.GetItems()))
 	}))
-	cmd.Flags().StringSliceVar(&filter.State, "state", nil, "in this state (repeatable): "+strings.Join(taskStates, ", "))
+	cmd.Flags().StringSliceVar(&filter.State, "state", nil, "only tasks in this state (repeatable): "+strings.Join(taskStates, ", "))
 	complete(cmd, "state", oneOf(taskStates...))
-	cmd.Flags().BoolVar(&filter.Doubtful, "doubtful", false, "only tasks that may have run in commits that the database lost")
+	cmd.Flags().BoolVar(&filter.Doubtful, "doubtful", false, "only tasks that may have run although the database lost the record of it")
 	limits(cmd, &limit)
 	return cmd
 }

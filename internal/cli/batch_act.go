@@ -15,7 +15,7 @@ func (c *call) sayBatch(batch *fairleadv1.Batch, err error) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("batch %d is %s", batch.GetId(), batch.GetState())
+	text := fmt.Sprintf("batch %d: %s", batch.GetId(), batch.GetState())
 	if note := batchNote(batch); note != "" {
 		text += " (" + note + ")"
 	}
@@ -24,30 +24,30 @@ func (c *call) sayBatch(batch *fairleadv1.Batch, err error) error {
 
 func (s *session) batchCancelCommand() *cobra.Command {
 	var reason string
-	cmd := verb("cancel ID", "Let no more tasks begin; those that run end as they end", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("cancel ID", "Cancel a batch: start no more tasks, and let running tasks finish", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayBatch(c.batches.CancelBatch(ctx, &fairleadv1.CancelBatchRequest{Id: id, Reason: reason}))
 	}))
-	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the batch (default: none)")
 	return cmd
 }
 
 func (s *session) batchPauseCommand() *cobra.Command {
 	var reason string
-	cmd := verb("pause ID", "Let no more tasks begin until it is resumed", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("pause ID", "Pause a batch: start no more tasks until it is resumed", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayBatch(c.batches.PauseBatch(ctx, &fairleadv1.PauseBatchRequest{Id: id, Reason: reason}))
 	}))
-	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the batch (default: none)")
 	return cmd
 }
 
 func (s *session) batchResumeCommand() *cobra.Command {
-	return verb("resume ID", "Let tasks begin again", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("resume ID", "Resume a paused batch", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayBatch(c.batches.ResumeBatch(ctx, &fairleadv1.GetBatchRequest{Id: id}))
 	}))
 }
 
 func (s *session) batchApproveCommand() *cobra.Command {
-	return verb("approve ID", "Let the other tasks follow the canary", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("approve ID", "Approve a canary and release the remaining tasks", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayBatch(c.batches.ApproveBatch(ctx, &fairleadv1.GetBatchRequest{Id: id}))
 	}))
 }
@@ -55,7 +55,7 @@ func (s *session) batchApproveCommand() *cobra.Command {
 func (s *session) batchSetCommand() *cobra.Command {
 	var most int32
 	var rate float64
-	cmd := verb("set ID", "Change how fast a batch goes", nil)
+	cmd := verb("set ID", "Change the concurrency or rate of a batch", nil)
 	cmd.RunE = s.withID(func(ctx context.Context, c *call, id int64) error {
 		change := &fairleadv1.PatchBatchRequest{Id: id}
 		if cmd.Flags().Changed("max-running") {
@@ -65,19 +65,19 @@ func (s *session) batchSetCommand() *cobra.Command {
 			change.Rate = &rate
 		}
 		if change.MaxRunning == nil && change.Rate == nil {
-			return Usagef("give at least one of --max-running and --rate")
+			return Usagef("specify --max-running, --rate or both")
 		}
 		return c.printDetails(c.batches.PatchBatch(ctx, change))
 	})
-	cmd.Flags().Int32Var(&most, "max-running", 0, "tasks that run at once (0: no bound)")
-	cmd.Flags().Float64Var(&rate, "rate", 0, "tasks that begin per second (0: no bound)")
+	cmd.Flags().Int32Var(&most, "max-running", 0, "maximum number of tasks running at once (0 = unlimited)")
+	cmd.Flags().Float64Var(&rate, "rate", 0, "tasks started per second (0 = unlimited)")
 	return cmd
 }
 
 func (s *session) batchRetryCommand() *cobra.Command {
 	var tasks []int64
 	var wait waiting
-	cmd := verb("retry ID", "Do failed tasks again", nil)
+	cmd := verb("retry ID", "Retry the failed tasks of a batch", nil)
 	cmd.RunE = s.withID(func(ctx context.Context, c *call, id int64) error {
 		batch, err := c.batches.RetryBatch(ctx, &fairleadv1.RetryBatchRequest{Id: id, Tasks: tasks})
 		if err == nil && wait.asked(cmd) {
@@ -85,7 +85,7 @@ func (s *session) batchRetryCommand() *cobra.Command {
 		}
 		return c.sayBatch(batch, err)
 	})
-	cmd.Flags().Int64SliceVar(&tasks, "task", nil, "only the task with this id (repeatable)")
+	cmd.Flags().Int64SliceVar(&tasks, "task", nil, "only the task with this ID (repeatable)")
 	wait.flag(cmd)
 	return cmd
 }
@@ -93,10 +93,10 @@ func (s *session) batchRetryCommand() *cobra.Command {
 func (s *session) batchRollbackCommand() *cobra.Command {
 	request := &fairleadv1.RollBackBatchRequest{}
 	var wait waiting
-	cmd := verb("rollback ID", "Put back what was there before", nil)
-	cmd.Long = "Put back what was there before, what ended last first: of all tasks that were applied, or of those that are named. " +
-		"If all are, nothing goes forward any more. A rollback of which tasks have failed is resumed by another.\n\n" +
-		"--dry-run only shows what would be undone, and what would be put back."
+	cmd := verb("rollback ID", "Roll back a batch by restoring each target's previous state", nil)
+	cmd.Long = "Roll back a batch, or only the tasks given with --task, by restoring each target's previous state. Tasks that ended last are undone first. " +
+		"Once a whole batch is being rolled back, none of its tasks can go forward again. To resume a rollback with failed tasks, run the command again.\n\n" +
+		"--dry-run shows the tasks that would be undone and the state that would be restored."
 	cmd.RunE = s.withID(func(ctx context.Context, c *call, id int64) error {
 		request.Id = id
 		batch, err := c.batches.RollBackBatch(ctx, request)
@@ -112,17 +112,17 @@ func (s *session) batchRollbackCommand() *cobra.Command {
 		return c.sayBatch(batch, nil)
 	})
 	f := cmd.Flags()
-	f.Int64SliceVar(&request.Tasks, "task", nil, "only the task with this id (repeatable)")
-	f.BoolVar(&request.IncludeFailed, "include-failed", false, "failed tasks that had started too")
-	f.BoolVar(&request.Serial, "serial", false, "each task waits for the one before")
-	f.BoolVar(&request.DryRun, "dry-run", false, "only show what would be undone")
+	f.Int64SliceVar(&request.Tasks, "task", nil, "only the task with this ID (repeatable)")
+	f.BoolVar(&request.IncludeFailed, "include-failed", false, "also roll back failed tasks that had started")
+	f.BoolVar(&request.Serial, "serial", false, "roll back one task at a time")
+	f.BoolVar(&request.DryRun, "dry-run", false, "show the tasks that would be rolled back, without changing anything")
 	wait.flag(cmd)
 	return cmd
 }
 
 // undoTable shows what a rollback would undo, and reports how much that is.
 func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
-	table := c.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "WOULD BE PUT BACK")
+	table := c.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "WOULD RESTORE")
 	for _, t := range batch.GetWouldUndo() {
 		before := screen.Cell{Text: string(t.GetBefore())}
 		if len(t.GetBefore()) == 0 {
@@ -136,7 +136,7 @@ func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
 	if c.format == "table" {
 		fmt.Fprintf(c.errors.Out, "%s of batch %d would be undone, in this order\n", taskCount(batch.GetWouldUndoTotal()), batch.GetId())
 		if n := batch.GetDoubtful(); n > 0 {
-			fmt.Fprintf(c.errors.Out, "%s may have run in commits that the database lost: compare the targets with what would be put back (fairlead batch tasks %d --doubtful)\n", taskCount(n), batch.GetId())
+			fmt.Fprintf(c.errors.Out, "%s may have run although the database lost the record of it: compare the targets with the state that would be restored (fairlead batch tasks %d --doubtful)\n", taskCount(n), batch.GetId())
 		}
 	}
 	return table

@@ -18,36 +18,36 @@ import (
 // batchFlags are the flags that say what a batch is, and what they are called in the
 // query of an upload.
 var batchFlags = []struct{ flag, parameter, usage string }{
-	{"name", "name", "for people (default that of the file)"},
-	{"type", "type", "what is done, as cdc_job_stop"},
-	{"description", "description", "for people"},
-	{"creator", "creator", "who made it"},
-	{"env", "env", "environment, as live"},
-	{"queue", "queue", "region: which nodes run its tasks (default default)"},
-	{"az", "az", "availability zone"},
-	{"service", "service", "the service that it is about"},
-	{"info", "info", "JSON that is kept with it, and that each task carries"},
-	{"tenant", "tenant", "the tenant that it runs for (default default)"},
-	{"priority", "priority", "higher goes first (default 0)"},
-	{"max-running", "max_running", "tasks that run at once (default no bound)"},
-	{"rate", "rate", "tasks that begin per second (default no bound)"},
-	{"task-timeout", "timeout", "of one attempt of a task, as 20s (default the operation's)"},
-	{"canary", "canary.tasks", "so many tasks go first"},
-	{"canary-ratio", "canary.ratio", "part of them that has to succeed for the others to follow without approval (default: approval is needed)"},
-	{"stop-after", "stop_after.failures", "so many failures pause it"},
-	{"stop-after-percent", "stop_after.percent", "so many failures in a hundred tasks pause it"},
-	{"notify", "notify", "URL that gets a message at each completion"},
+	{"name", "name", "display name of the batch (default: the name of a CSV file)"},
+	{"type", "type", "operation to run on each target, such as cdc_job_stop (required unless the file sets it)"},
+	{"description", "description", "description of the batch (default: none)"},
+	{"creator", "creator", "creator of the batch (default: none)"},
+	{"env", "env", "environment of the batch, such as live (default: none)"},
+	{"queue", "queue", "queue (region) whose nodes run the tasks (default \"default\")"},
+	{"az", "az", "availability zone of the batch (default: none)"},
+	{"service", "service", "service that the batch changes (default: none)"},
+	{"info", "info", "JSON stored with the batch and passed to each task (default: none)"},
+	{"tenant", "tenant", "tenant that owns the batch (default \"default\")"},
+	{"priority", "priority", "priority of the tasks; higher starts first (default 0)"},
+	{"max-running", "max_running", "maximum number of tasks running at once (default: unlimited)"},
+	{"rate", "rate", "tasks started per second (default: unlimited)"},
+	{"task-timeout", "timeout", "timeout of one attempt of a task, such as 20s (default: the timeout of the operation)"},
+	{"canary", "canary.tasks", "number of tasks to run first as a canary (default: no canary)"},
+	{"canary-ratio", "canary.ratio", "fraction of canary tasks that must succeed to release the rest automatically, such as 0.9 (default: wait for approval)"},
+	{"stop-after", "stop_after.failures", "number of failed tasks that pauses the batch (default: never pause)"},
+	{"stop-after-percent", "stop_after.percent", "percentage of failed tasks that pauses the batch (default: never pause)"},
+	{"notify", "notify", "URL to notify whenever the batch completes (default: none)"},
 }
 
 func (s *session) batchCreateCommand() *cobra.Command {
 	var file string
 	var wait waiting
 	values := map[string]*string{}
-	cmd := verb("create", "Store a batch of the targets in a file", nil)
-	cmd.Long = "Store a batch of the targets in a file, and let it begin when all are stored.\n\n" +
-		"A CSV file begins with a line that names its columns: target_id, target_name, target_type, target_env, before and after; target_id and target_type have to be there. " +
-		"A file of JSON lines has a task on each, as {\"target\":{\"id\":…,\"type\":…},\"after\":{…}}; its first line may be the batch.\n\n" +
-		"With --wait it ends when the batch has completed, with exit code 7 if not all tasks succeeded."
+	cmd := verb("create", "Create a batch from a file of targets", nil)
+	cmd.Long = "Create a batch from a file of targets. The batch starts once all targets are stored.\n\n" +
+		"The first line of a CSV file names its columns: target_id, target_name, target_type, target_env, before and after. The columns target_id and target_type are required. " +
+		"A JSON Lines file has one task per line, as in {\"target\":{\"id\":…,\"type\":…},\"after\":{…}}; its first line may describe the batch.\n\n" +
+		"With --wait, the command waits until the batch completes and exits with code 7 unless every task succeeded."
 	cmd.Example = "  fairlead batch create -f targets.csv --type cdc_job_stop --wait\n" +
 		"  fairlead batch create -f tasks.ndjson --type cdc_switch_az --canary 10 --canary-ratio 0.9 --stop-after-percent 5"
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
@@ -78,7 +78,7 @@ func (s *session) batchCreateCommand() *cobra.Command {
 		})
 	})
 	f := cmd.Flags()
-	f.StringVarP(&file, "file", "f", "", "CSV or JSON lines, or - for what is piped in")
+	f.StringVarP(&file, "file", "f", "", "CSV or JSON Lines file of targets, or - for standard input (required)")
 	for _, flag := range batchFlags {
 		values[flag.flag] = f.String(flag.flag, "", flag.usage)
 	}

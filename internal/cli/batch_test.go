@@ -70,14 +70,14 @@ func TestABatchOfAFileIsAwaitedAndRolledBack(t *testing.T) {
 	if open := r.document("batch", "list", "--open"); len(open["items"].([]any)) != 0 {
 		t.Errorf("open are %v", open)
 	}
-	r.says([]string{"WOULD BE PUT BACK", `{"colour":"white"}`}, "batch", "rollback", id, "--dry-run")
+	r.says([]string{"WOULD RESTORE", `{"colour":"white"}`}, "batch", "rollback", id, "--dry-run")
 	if r.document("batch", "get", id)["state"] != "success" {
 		t.Error("a dry run has changed it")
 	}
 	r.says([]string{"rollback_success  3 of 3"}, "batch", "rollback", id, "--serial", "--wait")
 	r.fails(ExitConflict, "rollback_success", "batch", "rollback", id)
 	r.fails(ExitConflict, "rollback_success", "batch", "retry", id)
-	r.says([]string{"is rollback_success"}, "batch", "watch", id)
+	r.says([]string{"batch 1: rollback_success"}, "batch", "watch", id)
 }
 
 func TestABatchThatFailsEndsWithItsFailures(t *testing.T) {
@@ -107,18 +107,18 @@ func TestABatchIsSteeredFromTheCommandLine(t *testing.T) {
 	file := r.lines("walls.csv", someWalls)
 	id := r.id("batch", "create", "-f", file, "--type", "paint", "--canary", "1", "--stop-after", "5")
 	r.untilBatch(id, "awaiting", func(b map[string]any) bool { return b["awaiting"] == true })
-	r.says([]string{"awaits approval"}, "batch", "list", "--open")
+	r.says([]string{"awaiting approval"}, "batch", "list", "--open")
 	r.says([]string{"paused: lunch"}, "batch", "pause", id, "--reason", "lunch")
 	r.says([]string{"max running", "7"}, "batch", "set", id, "--max-running", "7", "--rate", "100")
 	r.fails(ExitUsage, "--max-running", "batch", "set", id)
 	r.fails(ExitUsage, "--rate", "batch", "set", id, "--rate", "-1")
-	r.says([]string{"awaits approval"}, "batch", "resume", id)
+	r.says([]string{"awaiting approval"}, "batch", "resume", id)
 	r.says([]string{"batch " + id}, "batch", "approve", id)
 	r.says(nil, "batch", "watch", id)
 
 	id = r.id("batch", "create", "-f", file, "--type", "paint", "--canary", "1")
-	r.fails(ExitFailure, "has not completed within", "batch", "create", "-f", file, "--type", "paint", "--canary", "1", "--wait=2s")
-	r.says([]string{"is cancel (enough)"}, "batch", "cancel", id, "--reason", "enough")
+	r.fails(ExitFailure, "did not complete within", "batch", "create", "-f", file, "--type", "paint", "--canary", "1", "--wait=2s")
+	r.says([]string{"batch 2: cancel (enough)"}, "batch", "cancel", id, "--reason", "enough")
 	r.fails(ExitJobFailed, "cancel", "batch", "watch", id)
 }
 
@@ -133,7 +133,7 @@ func TestABatchThatIsRefusedSaysWhy(t *testing.T) {
 	r.fails(ExitUsage, "no such file", "batch", "create", "-f", file+"x", "--type", "paint")
 	r.fails(ExitNotFound, "77", "batch", "get", "77")
 	r.fails(ExitNotFound, "77", "batch", "watch", "77")
-	r.fails(ExitUsage, "number", "batch", "tasks", "walls")
+	r.fails(ExitUsage, "must be a positive integer", "batch", "tasks", "walls")
 	r.url = "http://127.0.0.1:1"
 	r.fails(ExitUnavailable, "cannot reach", "batch", "create", "-f", file, "--type", "paint")
 }

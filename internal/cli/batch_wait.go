@@ -13,9 +13,9 @@ import (
 )
 
 func (s *session) batchWatchCommand() *cobra.Command {
-	return verb("watch ID", "Show a batch whenever it has changed, until it has completed", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("watch ID", "Print the state of a batch on every change until it completes", s.withID(func(ctx context.Context, c *call, id int64) error {
 		batch, err := c.followBatch(ctx, id, func(batch *fairleadv1.Batch) error {
-			return c.say(batch, "%s  batch %d is %s", c.Now().Format(time.TimeOnly), id, batchLine(batch, c.Now()))
+			return c.say(batch, "%s  batch %d: %s", c.Now().Format(time.TimeOnly), id, batchLine(batch, c.Now()))
 		})
 		if err != nil {
 			return err
@@ -56,11 +56,11 @@ func batchEnded(b *fairleadv1.Batch) error {
 	case "success", "rollback_success":
 		return nil
 	}
-	text := fmt.Sprintf("batch %d is %s: %d of %s failed", b.GetId(), b.GetState(), failures(b), taskCount(b.GetTotal()))
+	text := fmt.Sprintf("batch %d ended in state %s: %d of %s failed", b.GetId(), b.GetState(), failures(b), taskCount(b.GetTotal()))
 	if reason := b.GetReason(); reason != "" {
 		text += " (" + screen.Clean(reason) + ")"
 	}
-	return failf(ExitJobFailed, "%s; fairlead batch tasks %d lists each", text, b.GetId())
+	return failf(ExitJobFailed, "%s; list the tasks with fairlead batch tasks %d", text, b.GetId())
 }
 
 // batch waits for a batch to complete, and shows how it went. Its error is that of
@@ -70,7 +70,7 @@ func (w *waiting) batch(ctx context.Context, c *call, id int64) error {
 	defer cancel()
 	batch, err := c.awaitBatch(within, id)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return failf(ExitFailure, "batch %d has not completed within %s; it goes on, and fairlead batch watch %d shows it", id, w.limit, id)
+		return failf(ExitFailure, "batch %d did not complete within %s and is still running; follow it with fairlead batch watch %d", id, w.limit, id)
 	}
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (c *call) showFailures(ctx context.Context, batch *fairleadv1.Batch) error 
 		return err
 	}
 	if failed.GetNextPageToken() != "" {
-		fmt.Fprintf(c.errors.Out, "the first %d of %d are shown; fairlead batch tasks %d --state fail,rollback_fail --limit 0 shows all\n", shownFailures, failures(batch), batch.GetId())
+		fmt.Fprintf(c.errors.Out, "showing the first %d of %d; list all with fairlead batch tasks %d --state fail,rollback_fail --limit 0\n", shownFailures, failures(batch), batch.GetId())
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 var bulkActions = []string{"cancel", "retry", "run", "delete", "prioritize", "move"}
 
 func (s *session) bulkCommand() *cobra.Command {
-	return s.prints(s.connects(noun("bulk", "The same done to all jobs that match, in the background",
+	return s.prints(s.connects(noun("bulk", "Change many jobs at once, in the background",
 		s.bulkStartCommand(), s.bulkGetCommand(), s.bulkListCommand(), s.bulkMissesCommand(), s.bulkWatchCommand(), s.bulkStopCommand(),
 	)))
 }
@@ -28,9 +28,9 @@ func (s *session) bulkStartCommand() *cobra.Command {
 	var yes bool
 	var once string
 	wanted := &fairleadv1.NewBulk{}
-	cmd := verb("start ACTION", "Do the same to all jobs that match: "+strings.Join(bulkActions, ", "), nil)
-	cmd.Long = cmd.Short + ".\n\nA node does it in the background, also if this program and the server end. " +
-		"What cannot be undone, cancel and delete, is asked back on a terminal, and needs --yes without one."
+	cmd := verb("start ACTION", "Apply an action to all matching jobs: "+strings.Join(bulkActions, ", "), nil)
+	cmd.Long = cmd.Short + ".\n\nA node carries out the action in the background, even if this command and the server stop. " +
+		"On a terminal, cancel and delete ask for confirmation; without a terminal they require --yes."
 	cmd.Example = "  fairlead bulk start retry --state failed --kind report --from 2h --wait\n" +
 		"  fairlead bulk start retry --kind mail --error 'dial tcp 10.0.0.7:25: connection refused'\n" +
 		"  fairlead bulk start move --queue mail --queue-to spare --rate 500\n" +
@@ -38,7 +38,7 @@ func (s *session) bulkStartCommand() *cobra.Command {
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		wanted.Action, wanted.Filter = c.args[0], filter.chosen(ids)
 		if !slices.Contains(bulkActions, wanted.GetAction()) {
-			return Usagef("ACTION %q: use %s", wanted.GetAction(), strings.Join(bulkActions, ", "))
+			return Usagef("unknown ACTION %q: use %s", wanted.GetAction(), strings.Join(bulkActions, ", "))
 		}
 		if !wanted.GetDryRun() && !yes && irrevocable(wanted.GetAction()) {
 			err := c.askBulk(wanted.GetAction(), func() (counted, error) {
@@ -57,23 +57,23 @@ func (s *session) bulkStartCommand() *cobra.Command {
 		case err != nil:
 			return err
 		case wanted.GetDryRun():
-			return c.say(bulk, "%s: it would be done to %s", wanted.GetAction(), matched(bulk))
+			return c.say(bulk, "%s would affect %s", wanted.GetAction(), matched(bulk))
 		case wait.asked(cmd):
 			return wait.bulk(ctx, c, bulk.GetId())
 		}
-		return c.say(bulk, "bulk %d is to %s %s", bulk.GetId(), bulk.GetAction(), matched(bulk))
+		return c.say(bulk, "bulk %d will %s %s", bulk.GetId(), bulk.GetAction(), matched(bulk))
 	})
 	s.filters(cmd, &filter)
 	f := cmd.Flags()
-	f.Int64SliceVar(&ids, "id", nil, "with this id (repeatable)")
-	f.StringVar(&wanted.Cause, "error", "", "whose error is like this text: numbers, ids, quoted texts, times and addresses are not compared")
-	f.StringVar(&wanted.Reason, "reason", "", "why, for those who look later")
-	f.Int32Var(&wanted.Priority, "priority", 0, "of the action prioritize: the priority that the jobs get")
-	f.StringVar(&wanted.Queue, "queue-to", "", "of the action move: the queue that the jobs get")
-	f.Float64Var(&wanted.Rate, "rate", 0, "jobs per second; 0: as fast as leaves room for others")
-	f.BoolVar(&wanted.DryRun, "dry-run", false, "only count")
-	f.StringVar(&once, "once", "", "a key: the command counts once in a day, however often it is repeated with the same key")
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	f.Int64SliceVar(&ids, "id", nil, "only the job with this ID (repeatable)")
+	f.StringVar(&wanted.Cause, "error", "", "only jobs with an error like this one; numbers, IDs, quoted strings, times and addresses may differ")
+	f.StringVar(&wanted.Reason, "reason", "", "reason to record with the bulk (default: none)")
+	f.Int32Var(&wanted.Priority, "priority", 0, "new priority of the jobs, for the action prioritize")
+	f.StringVar(&wanted.Queue, "queue-to", "", "new queue of the jobs, for the action move")
+	f.Float64Var(&wanted.Rate, "rate", 0, "jobs changed per second (0 = as fast as possible without slowing other work)")
+	f.BoolVar(&wanted.DryRun, "dry-run", false, "count the matching jobs without changing them")
+	f.StringVar(&once, "once", "", "idempotency key: repeating the command with the same key within a day has no further effect (default: none)")
+	f.BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	wait.flag(cmd)
 	complete(cmd, "queue-to", s.asked(queueNames))
 	cmd.ValidArgsFunction = first(oneOf(bulkActions...))
@@ -108,7 +108,7 @@ func (s *session) bulkListCommand() *cobra.Command {
 
 func (s *session) bulkMissesCommand() *cobra.Command {
 	var limit int
-	cmd := verb("misses ID", "List the jobs that a bulk has left as they were, and why", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("misses ID", "List the jobs that a bulk left unchanged, and why", s.withID(func(ctx context.Context, c *call, id int64) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBulkMissesResponse, error) {
 			return c.bulks.ListBulkMisses(ctx, &fairleadv1.ListBulkMissesRequest{Id: id, PageSize: size, PageToken: token})
 		})
@@ -116,7 +116,7 @@ func (s *session) bulkMissesCommand() *cobra.Command {
 			return err
 		}
 		c.noteMore(next, limit)
-		table := c.Table("JOB", "WHY")
+		table := c.Table("JOB", "REASON")
 		for _, miss := range items {
 			table.Add(miss.GetJob(), miss.GetWhy())
 		}
@@ -127,11 +127,11 @@ func (s *session) bulkMissesCommand() *cobra.Command {
 }
 
 func (s *session) bulkStopCommand() *cobra.Command {
-	return verb("stop ID", "Ask a bulk to stop; jobs that it has not come to stay as they are", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("stop ID", "Ask a bulk to stop, leaving the remaining jobs unchanged", s.withID(func(ctx context.Context, c *call, id int64) error {
 		bulk, err := c.bulks.StopBulk(ctx, &fairleadv1.GetBulkRequest{Id: id})
 		if err != nil {
 			return err
 		}
-		return c.say(bulk, "bulk %d is asked to stop", id)
+		return c.say(bulk, "asked bulk %d to stop", id)
 	}))
 }

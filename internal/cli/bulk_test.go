@@ -10,16 +10,16 @@ func TestABulkIsCountedStartedAndAwaited(t *testing.T) {
 	for range 3 {
 		r.id("job", "enqueue", "unheard", "--queue", "full")
 	}
-	r.says([]string{"it would be done to 3 jobs"}, "bulk", "start", "move", "--queue", "full", "--queue-to", "spare", "--dry-run")
-	got := r.says([]string{"is completed  3 of 3"}, "bulk", "start", "move", "--queue", "full", "--queue-to", "spare", "--reason", "full", "--wait")
-	id := strings.Fields(got)[1]
+	r.says([]string{"move would affect 3 jobs"}, "bulk", "start", "move", "--queue", "full", "--queue-to", "spare", "--dry-run")
+	got := r.says([]string{": completed  3 of 3"}, "bulk", "start", "move", "--queue", "full", "--queue-to", "spare", "--reason", "full", "--wait")
+	id := strings.TrimSuffix(strings.Fields(got)[1], ":")
 	r.says([]string{"move", "completed", "full"}, "bulk", "list")
 	r.says([]string{"spare"}, "bulk", "get", id)
-	r.says([]string{"is completed  3 of 3"}, "bulk", "watch", id)
-	r.says([]string{"JOB", "WHY"}, "bulk", "misses", id)
+	r.says([]string{": completed  3 of 3"}, "bulk", "watch", id)
+	r.says([]string{"JOB", "REASON"}, "bulk", "misses", id)
 	r.fails(ExitConflict, "has ended", "bulk", "stop", id)
 	r.fails(ExitUsage, "add --yes", "bulk", "start", "cancel", "--queue", "spare")
-	r.says([]string{"is to cancel 3 jobs"}, "bulk", "start", "cancel", "--queue", "spare", "--yes")
+	r.says([]string{"will cancel 3 jobs"}, "bulk", "start", "cancel", "--queue", "spare", "--yes")
 	r.fails(ExitUsage, `ACTION "explode": use cancel`, "bulk", "start", "explode")
 }
 
@@ -27,7 +27,7 @@ func TestABulkThatIsStartedTwiceWithTheSameKeyCountsOnce(t *testing.T) {
 	r := newRig(t)
 	r.id("job", "enqueue", "unheard")
 	start := func(key string) string {
-		return strings.Fields(r.says([]string{"is to prioritize 1 job"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--once", key))[1]
+		return strings.Fields(r.says([]string{"will prioritize 1 job"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--once", key))[1]
 	}
 	first, again, other := start("k"), start("k"), start("l")
 	if again != first || other == first {
@@ -40,15 +40,15 @@ func TestABulkThatWasStoppedIsAFailureOfItsCommand(t *testing.T) {
 	for range 5 {
 		r.id("job", "enqueue", "unheard")
 	}
-	id := strings.Fields(r.says([]string{"is to prioritize 5 jobs"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--rate", "1"))[1]
-	r.says([]string{"is asked to stop"}, "bulk", "stop", id)
-	r.fails(ExitJobFailed, "bulk "+id+" is stopped", "bulk", "watch", id)
+	id := strings.Fields(r.says([]string{"will prioritize 5 jobs"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--rate", "1"))[1]
+	r.says([]string{"asked bulk " + id + " to stop"}, "bulk", "stop", id)
+	r.fails(ExitJobFailed, "bulk "+id+" stopped after ", "bulk", "watch", id)
 }
 
 func TestAJobIsMovedToAnotherQueue(t *testing.T) {
 	r := newRig(t)
 	id := r.id("job", "enqueue", "unheard")
-	r.says([]string{"job " + id + " is ready in the queue spare"}, "job", "move", id, "spare")
+	r.says([]string{"job " + id + " is ready in queue spare"}, "job", "move", id, "spare")
 	if job := r.document("job", "get", id); job["queue"] != "spare" {
 		t.Errorf("the job is %v", job)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *session) calendarCommand() *cobra.Command {
-	cmd := noun("calendar", "Days on which schedules are not due",
+	cmd := noun("calendar", "Manage calendars of days that schedules skip",
 		s.calendarCreateCommand(), s.calendarGetCommand(), s.calendarListCommand(), s.calendarUpdateCommand(), s.calendarDeleteCommand())
 	s.completeFirst(cmd, calendarNames, "create", "list")
 	return s.prints(s.connects(cmd))
@@ -24,10 +24,10 @@ type calendarFlags struct {
 
 func (t *calendarFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.description, "description", "", "what it is for")
-	f.StringSliceVar(&t.weekdays, "weekday", nil, "such as sunday (repeatable)")
-	f.StringSliceVar(&t.dates, "date", nil, "as 2030-12-25, or 12-25 of every year (repeatable)")
-	f.StringSliceVar(&t.ranges, "range", nil, "FROM..TO, as 2030-12-24..2031-01-01 (repeatable)")
+	f.StringVar(&t.description, "description", "", "description of the calendar (default: none)")
+	f.StringSliceVar(&t.weekdays, "weekday", nil, "weekday to exclude, such as sunday (repeatable; default: none)")
+	f.StringSliceVar(&t.dates, "date", nil, "date to exclude: 2030-12-25, or 12-25 for every year (repeatable; default: none)")
+	f.StringSliceVar(&t.ranges, "range", nil, "range of dates to exclude, as FROM..TO, such as 2030-12-24..2031-01-01 (repeatable; default: none)")
 	complete(cmd, "weekday", oneOf("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 }
 
@@ -49,7 +49,7 @@ func (t *calendarFlags) apply(cmd *cobra.Command, to *fairleadv1.Calendar) error
 	for _, text := range t.ranges {
 		from, until, ok := strings.Cut(text, "..")
 		if !ok {
-			return Usagef("--range %q: use FROM..TO, as 2030-12-24..2031-01-01", text)
+			return Usagef("--range %q: use FROM..TO, such as 2030-12-24..2031-01-01", text)
 		}
 		to.Ranges = append(to.Ranges, &fairleadv1.DateRange{From: from, To: until})
 	}
@@ -58,7 +58,7 @@ func (t *calendarFlags) apply(cmd *cobra.Command, to *fairleadv1.Calendar) error
 
 func (s *session) calendarCreateCommand() *cobra.Command {
 	var flags calendarFlags
-	cmd := verb("create NAME", "Store a calendar", nil)
+	cmd := verb("create NAME", "Create a calendar", nil)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		wanted := &fairleadv1.Calendar{Name: c.args[0]}
 		if err := flags.apply(cmd, wanted); err != nil {
@@ -72,7 +72,7 @@ func (s *session) calendarCreateCommand() *cobra.Command {
 
 func (s *session) calendarUpdateCommand() *cobra.Command {
 	var flags calendarFlags
-	cmd := verb("update NAME", "Change a calendar: only what is given", nil)
+	cmd := verb("update NAME", "Change the given fields of a calendar", nil)
 	ask := asksWhatIf(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		calendar, err := c.calendars.GetCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: c.args[0]})
@@ -112,11 +112,11 @@ func (s *session) calendarListCommand() *cobra.Command {
 }
 
 func (s *session) calendarDeleteCommand() *cobra.Command {
-	return verb("delete NAME", "Remove a calendar that no schedule names", s.runs(func(ctx context.Context, c *call) error {
+	return verb("delete NAME", "Delete a calendar that no schedule uses", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.calendars.DeleteCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "calendar %s is deleted", c.args[0])
+		return c.say(answer, "calendar %s deleted", c.args[0])
 	}))
 }

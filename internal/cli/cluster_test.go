@@ -16,13 +16,13 @@ func TestTenantsChangeOnlyWhatIsGiven(t *testing.T) {
 	if tenant := r.document("tenant", "update", "acme", "--max-running", "0"); tenant["max_running"] != nil || tenant["rate"] != 2.5 {
 		t.Errorf("the tenant is %v", tenant)
 	}
-	r.says([]string{"is paused"}, "tenant", "pause", "acme")
+	r.says([]string{"tenant acme paused"}, "tenant", "pause", "acme")
 	r.says([]string{"acme", "yes"}, "tenant", "list")
-	r.says([]string{"is resumed"}, "tenant", "resume", "acme")
+	r.says([]string{"tenant acme resumed"}, "tenant", "resume", "acme")
 	r.says([]string{"TENANT", "acme"}, "tenant", "stats", "acme")
 	r.fails(ExitConflict, "exists already", "tenant", "create", "acme")
 	r.fails(ExitUsage, "--max-running: ", "tenant", "update", "acme", "--max-running", "-1")
-	r.says([]string{"is deleted"}, "tenant", "delete", "acme")
+	r.says([]string{"tenant acme deleted"}, "tenant", "delete", "acme")
 	r.fails(ExitNotFound, "not found", "tenant", "get", "acme")
 	r.fails(ExitNotFound, "not found", "tenant", "update", "acme", "--rate", "1")
 }
@@ -30,21 +30,21 @@ func TestTenantsChangeOnlyWhatIsGiven(t *testing.T) {
 func TestQueuesNodesAndLimits(t *testing.T) {
 	r := newRig(t)
 	r.id("job", "enqueue", "noop", "--queue", "mail", "--not-before", "1h")
-	r.says([]string{"is paused"}, "queue", "pause", "mail")
+	r.says([]string{"queue mail paused"}, "queue", "pause", "mail")
 	r.says([]string{"NAME", "mail", "yes"}, "queue", "list")
-	r.says([]string{"is resumed"}, "queue", "resume", "mail")
+	r.says([]string{"queue mail resumed"}, "queue", "resume", "mail")
 	r.typed(ExitOK, "job", "enqueue", "noop", "--wait") // the node has joined
 	r.says([]string{"here", "alive", "(all)"}, "node", "list")
-	r.says([]string{"node 1 starts nothing more"}, "node", "drain", "here")
+	r.says([]string{"node 1 draining"}, "node", "drain", "here")
 	r.says([]string{"draining"}, "node", "list")
-	r.says([]string{"node 1 goes on"}, "node", "drain", "1", "--undo")
-	r.fails(ExitNotFound, "no node that is alive", "node", "drain", "elsewhere")
+	r.says([]string{"node 1 no longer draining"}, "node", "drain", "1", "--undo")
+	r.fails(ExitNotFound, "no live node", "node", "drain", "elsewhere")
 	r.says([]string{"max running  4"}, "limit", "set", "queue:mail", "--max-running", "4", "--rate", "10")
 	r.says([]string{"queue:mail", "10"}, "limit", "list")
-	r.says([]string{"has no limit"}, "limit", "remove", "queue:mail")
+	r.says([]string{"limit of queue:mail removed"}, "limit", "remove", "queue:mail")
 	r.fails(ExitUsage, "SCOPE: must be global", "limit", "set", "mail", "--rate", "1")
 	r.fails(ExitUsage, "at least one of", "limit", "set", "global")
-	r.says([]string{"every limit counts"}, "verify")
+	r.says([]string{"all limits have correct counts"}, "verify")
 	r.says([]string{"(all)", "default"}, "stats")
 	if stats := r.document("stats"); stats["total"] == nil {
 		t.Errorf("the stats are %v", stats)
@@ -63,7 +63,7 @@ func TestAlertsAreSetListedAndRemoved(t *testing.T) {
 	r.fails(ExitUsage, "--url", "alert", "set", "other")
 	r.fails(ExitUsage, "NAME=VALUE", "alert", "set", "other", "--url", "https://example.com/", "--header", "x")
 	r.fails(ExitUsage, "say how old", "alert", "set", "other", "--url", "https://example.com/", "--on", "backlog")
-	r.says([]string{"is removed"}, "alert", "remove", "mail")
+	r.says([]string{"alert mail removed"}, "alert", "remove", "mail")
 	r.fails(ExitNotFound, "not found", "alert", "remove", "mail")
 }
 
@@ -97,7 +97,7 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 	defer web.Close()
 	defer close(done)
 	_, stderr, code := run(t.Context(), nil, "job", "list", "--server", web.URL, "--timeout", "50ms")
-	if code != ExitUnavailable || !strings.Contains(stderr, "did not answer within 50ms; --timeout") {
+	if code != ExitUnavailable || !strings.Contains(stderr, "did not answer within 50ms; use --timeout") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 }
@@ -122,14 +122,14 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 
 func TestWhatIsConfidentialIsSetShownMaskedAndRevealed(t *testing.T) {
 	r := newRig(t)
-	r.fails(ExitUsage, "say what is confidential", "kind", "set", "noop")
+	r.fails(ExitUsage, "specify the confidential fields", "kind", "set", "noop")
 	r.fails(ExitUsage, "a path begins with args", "kind", "set", "noop", "--confidential", "card")
-	r.says([]string{"of kind noop args.card is confidential"}, "kind", "set", "noop", "--confidential", "args.card")
+	r.says([]string{"confidential fields of kind noop: args.card"}, "kind", "set", "noop", "--confidential", "args.card")
 	r.says([]string{"noop", "args.card"}, "kind", "list")
 	id := r.id("job", "enqueue", "noop", "--args", `{"card":"4111222"}`)
 	r.says([]string{`"card":"***"`}, "job", "get", id)
 	r.says([]string{`"card":"4111222"`}, "job", "get", id, "--reveal")
 	r.says([]string{"RevealJob", "job:" + id}, "audit", "list")
-	r.says([]string{"nothing of kind noop is confidential"}, "kind", "set", "noop", "--confidential", "")
+	r.says([]string{"kind noop has no confidential fields"}, "kind", "set", "noop", "--confidential", "")
 	r.says([]string{`"card":"4111222"`}, "job", "get", id)
 }

@@ -14,9 +14,9 @@ import (
 )
 
 func (s *session) contextCommand() *cobra.Command {
-	cmd := noun("context", "Name the servers that you use", s.contextListCommand(), s.contextUseCommand(), s.contextSetCommand(), s.contextDeleteCommand())
-	cmd.Long = "Name the servers that you use, and the tokens for them. They are kept in the file\n" +
-		"contexts.yaml below $XDG_CONFIG_HOME/fairlead, which only you can read. A token is never shown."
+	cmd := noun("context", "Manage contexts: named servers with their tokens", s.contextListCommand(), s.contextUseCommand(), s.contextSetCommand(), s.contextDeleteCommand())
+	cmd.Long = "Manage contexts, which name the servers you use and hold their tokens. Contexts are stored in\n" +
+		"$XDG_CONFIG_HOME/fairlead/contexts.yaml, which only you can read. Tokens are never printed."
 	return cmd
 }
 
@@ -71,13 +71,13 @@ func printContexts(p *printer, items []shownContext) error {
 }
 
 func (s *session) contextUseCommand() *cobra.Command {
-	cmd := verb("use NAME", "Make a context the current one", func(cmd *cobra.Command, args []string) error {
+	cmd := verb("use NAME", "Switch to a context", func(cmd *cobra.Command, args []string) error {
 		return changeContexts(cmd, func(known *contexts) (string, error) {
 			if _, ok := known.Contexts[args[0]]; !ok {
-				return "", failf(ExitNotFound, "there is no context %q: fairlead context list shows those there are", args[0])
+				return "", failf(ExitNotFound, "context %q does not exist: list contexts with fairlead context list", args[0])
 			}
 			known.Current = args[0]
-			return "is current", nil
+			return "is now current", nil
 		})
 	})
 	cmd.ValidArgsFunction = first(s.contextNames)
@@ -86,7 +86,7 @@ func (s *session) contextUseCommand() *cobra.Command {
 
 func (s *session) contextSetCommand() *cobra.Command {
 	var t target
-	cmd := verb("set NAME", "Add a context, or replace it", func(cmd *cobra.Command, args []string) error {
+	cmd := verb("set NAME", "Create or replace a context", func(cmd *cobra.Command, args []string) error {
 		if t.Token == "-" {
 			raw, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1<<16))
 			if err != nil {
@@ -95,7 +95,7 @@ func (s *session) contextSetCommand() *cobra.Command {
 			t.Token = strings.TrimSpace(string(raw))
 		}
 		if t.Token != "" && t.TokenFile != "" {
-			return Usagef("--token and --token-file both give a token: give one of them")
+			return Usagef("specify either --token or --token-file, not both")
 		}
 		if err := checkServer(t.Server); err != nil {
 			return err
@@ -108,30 +108,30 @@ func (s *session) contextSetCommand() *cobra.Command {
 			if known.Current == "" {
 				known.Current = args[0]
 			}
-			return "is set", nil
+			return "saved", nil
 		})
 	})
 	cmd.Example = "  fairlead context set prod --server https://jobs.example.com --token-file ~/prod.token\n" +
 		"  fairlead context set prod --server https://jobs.example.com --token - < prod.token"
 	f := cmd.Flags()
 	f.StringVar(&t.Server, "server", defaultServer, "URL of the server")
-	f.StringVar(&t.Token, "token", "", "token to keep, or - to read it")
-	f.StringVar(&t.TokenFile, "token-file", "", "file that has the token, read at each use")
+	f.StringVar(&t.Token, "token", "", "token to store, or - to read it from standard input (default: none)")
+	f.StringVar(&t.TokenFile, "token-file", "", "file with the token, read by every command that uses the context (default: none)")
 	cmd.ValidArgsFunction = first(s.contextNames)
 	return cmd
 }
 
 func (s *session) contextDeleteCommand() *cobra.Command {
-	cmd := verb("delete NAME", "Remove a context", func(cmd *cobra.Command, args []string) error {
+	cmd := verb("delete NAME", "Delete a context", func(cmd *cobra.Command, args []string) error {
 		return changeContexts(cmd, func(known *contexts) (string, error) {
 			if _, ok := known.Contexts[args[0]]; !ok {
-				return "", failf(ExitNotFound, "there is no context %q", args[0])
+				return "", failf(ExitNotFound, "context %q does not exist", args[0])
 			}
 			delete(known.Contexts, args[0])
 			if known.Current == args[0] {
 				known.Current = ""
 			}
-			return "is removed", nil
+			return "deleted", nil
 		})
 	})
 	cmd.ValidArgsFunction = first(s.contextNames)

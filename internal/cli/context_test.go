@@ -39,7 +39,7 @@ func TestTokensComeFromWhereTheyAreGiven(t *testing.T) {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)
 		}
 	}
-	known, unknown := "needs the role admin", "the token is not known; give a valid token with FAIRLEAD_TOKEN"
+	known, unknown := "needs the role admin", "the token is not known; set a valid token with FAIRLEAD_TOKEN"
 	ask(unknown, "--server", url)
 	ask(known, "--server", url, "--token", "right")
 	ask(known, "--server", url, "--token-file", file)
@@ -68,23 +68,23 @@ func TestContextsNameServers(t *testing.T) {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)
 		}
 	}
-	context(ExitOK, "context prod is set", "set", "prod", "--server", url, "--token", "-")
-	context(ExitOK, "context bare is set", "set", "bare", "--server", url)
+	context(ExitOK, "context prod saved", "set", "prod", "--server", url, "--token", "-")
+	context(ExitOK, "context bare saved", "set", "bare", "--server", url)
 	context(ExitOK, "set    yes", "list")
 	context(ExitOK, `"current":true`, "list", "-o", "json")
 	ask(ExitAuth, "needs the role admin")
 	ask(ExitAuth, "is not known", "--context", "bare")
 	ask(ExitAuth, "is not known", "--server", url) // a context's token goes nowhere else
-	ask(ExitUsage, `no context "nowhere"`, "--context", "nowhere")
-	ask(ExitUsage, "give one of them", "--context", "prod", "--server", url)
-	context(ExitOK, "is current", "use", "bare")
+	ask(ExitUsage, `context "nowhere" does not exist`, "--context", "nowhere")
+	ask(ExitUsage, "not both", "--context", "prod", "--server", url)
+	context(ExitOK, "context bare is now current", "use", "bare")
 	ask(ExitAuth, "is not known")
-	context(ExitNotFound, "no context", "use", "nowhere")
+	context(ExitNotFound, `context "nowhere" does not exist`, "use", "nowhere")
 	context(ExitUsage, "such as http", "set", "x", "--server", "localhost:1")
-	context(ExitUsage, "a user in it", "set", "x", "--server", "http://me:pw@localhost")
+	context(ExitUsage, "must not contain a user", "set", "x", "--server", "http://me:pw@localhost")
 	context(ExitUsage, "copy it again", "set", "x", "--token", "ri ght")
-	context(ExitOK, "is removed", "delete", "bare")
-	context(ExitNotFound, "no context", "delete", "bare")
+	context(ExitOK, "context bare deleted", "delete", "bare")
+	context(ExitNotFound, `context "bare" does not exist`, "delete", "bare")
 }
 
 func TestTheFileOfContextsIsPrivate(t *testing.T) {

@@ -32,7 +32,7 @@ func contextsPath() (string, error) {
 	if dir == "" {
 		var err error
 		if dir, err = os.UserConfigDir(); err != nil {
-			return "", Usagef("where contexts are kept is not known: set XDG_CONFIG_HOME (%w)", err)
+			return "", Usagef("cannot find the directory for contexts: set XDG_CONFIG_HOME (%w)", err)
 		}
 	}
 	return filepath.Join(dir, "fairlead", "contexts.yaml"), nil
@@ -54,14 +54,14 @@ func readContexts(warnings io.Writer) (*contexts, error) {
 		return nil, Usagef("read contexts: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		fmt.Fprintf(warnings, "fairlead: %s may hold tokens and others can read it: chmod 600 it\n", path)
+		fmt.Fprintf(warnings, "fairlead: %s may hold tokens but is readable by other users: run chmod 600 on it\n", path)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, Usagef("read contexts: %w", err)
 	}
 	if err := DecodeYAML(path, raw, c, yaml.Strict()); err != nil {
-		return nil, Usagef("it cannot be read as contexts; mend or remove it: %w", err)
+		return nil, Usagef("invalid contexts file; fix or delete it: %w", err)
 	}
 	if c.Contexts == nil {
 		c.Contexts = map[string]target{}
@@ -102,10 +102,10 @@ func (c *contexts) write() (err error) {
 // context. The token of a context goes to no other server.
 func (s *session) target(warnings io.Writer) (target, error) {
 	if s.server != "" && s.context != "" {
-		return target{}, Usagef("--server and --context both name a server: give one of them")
+		return target{}, Usagef("specify either --server or --context, not both")
 	}
 	if s.token != "" && s.tokenFile != "" {
-		return target{}, Usagef("--token and --token-file both give a token: give one of them")
+		return target{}, Usagef("specify either --token or --token-file, not both")
 	}
 	t, err := s.chosen(warnings)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *session) chosen(warnings io.Writer) (target, error) {
 	}
 	t, ok := known.Contexts[name]
 	if !ok {
-		return target{}, Usagef("there is no context %q: fairlead context list shows those there are", name)
+		return target{}, Usagef("context %q does not exist: list contexts with fairlead context list", name)
 	}
 	return t, nil
 }
@@ -169,9 +169,9 @@ func checkServer(text string) error {
 	case err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "":
 		return Usagef("the server must be a URL such as %s or https://HOST", defaultServer) // not quoted: it may hold a password
 	case parsed.User != nil:
-		return Usagef("the server's URL has a user in it: give a token instead")
+		return Usagef("the server URL must not contain a user: use a token instead")
 	case parsed.RawQuery != "" || parsed.Fragment != "":
-		return Usagef("the server's URL must end with its path: leave out what follows ? or #")
+		return Usagef("the server URL must not have a query or fragment: remove everything from ? or #")
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (t *target) loadToken() error {
 		}
 	}
 	if strings.ContainsFunc(t.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return Usagef("the token has a character in it that no token has: copy it again")
+		return Usagef("the token contains a character that is not allowed in tokens: copy it again")
 	}
 	return nil
 }

@@ -17,12 +17,12 @@ const listedLeft = 100
 func (s *session) eraseCommand() *cobra.Command {
 	request := &fairleadv1.EraseRequest{}
 	var yes bool
-	cmd := verb("erase", "Remove what is stored of the finished jobs of a tenant, or with a key, and report what is left", nil)
-	cmd.Long = cmd.Short + ".\n\nIt cannot be undone: it is asked back on a terminal, and needs --yes without one. It may be broken off and begun anew."
+	cmd := verb("erase", "Erase the finished jobs of a tenant or key, and report what remains", nil)
+	cmd.Long = cmd.Short + ".\n\nErasure cannot be undone. On a terminal the command asks for confirmation; without a terminal it requires --yes. An interrupted erasure can be run again."
 	cmd.Example = "  fairlead erase --tenant acme --dry-run\n  fairlead erase --tenant acme --key customer-7 --yes"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		if request.GetTenant() == "" && request.GetKey() == "" {
-			return Usagef("say whose jobs are to be removed: --tenant, --key, or both")
+			return Usagef("specify the jobs to erase with --tenant, --key or both")
 		}
 		if !request.GetDryRun() && !yes {
 			if err := c.askErase(ctx, request); err != nil {
@@ -35,10 +35,10 @@ func (s *session) eraseCommand() *cobra.Command {
 		}
 		return c.printTable(report, erased(c.Screen, report, request.GetDryRun()))
 	})
-	cmd.Flags().StringVar(&request.Tenant, "tenant", "", "whose jobs; those of all tenants if only --key is given")
+	cmd.Flags().StringVar(&request.Tenant, "tenant", "", "tenant whose jobs to erase (default with --key: all tenants)")
 	cmd.Flags().StringVar(&request.Key, "key", "", "only jobs with exactly this key")
-	cmd.Flags().BoolVar(&request.DryRun, "dry-run", false, "only count")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&request.DryRun, "dry-run", false, "count the jobs without erasing them")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	complete(cmd, "tenant", s.asked(tenantNames))
 	return s.prints(s.connects(cmd))
 }
@@ -74,7 +74,7 @@ func (c *call) erase(ctx context.Context, request *fairleadv1.EraseRequest) (*fa
 // askErase counts the jobs and asks whether they are really meant.
 func (c *call) askErase(ctx context.Context, request *fairleadv1.EraseRequest) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
-		return Usagef("without a terminal nothing confirms that you want to remove all these jobs: add --yes, or --dry-run to count them")
+		return Usagef("cannot ask for confirmation without a terminal: add --yes to erase the jobs, or --dry-run to count them")
 	}
 	request.DryRun = true
 	report, err := c.erase(ctx, request)
@@ -82,7 +82,7 @@ func (c *call) askErase(ctx context.Context, request *fairleadv1.EraseRequest) e
 		return err
 	}
 	request.DryRun = false
-	return c.confirm(fmt.Sprintf("remove %s and %d batches for good?", jobCount(report.GetJobs()), report.GetBatches()))
+	return c.confirm(fmt.Sprintf("permanently remove %s and %d batches?", jobCount(report.GetJobs()), report.GetBatches()))
 }
 
 // erased is the report of an erasure for people.
@@ -91,7 +91,7 @@ func erased(on *screen.Screen, report *fairleadv1.EraseResponse, dryRun bool) *s
 	if dryRun {
 		done = "to be removed"
 	}
-	table := on.Table("WHAT", "COUNT", "BECOMES")
+	table := on.Table("ITEM", "COUNT", "RESULT")
 	table.Add("jobs", report.GetJobs(), done)
 	for _, kind := range report.GetKinds() {
 		table.Add("  of kind "+kind.GetKind(), kind.GetJobs(), done)
@@ -101,14 +101,14 @@ func erased(on *screen.Screen, report *fairleadv1.EraseResponse, dryRun bool) *s
 	table.Add("notices", report.GetNotices(), done)
 	table.Add("bulks", report.GetBulks(), done)
 	for _, left := range report.GetLeft() {
-		table.Add(fmt.Sprintf("job %d", left.GetId()), left.GetState(), "stays: "+left.GetWhy())
+		table.Add(fmt.Sprintf("job %d", left.GetId()), left.GetState(), "kept: "+left.GetWhy())
 	}
 	for _, remains := range report.GetRemains() {
 		count := ""
 		if remains.Count != nil {
 			count = fmt.Sprint(remains.GetCount())
 		}
-		table.Add(remains.GetWhat(), count, "stay: "+strings.TrimSpace(remains.GetUntil()))
+		table.Add(remains.GetWhat(), count, "kept: "+strings.TrimSpace(remains.GetUntil()))
 	}
 	return table
 }

@@ -12,14 +12,14 @@ import (
 )
 
 func (s *session) sweepExplainCommand() *cobra.Command {
-	return verb("explain NAME", "Say what keeps a sweep from going on, and why jobs of its shards do not run", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	return verb("explain NAME", "Explain what holds up a sweep and the jobs of its shards", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		why, err := c.sweeps.ExplainSweep(ctx, about)
 		return c.saySituation("sweep", why, err)
 	}))
 }
 
 func (s *session) batchExplainCommand() *cobra.Command {
-	return verb("explain ID", "Say what keeps a batch from going on, and why jobs of its tasks do not run", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("explain ID", "Explain what holds up a batch and the jobs of its tasks", s.withID(func(ctx context.Context, c *call, id int64) error {
 		why, err := c.batches.ExplainBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
 		return c.saySituation("batch", why, err)
 	}))
@@ -39,11 +39,7 @@ func (c *call) saySituation(what string, why *fairleadv1.Situation, err error) e
 // situation tells in sentences how something that makes jobs stands.
 func situation(p *printer, what string, why *fairleadv1.Situation) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s is %s", what, screen.Clean(why.GetName()), why.GetState())
-	if len(why.GetReasons()) > 0 {
-		out.WriteString(":")
-	}
-	out.WriteString("\n")
+	fmt.Fprintf(&out, "%s %s: %s\n", what, screen.Clean(why.GetName()), why.GetState())
 	for _, o := range why.GetReasons() {
 		out.WriteString(obstacleLine(p, o))
 	}

@@ -13,16 +13,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-const exportLong = `Write all that has settings as a file that "fairlead apply" reads: tenants, limits, calendars, schedules,
-sweeps and alerts. On another server apply makes them anew; a sweep does not run there before
-it is started.
+const exportLong = `Export tenants, limits, calendars, schedules, sweeps and alerts as YAML that "fairlead apply" reads. Applying the
+file to another server creates them there; sweeps do not run on the new server until you start them.
 
-Tokens, jobs and batches are not written, nor whether queues and kinds are paused. What is shown as "***" is not
-known here either: put it into the file before you apply it elsewhere.`
+The export leaves out tokens, jobs and batches, and whether queues and kinds are paused. It masks secrets as "***":
+fill them in before you apply the file to another server.`
 
 // exportCommand writes what applyCommand reads.
 func (s *session) exportCommand() *cobra.Command {
-	cmd := verb("export", "Write tenants, limits, calendars, schedules, sweeps and alerts as a file that apply reads", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("export", "Export tenants, limits, calendars, schedules, sweeps and alerts in the format that apply reads", s.runs(func(ctx context.Context, c *call) error {
 		lists := map[string][]json.RawMessage{}
 		for name, exported := range map[string]func(context.Context) ([]json.RawMessage, error){
 			"tenants": c.exportedTenants, "limits": c.exportedLimits, "calendars": c.exportedCalendars,
@@ -37,7 +36,7 @@ func (s *session) exportCommand() *cobra.Command {
 			}
 		}
 		if len(lists) == 0 {
-			_, err := fmt.Fprintln(c.errors.Out, "nothing has settings yet")
+			_, err := fmt.Fprintln(c.errors.Out, "nothing to export")
 			return err
 		}
 		if c.format == "table" {

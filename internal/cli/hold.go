@@ -16,7 +16,7 @@ import (
 const historyBar = 20
 
 func (s *session) holdCommand() *cobra.Command {
-	return s.prints(s.connects(noun("hold", "What kept jobs waiting, and when", s.holdListCommand())))
+	return s.prints(s.connects(noun("hold", "Show what kept jobs waiting, and when", s.holdListCommand())))
 }
 
 func (s *session) holdListCommand() *cobra.Command {
@@ -36,18 +36,18 @@ func (s *session) holdListCommand() *cobra.Command {
 			return err
 		}
 		c.noteMore(next, limit)
-		table := c.Table("FROM", "FOR", "CODE", "WHY")
+		table := c.Table("FROM", "DURATION", "CODE", "REASON")
 		for _, h := range items {
 			table.Add(h.GetFrom(), spanCell(h.GetFrom().AsTime(), endOr(h.GetUntil() != nil, h.GetUntil().AsTime(), last.GetAt().AsTime()), h.GetUntil() == nil), h.GetCode(), h.GetText())
 		}
 		return c.printTable(&fairleadv1.ListHoldsResponse{Items: items, NextPageToken: next, At: last.GetAt(), Since: last.GetSince()}, table)
 	}))
 	f := cmd.Flags()
-	f.StringVar(&filter.Queue, "queue", "", "what concerned jobs of this queue")
-	f.StringVar(&filter.Tenant, "tenant", "", "what concerned jobs of this tenant")
-	f.StringVar(&filter.Kind, "kind", "", "what concerned jobs of this kind")
-	f.Var(&from, "from", "what lasted then or began later: a time, or a span such as 24h for a day ago")
-	f.Var(&to, "to", "what began earlier")
+	f.StringVar(&filter.Queue, "queue", "", "only holds that affected jobs in this queue")
+	f.StringVar(&filter.Tenant, "tenant", "", "only holds that affected jobs of this tenant")
+	f.StringVar(&filter.Kind, "kind", "", "only holds that affected jobs of this kind")
+	f.Var(&from, "from", "only holds that ended after this time or are ongoing: a time, or a duration such as 24h for a day ago")
+	f.Var(&to, "to", "only holds that began before this time: a time, or a duration such as 1h for an hour ago")
 	limits(cmd, &limit)
 	return cmd
 }
@@ -60,14 +60,14 @@ func (c *call) tellHistory(ctx context.Context, id int64) error {
 	}
 	stretches, now := history.GetStretches(), history.GetAt().AsTime()
 	if c.format == "table" && len(stretches) == 0 {
-		_, err := fmt.Fprintf(c.Out, "job %d is %s and has not waited\n", history.GetId(), history.GetState())
+		_, err := fmt.Fprintf(c.Out, "job %d %s and has not waited\n", history.GetId(), inState(history.GetState()))
 		return err
 	}
 	var whole time.Duration
 	for _, s := range stretches {
 		whole += endOr(s.GetUntil() != nil, s.GetUntil().AsTime(), now).Sub(s.GetFrom().AsTime())
 	}
-	table := c.Table("RUN", "FROM", "FOR", "SHARE", "WHY")
+	table := c.Table("RUN", "FROM", "DURATION", "SHARE", "REASON")
 	for _, s := range stretches {
 		until := endOr(s.GetUntil() != nil, s.GetUntil().AsTime(), now)
 		share := screen.Bar(int(until.Sub(s.GetFrom().AsTime()).Milliseconds()), int(whole.Milliseconds()), historyBar)

@@ -12,7 +12,7 @@ import (
 )
 
 func (s *session) jobCommand() *cobra.Command {
-	return s.prints(s.connects(noun("job", "Enqueue, watch and move jobs",
+	return s.prints(s.connects(noun("job", "Enqueue, inspect and manage jobs",
 		s.jobEnqueueCommand(), s.jobGetCommand(), s.jobListCommand(), s.jobCountCommand(), s.jobExplainCommand(), s.jobAttemptsCommand(), s.jobWatchCommand(),
 		s.jobCancelCommand(), s.jobRetryCommand(), s.jobRunCommand(), s.jobRescheduleCommand(), s.jobPriorityCommand(), s.jobMoveCommand(),
 		s.jobFinishCommand(), s.jobFailCommand(), s.jobDeleteCommand(), s.jobBulkCommand(),
@@ -35,7 +35,7 @@ func (s *session) jobGetCommand() *cobra.Command {
 	cmd := verb("get ID", "Show a job", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.printDetails(c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id, Reveal: reveal}))
 	}))
-	cmd.Flags().BoolVar(&reveal, "reveal", false, "show what is confidential: it needs the role admin, and is written to the audit log")
+	cmd.Flags().BoolVar(&reveal, "reveal", false, "show confidential fields; requires the role admin and is recorded in the audit log")
 	return cmd
 }
 
@@ -49,14 +49,14 @@ type jobFilter struct {
 func (s *session) filters(cmd *cobra.Command, f *jobFilter) {
 	f.from.past, f.to.past, f.finished.past = true, true, true
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.states, "state", nil, "in this state (repeatable): "+strings.Join(states, ", "))
-	flags.StringSliceVar(&f.kinds, "kind", nil, "of this kind (repeatable)")
-	flags.StringSliceVar(&f.queues, "queue", nil, "of this queue (repeatable)")
-	flags.StringSliceVar(&f.tenants, "tenant", nil, "of this tenant (repeatable)")
-	flags.StringVar(&f.key, "key", "", "with this key")
-	flags.Var(&f.from, "from", "created then or later: a time, or a span such as 2h for two hours ago")
-	flags.Var(&f.to, "to", "created earlier")
-	flags.Var(&f.finished, "finished-from", "ended then or later; no live job")
+	flags.StringSliceVar(&f.states, "state", nil, "only jobs in this state (repeatable): "+strings.Join(states, ", "))
+	flags.StringSliceVar(&f.kinds, "kind", nil, "only jobs of this kind (repeatable)")
+	flags.StringSliceVar(&f.queues, "queue", nil, "only jobs in this queue (repeatable)")
+	flags.StringSliceVar(&f.tenants, "tenant", nil, "only jobs of this tenant (repeatable)")
+	flags.StringVar(&f.key, "key", "", "only the job with this unique key")
+	flags.Var(&f.from, "from", "only jobs created at or after this time: a time, or a duration such as 2h for two hours ago")
+	flags.Var(&f.to, "to", "only jobs created before this time: a time, or a duration such as 1h for an hour ago")
+	flags.Var(&f.finished, "finished-from", "only jobs that ended at or after this time: a time, or a duration such as 2h for two hours ago")
 	complete(cmd, "state", oneOf(states...))
 	complete(cmd, "kind", s.asked(kindNames))
 	complete(cmd, "queue", s.asked(queueNames))
@@ -70,8 +70,8 @@ type jobMaker struct {
 }
 
 func (s *session) makers(cmd *cobra.Command, m *jobMaker) {
-	cmd.Flags().StringVar(&m.schedule, "schedule", "", "runs of this schedule, by id or name")
-	cmd.Flags().Int64Var(&m.batch, "batch", 0, "jobs of the tasks of this batch, by id")
+	cmd.Flags().StringVar(&m.schedule, "schedule", "", "only runs of the schedule with this ID or name")
+	cmd.Flags().Int64Var(&m.batch, "batch", 0, "only jobs of the batch with this ID")
 	complete(cmd, "schedule", s.asked(scheduleNames))
 }
 
@@ -117,22 +117,22 @@ func jobNote(s *screen.Screen, job *fairleadv1.Job) string {
 	case state == "scheduled":
 		return "due " + s.When(job.GetNotBefore().AsTime())
 	case state == "running" && job.GetCancelWish():
-		return "asked to stop"
+		return "stop requested"
 	case state == "running":
 		return fmt.Sprintf("on node %d", job.GetNode())
 	case state == "waiting" && job.GetDeadline() != nil:
-		return "gives up " + s.When(job.GetDeadline().AsTime())
+		return "times out " + s.When(job.GetDeadline().AsTime())
 	}
 	return job.GetError()
 }
 
 func (s *session) jobAttemptsCommand() *cobra.Command {
-	return verb("attempts ID", "List the runs of a job that failed, timed out or crashed", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("attempts ID", "List the attempts of a job that failed, timed out or crashed", s.withID(func(ctx context.Context, c *call, id int64) error {
 		all, err := c.jobs.ListAttempts(ctx, &fairleadv1.GetJobRequest{Id: id})
 		if err != nil {
 			return err
 		}
-		table := c.Table("RUN", "NODE", "STARTED", "TOOK", "REASON", "ERROR")
+		table := c.Table("RUN", "NODE", "STARTED", "DURATION", "REASON", "ERROR")
 		for _, a := range all.GetItems() {
 			table.Add(a.GetRun(), a.GetNode(), a.GetStartedAt(), a.GetFinishedAt().AsTime().Sub(a.GetStartedAt().AsTime()), a.GetReason(), a.GetError())
 		}

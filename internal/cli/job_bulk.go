@@ -23,8 +23,8 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	var ids []int64
 	var reason string
 	var dryRun, yes bool
-	cmd := verb("bulk ACTION", "Do the same to all jobs that match: "+strings.Join(bulkAtOnce, ", "), nil)
-	cmd.Long = cmd.Short + ".\n\nWhat cannot be undone, cancel and delete, is asked back on a terminal, and needs --yes without one."
+	cmd := verb("bulk ACTION", "Apply an action to all matching jobs: "+strings.Join(bulkAtOnce, ", "), nil)
+	cmd.Long = cmd.Short + ".\n\nOn a terminal, cancel and delete ask for confirmation; without a terminal they require --yes."
 	cmd.Example = "  fairlead job bulk retry --state failed --kind report --from 2h\n" +
 		"  fairlead job bulk delete --state succeeded --to 30d --dry-run"
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
@@ -35,7 +35,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		action := c.args[0]
 		if !slices.Contains(bulkAtOnce, action) {
-			return Usagef("ACTION %q: use %s", action, strings.Join(bulkAtOnce, ", "))
+			return Usagef("unknown ACTION %q: use %s", action, strings.Join(bulkAtOnce, ", "))
 		}
 		request := &fairleadv1.BulkJobsRequest{Action: action, DryRun: dryRun, Reason: reason, Filter: filter.chosen(ids)}
 		if !dryRun && !yes && irrevocable(action) {
@@ -51,19 +51,19 @@ func (s *session) jobBulkCommand() *cobra.Command {
 			return err
 		}
 		if dryRun {
-			return c.say(answer, "%s: it would be done to %s", action, matched(answer))
+			return c.say(answer, "%s would affect %s", action, matched(answer))
 		}
-		text := fmt.Sprintf("%s: done to %s", action, jobCount(answer.GetDone()))
+		text := fmt.Sprintf("%s: applied to %s", action, jobCount(answer.GetDone()))
 		if missed := answer.GetMissed(); missed > 0 {
-			text += fmt.Sprintf("; %d had moved on by then", missed)
+			text += fmt.Sprintf("; %d no longer matched", missed)
 		}
 		return c.say(answer, "%s", text)
 	})
 	s.filters(cmd, &filter)
-	cmd.Flags().Int64SliceVar(&ids, "id", nil, "with this id (repeatable)")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the action cancel")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().Int64SliceVar(&ids, "id", nil, "only the job with this ID (repeatable)")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to record with the jobs, for the action cancel (default: none)")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "count the matching jobs without changing them")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	cmd.ValidArgsFunction = first(oneOf(bulkAtOnce...))
 	return cmd
 }
@@ -95,7 +95,7 @@ type counted interface {
 // matched says how many jobs were counted.
 func matched(answer counted) string {
 	if answer.GetMore() {
-		return fmt.Sprintf("%d jobs or more", answer.GetMatched())
+		return fmt.Sprintf("at least %d jobs", answer.GetMatched())
 	}
 	return jobCount(answer.GetMatched())
 }
@@ -103,7 +103,7 @@ func matched(answer counted) string {
 // askBulk counts the jobs and asks whether they are really meant.
 func (c *call) askBulk(action string, count func() (counted, error)) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
-		return Usagef("without a terminal nothing confirms that you want to %s all these jobs: add --yes, or --dry-run to count them", action)
+		return Usagef("cannot ask for confirmation without a terminal: add --yes to %s the jobs, or --dry-run to count them", action)
 	}
 	jobs, err := count()
 	if err != nil {
@@ -123,5 +123,5 @@ func (c *call) confirm(question string) error {
 	if err != nil {
 		fmt.Fprintln(c.errors.Out)
 	}
-	return failf(ExitFailure, "nothing was done")
+	return failf(ExitFailure, "aborted; nothing was changed")
 }

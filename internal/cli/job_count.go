@@ -28,7 +28,7 @@ func (s *session) jobCountCommand() *cobra.Command {
 			return err
 		}
 		if count.GetMore() && c.format == "table" {
-			fmt.Fprintln(c.errors.Out, "there may be more: counting stopped at the bound")
+			fmt.Fprintln(c.errors.Out, "counting stopped early; there may be more jobs")
 		}
 		table := c.Table("STATE", "JOBS")
 		for _, state := range count.GetStates() {
@@ -37,11 +37,11 @@ func (s *session) jobCountCommand() *cobra.Command {
 		table.Add("total", count.GetTotal())
 		return c.printTable(count, table)
 	}))
-	cmd.Long = cmd.Short + ". Counting stops at about --at-most jobs, and says so."
+	cmd.Long = cmd.Short + ". Counting stops at about --at-most jobs and prints a note if there may be more."
 	cmd.Example = "  fairlead job count --state failed --finished-from 24h\n" +
 		"  fairlead job count --batch 7"
 	s.filters(cmd, &filter)
 	s.makers(cmd, &maker)
-	cmd.Flags().Int32Var(&atMost, "at-most", 0, "stop counting at about so many jobs (0: 10000, which is the most)")
+	cmd.Flags().Int32Var(&atMost, "at-most", 0, "approximate number of jobs to stop counting at (0 = 10000, the maximum)")
 	return cmd
 }

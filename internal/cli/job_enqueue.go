@@ -30,9 +30,9 @@ type newJob struct {
 
 func (s *session) jobEnqueueCommand() *cobra.Command {
 	n := &newJob{}
-	cmd := verb("enqueue [KIND]", "Store a job, or those of a file", nil)
-	cmd.Long = "Store a job, or those of a file: all of them, or none. The ids are printed.\n\n" +
-		"With --wait it ends when they have, with exit code 7 if one did not succeed."
+	cmd := verb("enqueue [KIND]", "Enqueue a job, or all jobs in a file", nil)
+	cmd.Long = "Enqueue a job, or all jobs in a file, and print their IDs. If one job in a file is refused, none is enqueued.\n\n" +
+		"With --wait, the command waits until all jobs end and exits with code 7 unless every job succeeded."
 	cmd.Example = "  fairlead job enqueue http --args '{\"url\":\"https://example.com\"}' --wait\n" +
 		"  fairlead job enqueue report --args @report.json --not-before 10m --key nightly --on-duplicate keep\n" +
 		"  fairlead job enqueue --file jobs.json"
@@ -63,21 +63,21 @@ func (s *session) jobEnqueueCommand() *cobra.Command {
 
 func (n *newJob) flags(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
-	f.StringVar(&n.args, "args", "", "the handler's input: JSON, @FILE or - for what is piped in")
-	f.StringVar(&n.job.Queue, "queue", "", "which nodes may run it (default \"default\")")
-	f.StringVar(&n.job.Tenant, "tenant", "", "the tenant that it runs for (default \"default\")")
-	f.Int32Var(&n.job.Priority, "priority", 0, "higher goes first")
-	f.Var(&n.notBefore, "not-before", "never starts before: a time, or a span such as 10m")
-	f.Var(&n.startBy, "start-by", "acceptable start: a time, or a span")
-	f.DurationVar(&n.timeout, "timeout", 0, "of one attempt (0: the handler's)")
-	f.Int32Var(&n.job.MaxAttempts, "max-attempts", 0, "attempts that may fail before the job does (0: the handler's)")
-	f.StringVar(&n.job.Key, "key", "", "unique per tenant")
-	f.StringVar(&n.job.KeyScope, "key-scope", "", "how long the key is held: live or forever (default \"live\")")
-	f.StringVar(&n.job.OnDuplicate, "on-duplicate", "", "if the key is taken: error, keep or replace (default \"error\")")
-	f.StringVar(&n.job.ConcurrencyKey, "concurrency-key", "", "jobs with the same one run one at a time, or as many as the kind's limit says")
-	f.StringVar(&n.job.OnFail, "on-fail", "", "when it has failed for good: keep or remove (default \"keep\")")
-	f.StringVar(&n.job.OnCrash, "on-crash", "", "if its node dies: revive or cancel (default \"revive\")")
-	f.StringVar(&n.file, "file", "", "JSON list of jobs with the API's fields, or - for what is piped in")
+	f.StringVar(&n.args, "args", "", "input of the handler: JSON, @FILE, or - for standard input (default: none)")
+	f.StringVar(&n.job.Queue, "queue", "", "queue whose nodes may run the job (default \"default\")")
+	f.StringVar(&n.job.Tenant, "tenant", "", "tenant that owns the job (default \"default\")")
+	f.Int32Var(&n.job.Priority, "priority", 0, "priority of the job; higher starts first (default 0)")
+	f.Var(&n.notBefore, "not-before", "earliest start: a time, or a duration from now such as 10m (default: now)")
+	f.Var(&n.startBy, "start-by", "latest acceptable start: a time, or a duration from now such as 10m (default: none)")
+	f.DurationVar(&n.timeout, "timeout", 0, "timeout of one attempt (0 = the timeout of the handler)")
+	f.Int32Var(&n.job.MaxAttempts, "max-attempts", 0, "failed attempts after which the job fails (0 = the limit of the handler)")
+	f.StringVar(&n.job.Key, "key", "", "key that is unique within the tenant (default: none)")
+	f.StringVar(&n.job.KeyScope, "key-scope", "", "how long the key stays taken: live (until the job ends) or forever (default \"live\")")
+	f.StringVar(&n.job.OnDuplicate, "on-duplicate", "", "action if the key is taken: error, keep or replace (default \"error\")")
+	f.StringVar(&n.job.ConcurrencyKey, "concurrency-key", "", "jobs with the same key run one at a time, or as many at once as the limit of the kind allows (default: no key)")
+	f.StringVar(&n.job.OnFail, "on-fail", "", "action once the job has failed for good: keep or remove (default \"keep\")")
+	f.StringVar(&n.job.OnCrash, "on-crash", "", "action if the node of the job dies: revive or cancel (default \"revive\")")
+	f.StringVar(&n.file, "file", "", "file with a JSON array of jobs, using the field names of the API, or - for standard input (required without KIND)")
 	n.wait.flag(cmd)
 	cmd.ValidArgsFunction = first(s.asked(kindNames))
 	complete(cmd, "queue", s.asked(queueNames))
@@ -90,11 +90,11 @@ func (n *newJob) flags(cmd *cobra.Command, s *session) {
 func (n *newJob) request(cmd *cobra.Command, c *call) (*fairleadv1.EnqueueJobsRequest, error) {
 	switch {
 	case n.file != "" && len(c.args) > 0:
-		return nil, Usagef("KIND and --file both say what to enqueue: give one of them")
+		return nil, Usagef("specify either KIND or --file, not both")
 	case n.file != "":
 		for _, flag := range []string{"args", "queue", "tenant", "priority", "not-before", "start-by", "timeout", "max-attempts", "key", "key-scope", "on-duplicate", "concurrency-key", "on-crash"} {
 			if cmd.Flags().Changed(flag) {
-				return nil, Usagef("--%s does not go with --file: say it in the file", flag)
+				return nil, Usagef("--%s cannot be combined with --file: set it in the file", flag)
 			}
 		}
 		return readJobs(n.file, c.in)
@@ -129,7 +129,7 @@ func readInput(file string, in io.Reader) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if err == nil && len(raw) > maxInput {
-		err = Usagef("%s has more than %d MiB: split it", file, maxInput>>20)
+		err = Usagef("%s is larger than %d MiB: split it", file, maxInput>>20)
 	}
 	return raw, err
 }
@@ -147,7 +147,7 @@ func readDocument(flag, text string, in io.Reader) ([]byte, error) {
 	}
 	var document json.RawMessage
 	if err := json.Unmarshal(raw, &document); err != nil {
-		return nil, Usagef("%s is not JSON (%w): quote it for the shell, as '{\"n\":1}'", flag, err)
+		return nil, Usagef("%s is not valid JSON (%w): quote it for the shell, as in '{\"n\":1}'", flag, err)
 	}
 	return document, nil
 }

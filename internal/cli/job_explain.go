@@ -15,7 +15,7 @@ import (
 
 func (s *session) jobExplainCommand() *cobra.Command {
 	var history bool
-	cmd := verb("explain ID", "Say why a job does not run, or how it runs", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("explain ID", "Explain why a job is not running, or show how it runs", s.withID(func(ctx context.Context, c *call, id int64) error {
 		if history {
 			return c.tellHistory(ctx, id)
 		}
@@ -36,7 +36,7 @@ func (s *session) jobExplainCommand() *cobra.Command {
 			return err
 		})
 	}))
-	cmd.Flags().BoolVar(&history, "history", false, "say instead what it waited for, from when it was due until it started")
+	cmd.Flags().BoolVar(&history, "history", false, "show what the job waited for, from its due time to its start")
 	return cmd
 }
 
@@ -52,9 +52,9 @@ func (c *call) awaited(ctx context.Context, why *fairleadv1.Explanation) (string
 	}
 	text := ""
 	if job.GetDeadline() != nil {
-		text = "without an answer its run fails " + c.moment(job.GetDeadline().AsTime()) + "\n"
+		text = "without a result, its attempt fails " + c.moment(job.GetDeadline().AsTime()) + "\n"
 	}
-	return text + fmt.Sprintf("fairlead job finish %d and fairlead job fail %[1]d answer for the target\n", job.GetId()), nil
+	return text + fmt.Sprintf("to report a result on behalf of the target, use fairlead job finish %d or fairlead job fail %[1]d\n", job.GetId()), nil
 }
 
 // lastFailure returns what went wrong the last time, which is often why a job
@@ -64,7 +64,7 @@ func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
 		return ""
 	}
 	last := failed[len(failed)-1]
-	text := fmt.Sprintf("run %d failed at %s (%s)", last.GetRun(), p.moment(last.GetFinishedAt().AsTime()), last.GetReason())
+	text := fmt.Sprintf("run %d failed %s (%s)", last.GetRun(), p.moment(last.GetFinishedAt().AsTime()), last.GetReason())
 	if last.GetError() != "" {
 		text += ": " + screen.Clean(last.GetError())
 	}
@@ -75,14 +75,14 @@ func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
 func explanation(p *printer, why *fairleadv1.Explanation) string {
 	var out strings.Builder
 	obstacles := why.GetObstacles()
-	fmt.Fprintf(&out, "job %d is %s", why.GetId(), why.GetState())
+	fmt.Fprintf(&out, "job %d %s", why.GetId(), inState(why.GetState()))
 	switch {
 	case len(obstacles) > 0:
 		out.WriteString(" and cannot start yet:\n")
 	case why.GetState() == "ready":
-		out.WriteString(" and nothing keeps it from starting\n")
+		out.WriteString(" and nothing prevents it from starting\n")
 	case why.GetState() == "waiting":
-		out.WriteString(": its target has accepted it and is to answer\n")
+		out.WriteString(": its target accepted it and has not reported a result yet\n")
 	default:
 		out.WriteString("\n")
 	}
@@ -99,15 +99,15 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	switch ahead := why.GetAhead(); {
 	case inLine: // it was said
 	case ahead == 1:
-		out.WriteString("1 job goes before it\n")
+		out.WriteString("1 job is ahead of it\n")
 	case ahead > 1:
-		fmt.Fprintf(&out, "%d jobs go before it\n", ahead)
+		fmt.Fprintf(&out, "%d jobs are ahead of it\n", ahead)
 	}
 	switch {
 	case why.GetStart() != nil:
 		out.WriteString("it will probably start " + p.moment(why.GetStart().AsTime()) + "\n")
 	case len(obstacles) > 0:
-		out.WriteString("it is not known when it will start\n")
+		out.WriteString("its start time cannot be predicted\n")
 	}
 	return out.String()
 }
@@ -129,7 +129,7 @@ func obstacleLine(p *printer, o *fairleadv1.Obstacle) string {
 		if taken {
 			line += ": " + strings.Join(names, ", ")
 		} else {
-			line += "; live nodes know " + strings.Join(names, ", ")
+			line += "; live nodes handle " + strings.Join(names, ", ")
 		}
 	}
 	return line + "\n"
@@ -141,23 +141,23 @@ func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
 	if run.GetName() != "" {
 		node += " (" + screen.Clean(run.GetName()) + ")"
 	}
-	lines := []string{fmt.Sprintf("it runs on %s since %s", node, p.moment(run.GetSince().AsTime()))}
+	lines := []string{fmt.Sprintf("running on %s; started %s", node, p.moment(run.GetSince().AsTime()))}
 	if run.GetTimeout() != nil {
-		lines = append(lines, "its attempt may take "+screen.Span(run.GetTimeout().AsDuration())+", until "+p.moment(run.GetSince().AsTime().Add(run.GetTimeout().AsDuration())))
+		lines = append(lines, "its attempt times out after "+screen.Span(run.GetTimeout().AsDuration())+", "+p.moment(run.GetSince().AsTime().Add(run.GetTimeout().AsDuration())))
 	}
 	switch {
 	case run.GetLastBeat() == nil:
-		lines = append(lines, "its node is not known any more: the job is about to be taken back")
+		lines = append(lines, "its node is no longer known: the job will be recovered shortly")
 	case run.GetLost():
-		lines = append(lines, "its node was last heard of "+p.moment(run.GetLastBeat().AsTime())+" and has lost its lease: the job is about to be taken back")
+		lines = append(lines, "last heartbeat of its node: "+p.moment(run.GetLastBeat().AsTime())+"; the node lost its lease and the job will be recovered shortly")
 	default:
-		lines = append(lines, "its node was last heard of "+p.moment(run.GetLastBeat().AsTime()))
+		lines = append(lines, "last heartbeat of its node: "+p.moment(run.GetLastBeat().AsTime()))
 	}
 	if run.GetCrashes() > 0 {
-		lines = append(lines, fmt.Sprintf("nodes that have died while it ran, since it last reported progress: %d", run.GetCrashes()))
+		lines = append(lines, fmt.Sprintf("nodes that died while running it since its last progress report: %d", run.GetCrashes()))
 	}
 	if run.GetStopping() {
-		lines = append(lines, "it was asked to stop")
+		lines = append(lines, "stop requested")
 	}
 	return "  - " + strings.Join(lines, "\n  - ") + "\n"
 }

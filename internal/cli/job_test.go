@@ -31,13 +31,14 @@ func TestJobsAreEnqueuedShownAndMoved(t *testing.T) {
 	r.says([]string{"has priority 7"}, "job", "priority", later, "7")
 	r.says([]string{"is scheduled"}, "job", "reschedule", later, "--not-before", "2100-01-01T00:00:00Z")
 	r.says([]string{"2100-01-01"}, "job", "list", "--tenant", "acme")
-	r.says([]string{"is cancelled"}, "job", "cancel", later, "--reason", "not needed")
+	r.says([]string{"was cancelled"}, "job", "cancel", later, "--reason", "not needed")
 	r.says([]string{"not needed"}, "job", "list", "--state", "cancelled,failed", "--kind", "noop", "--queue", "mail", "--key", "k", "--from", "1h")
 	r.typed(ExitOK, "queue", "pause", "mail") // or it would run at once
 	r.says([]string{"is ready"}, "job", "retry", later)
 	r.typed(ExitOK, "queue", "resume", "mail")
 	r.says([]string{"succeeded"}, "job", "retry", r.cancelled(), "--wait")
-	r.says([]string{"is deleted"}, "job", "delete", r.cancelled())
+	gone := r.cancelled()
+	r.says([]string{"job " + gone + " deleted"}, "job", "delete", gone)
 }
 
 // cancelled is the id of a job that was cancelled.
@@ -54,15 +55,15 @@ func TestWaitingTellsHowJobsEnded(t *testing.T) {
 	if job := r.document("job", "enqueue", "noop", "--wait"); job["state"] != "succeeded" {
 		t.Errorf("the job is %v", job)
 	}
-	r.fails(ExitJobFailed, "job 3 is failed: it is broken", "job", "enqueue", "broken", "--wait=1m")
+	r.fails(ExitJobFailed, "job 3 has failed: it is broken", "job", "enqueue", "broken", "--wait=1m")
 	r.fails(ExitJobFailed, "it is broken", "job", "watch", "3")
 	r.fails(ExitJobFailed, "it is broken", "job", "retry", "3", "--wait")
-	r.says([]string{"is succeeded"}, "job", "watch", "1")
+	r.says([]string{"job 1: succeeded"}, "job", "watch", "1")
 	later := r.id("job", "enqueue", "noop", "--not-before", "1h")
-	r.fails(ExitFailure, "has not ended within 50ms", "job", "enqueue", "noop", "--not-before", "1h", "--wait=50ms")
+	r.fails(ExitFailure, "did not end within 50ms", "job", "enqueue", "noop", "--not-before", "1h", "--wait=50ms")
 	r.says([]string{"succeeded"}, "job", "run", later, "--wait")
 	r.says([]string{"fatal", "it is broken"}, "job", "attempts", "3")
-	r.says([]string{"job 3 is failed\nrun ", "(fatal): it is broken"}, "job", "explain", "3")
+	r.says([]string{"job 3 has failed\nrun ", "(fatal): it is broken"}, "job", "explain", "3")
 }
 
 func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
@@ -72,19 +73,19 @@ func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
 	r.until(second, "waiting")
 	deadline := r.document("job", "get", first)["deadline"].(string)[:len("2006-01-02T15:04:05")] // the rest are fractions
 	r.says([]string{
-		"job " + first + " is waiting: its target has accepted it and is to answer\n",
-		"without an answer its run fails " + deadline + "Z\n",
-		"fairlead job finish " + first + " and fairlead job fail " + first + " answer for the target\n",
+		"job " + first + " is waiting: its target accepted it and has not reported a result yet\n",
+		"without a result, its attempt fails " + deadline + "Z\n",
+		"to report a result on behalf of the target, use fairlead job finish " + first + " or fairlead job fail " + first + "\n",
 	}, "job", "explain", first)
 	r.stdin = strings.NewReader(`{"answer": 42}`)
-	r.says([]string{"is succeeded"}, "job", "finish", first, "--result", "-")
+	r.says([]string{"job 1 has succeeded"}, "job", "finish", first, "--result", "-")
 	if out := fmt.Sprint(r.document("job", "get", first)["output"]); out != "map[answer:42]" {
 		t.Errorf("the output is %s", out)
 	}
-	r.says([]string{"is failed"}, "job", "fail", second, "--error", "no")
+	r.says([]string{"has failed"}, "job", "fail", second, "--error", "no")
 	r.fails(ExitConflict, "it is failed", "job", "fail", second, "--error", "no")
 	r.fails(ExitUsage, "--error: is missing", "job", "fail", second)
-	r.fails(ExitUsage, "--result is not JSON", "job", "finish", first, "--result", "{")
+	r.fails(ExitUsage, "--result is not valid JSON", "job", "finish", first, "--result", "{")
 }
 
 func TestJobsOfAFileAreStoredTogether(t *testing.T) {
@@ -108,8 +109,8 @@ func TestJobsOfAFileAreStoredTogether(t *testing.T) {
 		r.stdin = strings.NewReader(text)
 		r.fails(ExitUsage, want, "job", "enqueue", "--file", "-")
 	}
-	r.fails(ExitUsage, "say it in the file", "job", "enqueue", "--file", file, "--priority", "1")
-	r.fails(ExitUsage, "give one of them", "job", "enqueue", "noop", "--file", file)
+	r.fails(ExitUsage, "set it in the file", "job", "enqueue", "--file", file, "--priority", "1")
+	r.fails(ExitUsage, "not both", "job", "enqueue", "noop", "--file", file)
 	r.fails(ExitUsage, "no such file", "job", "enqueue", "--file", file+"x")
 }
 
@@ -124,7 +125,7 @@ func TestListsFetchAsManyPagesAsNeeded(t *testing.T) {
 		}
 	}
 	stdout, stderr := r.typed(ExitOK, "job", "list")
-	if lines := strings.Count(stdout, "\n"); lines != 101 || !strings.Contains(stderr, "--limit 0 shows all") {
+	if lines := strings.Count(stdout, "\n"); lines != 101 || !strings.Contains(stderr, "use --limit 0 to show all") {
 		t.Errorf("%d lines, and %q", lines, stderr)
 	}
 	r.fails(ExitUsage, "--limit -1", "job", "list", "--limit", "-1")
@@ -169,8 +170,8 @@ func TestJobsThatEndedLatelyAreChosen(t *testing.T) {
 	if got := list("2100-01-01"); len(got) != 0 {
 		t.Errorf("listed are %v", got)
 	}
-	r.says([]string{"would be done to 0 jobs"}, "job", "bulk", "delete", "--finished-from", "2100-01-01", "--dry-run")
-	r.says([]string{"done to 1 job\n"}, "job", "bulk", "delete", "--finished-from", "1h", "--yes")
+	r.says([]string{"would affect 0 jobs"}, "job", "bulk", "delete", "--finished-from", "2100-01-01", "--dry-run")
+	r.says([]string{"applied to 1 job\n"}, "job", "bulk", "delete", "--finished-from", "1h", "--yes")
 }
 
 func TestBulkIsAskedBack(t *testing.T) {
@@ -179,12 +180,12 @@ func TestBulkIsAskedBack(t *testing.T) {
 		r.id("job", "enqueue", "noop", "--not-before", "1h", "--tenant", "acme")
 	}
 	r.fails(ExitUsage, "add --yes", "job", "bulk", "cancel", "--tenant", "acme")
-	r.says([]string{"would be done to 3 jobs"}, "job", "bulk", "cancel", "--tenant", "acme", "--dry-run")
-	r.says([]string{"cancel: done to 1 job\n"}, "job", "bulk", "cancel", "--tenant", "acme", "--id", "1", "--yes", "--reason", "why")
+	r.says([]string{"would affect 3 jobs"}, "job", "bulk", "cancel", "--tenant", "acme", "--dry-run")
+	r.says([]string{"cancel: applied to 1 job\n"}, "job", "bulk", "cancel", "--tenant", "acme", "--id", "1", "--yes", "--reason", "why")
 	if answer := r.document("job", "bulk", "cancel", "--tenant", "acme", "--yes"); answer["done"] != "2" {
 		t.Errorf("the answer is %v", answer)
 	}
-	r.says([]string{"retry: done to 3 jobs"}, "job", "bulk", "retry", "--state", "cancelled")
+	r.says([]string{"retry: applied to 3 jobs"}, "job", "bulk", "retry", "--state", "cancelled")
 	r.fails(ExitUsage, "use cancel, retry, run, delete", "job", "bulk", "explode")
 	r.fails(ExitUsage, "--state", "job", "bulk", "run", "--state", "succeeded")
 }

@@ -18,7 +18,7 @@ type waiting struct {
 }
 
 func (w *waiting) flag(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&w.limit, "wait", 0, "wait until it has ended; --wait=5m gives up then")
+	cmd.Flags().DurationVar(&w.limit, "wait", 0, "wait until the work ends, or at most DURATION with --wait=DURATION (default: do not wait)")
 	cmd.Flags().Lookup("wait").NoOptDefVal = "0s"
 }
 
@@ -42,9 +42,9 @@ func (w *waiting) all(ctx context.Context, c *call, ids []int64) error {
 		job, err := c.await(within, id, fmt.Sprintf("%d of %d", i+1, len(ids)))
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return failf(ExitFailure, "interrupted; job %d goes on, and fairlead job watch %d shows it", id, id)
+			return failf(ExitFailure, "interrupted; job %d continues; follow it with fairlead job watch %d", id, id)
 		case err != nil && within.Err() != nil:
-			return failf(ExitFailure, "job %d has not ended within %s; it goes on, and fairlead job watch %d shows it", id, w.limit, id)
+			return failf(ExitFailure, "job %d did not end within %s and continues; follow it with fairlead job watch %d", id, w.limit, id)
 		case err != nil:
 			return err
 		}

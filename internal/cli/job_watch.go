@@ -17,9 +17,9 @@ import (
 )
 
 func (s *session) jobWatchCommand() *cobra.Command {
-	return verb("watch ID", "Show a job whenever it has changed, until it has ended", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("watch ID", "Print the state of a job on every change until it ends", s.withID(func(ctx context.Context, c *call, id int64) error {
 		job, err := c.follow(ctx, id, func(job *fairleadv1.Job) error {
-			return c.say(job, "%s  job %d is %s%s", c.Now().Format(time.TimeOnly), id, job.GetState(), watched(job))
+			return c.say(job, "%s  job %d: %s%s", c.Now().Format(time.TimeOnly), id, job.GetState(), watched(job))
 		})
 		if err != nil {
 			return err
@@ -49,12 +49,12 @@ func ended(job *fairleadv1.Job) error {
 	if job.GetState() == "succeeded" {
 		return nil
 	}
-	text := fmt.Sprintf("job %d is %s", job.GetId(), job.GetState())
+	text := fmt.Sprintf("job %d %s", job.GetId(), inState(job.GetState()))
 	if job.GetError() != "" {
 		text += ": " + screen.Clean(job.GetError())
 	}
 	if job.GetAttempt() > 0 {
-		text += fmt.Sprintf(" (attempt %d; fairlead job attempts %d lists all)", job.GetAttempt(), job.GetId())
+		text += fmt.Sprintf(" (attempt %d; list all attempts with fairlead job attempts %d)", job.GetAttempt(), job.GetId())
 	}
 	return failf(ExitJobFailed, "%s", text)
 }

@@ -11,12 +11,12 @@ import (
 )
 
 func (s *session) limitCommand() *cobra.Command {
-	return s.prints(s.connects(noun("limit", "What jobs may use together, on all nodes",
+	return s.prints(s.connects(noun("limit", "Manage limits on concurrency and rate",
 		s.limitListCommand(), s.limitSetCommand(), s.limitRemoveCommand())))
 }
 
 func (s *session) limitListCommand() *cobra.Command {
-	return verb("list", "List every limit with its use, those of tenants too", s.runs(func(ctx context.Context, c *call) error {
+	return verb("list", "List all limits and their usage, including those of tenants", s.runs(func(ctx context.Context, c *call) error {
 		all, err := c.limits.ListLimits(ctx, &fairleadv1.ListLimitsRequest{})
 		if err != nil {
 			return err
@@ -32,13 +32,13 @@ func (s *session) limitListCommand() *cobra.Command {
 
 func (s *session) limitSetCommand() *cobra.Command {
 	limit := &fairleadv1.Limit{}
-	cmd := verb("set SCOPE", "Set the limit of global, queue:NAME or kind:NAME", nil)
+	cmd := verb("set SCOPE", "Set the limit of a scope: global, queue:NAME or kind:NAME", nil)
 	ask := asksWhatIf(cmd)
-	cmd.Long = cmd.Short + ".\n\nIt replaces what was set before: what is not given has no limit. Those of a tenant are its own: fairlead tenant update."
+	cmd.Long = cmd.Short + ".\n\nSetting a limit replaces all previous values of the scope: values that are left out become unlimited. To limit a tenant, use fairlead tenant update."
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		limit.Scope = c.args[0]
 		if limit.GetMaxRunning() == 0 && limit.GetRate() == 0 && limit.GetBurst() == 0 && limit.GetPerKey() == 0 && limit.GetOrder() == "" {
-			return Usagef("give at least one of --max-running, --rate, --per-key, --order; fairlead limit remove removes a limit")
+			return Usagef("specify at least one of --max-running, --rate, --per-key and --order; to remove a limit, use fairlead limit remove")
 		}
 		if *ask {
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Limit: limit})
@@ -46,11 +46,11 @@ func (s *session) limitSetCommand() *cobra.Command {
 		return c.printDetails(c.limits.SetLimit(ctx, limit))
 	})
 	f := cmd.Flags()
-	f.Int32Var(&limit.MaxRunning, "max-running", 0, "jobs that run or await a callback at once (0: no cap)")
-	f.Float64Var(&limit.Rate, "rate", 0, "starts per second (0: no limit)")
-	f.Int32Var(&limit.Burst, "burst", 0, "starts that may come at once after a pause")
-	f.Int32Var(&limit.PerKey, "per-key", 0, "of a kind: jobs of one tenant with the same concurrency key at once (0: one)")
-	f.StringVar(&limit.Order, "order", "", "of global or a queue: which jobs of the same priority start first: deadline or fair (default: a queue follows global, which goes by deadline)")
+	f.Int32Var(&limit.MaxRunning, "max-running", 0, "maximum number of jobs running or waiting for a result at once (0 = unlimited)")
+	f.Float64Var(&limit.Rate, "rate", 0, "jobs started per second (0 = unlimited)")
+	f.Int32Var(&limit.Burst, "burst", 0, "jobs that may start at once after an idle period (0 = a tenth of --rate, at least 1)")
+	f.Int32Var(&limit.PerKey, "per-key", 0, "for a kind: jobs of one tenant with the same concurrency key running at once (0 = 1)")
+	f.StringVar(&limit.Order, "order", "", "for global or a queue: order of jobs with equal priority, deadline or fair (default: a queue inherits the global order, which is deadline)")
 	cmd.ValidArgsFunction = first(s.asked(limitScopes))
 	return cmd
 }
@@ -69,7 +69,7 @@ func (s *session) limitRemoveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "%s has no limit", c.args[0])
+		return c.say(answer, "limit of %s removed", c.args[0])
 	})
 	cmd.ValidArgsFunction = first(s.asked(limitScopes))
 	return cmd

@@ -68,7 +68,7 @@ func readManifest(file string, in io.Reader) (*manifest, error) {
 		return nil, err
 	}
 	if err := checkYAML(file, raw); err != nil {
-		return nil, Usagef("the file is not YAML as it is read here: %w", err)
+		return nil, Usagef("invalid YAML: %w", err)
 	}
 	all := &manifest{}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
@@ -79,7 +79,7 @@ func readManifest(file string, in io.Reader) (*manifest, error) {
 			return all, nil
 		}
 		if err != nil {
-			return nil, Usagef("the file is not YAML: %w", YAMLMistake(file, err))
+			return nil, Usagef("invalid YAML: %w", YAMLMistake(file, err))
 		}
 		if document == nil {
 			continue // nothing between two separators
@@ -107,7 +107,7 @@ func (m *manifest) add(body []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		read := manifestLists[name]
 		if read == nil {
-			return fmt.Errorf("%q does not belong beside such lists; a document has %s", name, strings.Join(slices.Sorted(maps.Keys(manifestLists)), ", "))
+			return fmt.Errorf("unknown list %q; a document may contain %s", name, strings.Join(slices.Sorted(maps.Keys(manifestLists)), ", "))
 		}
 		var entries []json.RawMessage
 		if err := json.Unmarshal(fields[name], &entries); err != nil {
@@ -140,9 +140,9 @@ func checkNames[T any](what, field string, entries []T, name func(T) string) err
 	for _, entry := range entries {
 		switch name := name(entry); {
 		case name == "":
-			return fmt.Errorf("%s of a %s is required", field, what)
+			return fmt.Errorf("%[2]s without a %[1]s: every %[2]s requires one", field, what)
 		case known[name]:
-			return fmt.Errorf("there are two %ss with the %s %s", what, field, name)
+			return fmt.Errorf("more than one %s with the %s %s", what, field, name)
 		default:
 			known[name] = true
 		}

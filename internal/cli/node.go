@@ -13,16 +13,16 @@ import (
 )
 
 func (s *session) nodeCommand() *cobra.Command {
-	return s.prints(s.connects(noun("node", "The processes that run jobs", s.nodeListCommand(), s.nodeDrainCommand())))
+	return s.prints(s.connects(noun("node", "List and drain nodes, the processes that run jobs", s.nodeListCommand(), s.nodeDrainCommand())))
 }
 
 func (s *session) nodeListCommand() *cobra.Command {
-	return verb("list", "List the nodes that are alive and those not yet forgotten", s.runs(func(ctx context.Context, c *call) error {
+	return verb("list", "List live nodes and nodes that left or died recently", s.runs(func(ctx context.Context, c *call) error {
 		all, err := c.nodes.ListNodes(ctx, &fairleadv1.ListNodesRequest{})
 		if err != nil {
 			return err
 		}
-		table := c.Table("ID", "NAME", "STATE", "SLOTS", "IDLE", "QUEUED", "SWEEPS", "LAST BEAT", "VERSION", "QUEUES", "ADDRESS")
+		table := c.Table("ID", "NAME", "STATE", "SLOTS", "IDLE", "QUEUED", "SWEEPS", "LAST HEARTBEAT", "VERSION", "QUEUES", "ADDRESS")
 		for _, n := range all.GetItems() {
 			queues := strings.Join(n.GetQueues(), ",")
 			if queues == "" {
@@ -56,7 +56,7 @@ func nodeState(n *fairleadv1.Node) screen.Cell {
 
 func (s *session) nodeDrainCommand() *cobra.Command {
 	var undo bool
-	cmd := verb("drain NODE", "Ask a node, by id or name, to start nothing more; its running jobs go on", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("drain NODE", "Drain a node: it starts no more jobs, and running jobs finish", s.runs(func(ctx context.Context, c *call) error {
 		id, err := c.nodeID(ctx, c.args[0])
 		if err != nil {
 			return err
@@ -66,11 +66,11 @@ func (s *session) nodeDrainCommand() *cobra.Command {
 			return err
 		}
 		if undo {
-			return c.say(answer, "node %d goes on", id)
+			return c.say(answer, "node %d no longer draining", id)
 		}
-		return c.say(answer, "node %d starts nothing more", id)
+		return c.say(answer, "node %d draining", id)
 	}))
-	cmd.Flags().BoolVar(&undo, "undo", false, "let it go on instead")
+	cmd.Flags().BoolVar(&undo, "undo", false, "stop draining the node, so that it starts jobs again")
 	cmd.ValidArgsFunction = first(s.asked(nodeNames))
 	return cmd
 }
@@ -94,9 +94,9 @@ func (c *call) nodeID(ctx context.Context, text string) (int64, error) {
 	}
 	switch len(ids) {
 	case 0:
-		return 0, failf(ExitNotFound, "no node that is alive is named %q: fairlead node list shows them", text)
+		return 0, failf(ExitNotFound, "no live node is named %q: list nodes with fairlead node list", text)
 	case 1:
 		return id, nil
 	}
-	return 0, Usagef("the nodes %s are all named %q: give the id", strings.Join(ids, ", "), text)
+	return 0, Usagef("nodes %s are all named %q: use the ID", strings.Join(ids, ", "), text)
 }

@@ -12,7 +12,7 @@ const (
 )
 
 func limits(cmd *cobra.Command, limit *int) {
-	cmd.Flags().IntVar(limit, "limit", defaultLimit, "how many to show, at most; 0: all")
+	cmd.Flags().IntVar(limit, "limit", defaultLimit, "maximum number of entries to show (0 = all)")
 }
 
 // paged is a page of a list as a server answers it.
@@ -25,7 +25,7 @@ type paged[Item any] interface {
 // token of the page behind them; empty: there is none.
 func pages[Item any, Page paged[Item]](limit int, fetch func(size int32, token string) (Page, error)) (items []Item, next string, err error) {
 	if limit < 0 {
-		return nil, "", Usagef("--limit %d: it must be positive, or 0 for all", limit)
+		return nil, "", Usagef("--limit %d must be positive, or 0 for all entries", limit)
 	}
 	for {
 		size := largestPage
@@ -46,6 +46,6 @@ func pages[Item any, Page paged[Item]](limit int, fetch func(size int32, token s
 // noteMore tells people that there is more than they see.
 func (c *call) noteMore(next string, limit int) {
 	if next != "" && c.format == "table" {
-		fmt.Fprintf(c.errors.Out, "the first %d are shown; --limit 0 shows all\n", limit)
+		fmt.Fprintf(c.errors.Out, "showing the first %d; use --limit 0 to show all\n", limit)
 	}
 }

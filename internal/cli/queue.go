@@ -9,12 +9,12 @@ import (
 )
 
 func (s *session) queueCommand() *cobra.Command {
-	return s.prints(s.connects(noun("queue", "Labels that say which nodes may run a job",
+	return s.prints(s.connects(noun("queue", "List, pause and resume queues",
 		s.queueListCommand(), s.queuePauseCommand(), s.queueResumeCommand())))
 }
 
 func (s *session) queueListCommand() *cobra.Command {
-	return verb("list", "List the queues that have live jobs, are served or are paused", s.runs(func(ctx context.Context, c *call) error {
+	return verb("list", "List queues that have live jobs, are served by a node or are paused", s.runs(func(ctx context.Context, c *call) error {
 		all, err := c.queues.ListQueues(ctx, &fairleadv1.ListQueuesRequest{})
 		if err != nil {
 			return err
@@ -28,24 +28,24 @@ func (s *session) queueListCommand() *cobra.Command {
 }
 
 func (s *session) queuePauseCommand() *cobra.Command {
-	cmd := verb("pause NAME", "Stop jobs of a queue from starting, on all nodes", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("pause NAME", "Pause a queue: no node starts jobs from it", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.queues.PauseQueue(ctx, &fairleadv1.QueueRequest{Name: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "queue %s is paused", c.args[0])
+		return c.say(answer, "queue %s paused", c.args[0])
 	}))
 	cmd.ValidArgsFunction = first(s.asked(queueNames))
 	return cmd
 }
 
 func (s *session) queueResumeCommand() *cobra.Command {
-	cmd := verb("resume NAME", "Let jobs of a queue start again", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("resume NAME", "Resume a paused queue", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.queues.ResumeQueue(ctx, &fairleadv1.QueueRequest{Name: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "queue %s is resumed", c.args[0])
+		return c.say(answer, "queue %s resumed", c.args[0])
 	}))
 	cmd.ValidArgsFunction = first(s.asked(queueNames))
 	return cmd

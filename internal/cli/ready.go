@@ -19,7 +19,7 @@ const longestReason = 4 << 10
 // readyCommand is a health check for where there is no other program, as in a container
 // image without a shell.
 func (s *session) readyCommand() *cobra.Command {
-	cmd := s.connects(verb("ready", "Report whether the node of a server is ready", s.runs(func(ctx context.Context, c *call) error {
+	cmd := s.connects(verb("ready", "Check whether a server is ready to run jobs", s.runs(func(ctx context.Context, c *call) error {
 		ctx, cancel := context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.url, "/")+"/readyz", http.NoBody)
@@ -28,11 +28,11 @@ func (s *session) readyCommand() *cobra.Command {
 		}
 		response, err := c.web.Do(request)
 		if err != nil {
-			return failf(ExitUnavailable, "ask %s: %w", c.url, err)
+			return failf(ExitUnavailable, "cannot reach %s: %w", c.url, err)
 		}
 		reason, err := io.ReadAll(io.LimitReader(response.Body, longestReason))
 		if err = errors.Join(err, response.Body.Close()); err != nil {
-			return failf(ExitUnavailable, "read the answer of %s: %w", c.url, err)
+			return failf(ExitUnavailable, "read the response from %s: %w", c.url, err)
 		}
 		if response.StatusCode != http.StatusOK {
 			return failf(ExitUnavailable, "%s is not ready: %s", c.url, screen.Clean(strings.TrimSpace(string(reason))))
@@ -40,7 +40,7 @@ func (s *session) readyCommand() *cobra.Command {
 		_, err = fmt.Fprintln(c.Out, "ready")
 		return err
 	})))
-	cmd.Long = "Report whether the node of a server is ready: it has a confirmed lease, and the database answers.\n" +
-		"The exit code is 6 if it is not. No token is needed."
+	cmd.Long = "Check whether a server is ready to run jobs: its node holds a lease and its database responds.\n" +
+		"The command exits with code 6 if the server is not ready. It needs no token."
 	return cmd
 }

@@ -30,14 +30,14 @@ func (c *call) explained(ctx context.Context, cmd *cobra.Command, err error) err
 	}
 	switch {
 	case !connect.IsWireError(err) && refusal.Code() == connect.CodeDeadlineExceeded:
-		text = c.url + " did not answer within " + c.timeout.String() + "; --timeout lets it take longer"
+		text = c.url + " did not answer within " + c.timeout.String() + "; use --timeout to wait longer"
 	case !connect.IsWireError(err) && refusal.Code() != connect.CodeUnimplemented && rpc.Passes(err):
 		code = ExitUnavailable // a connection that was reset has another code
-		text = "cannot reach " + c.url + ": " + cause(refusal) + "; start it with fairlead serve, or name another with --server"
+		text = "cannot reach " + c.url + ": " + cause(refusal) + "; start it with fairlead serve, or use another server with --server"
 	case refusal.Code() == connect.CodeUnimplemented:
-		text = c.url + " does not know this (" + text + "): check that --server is a Fairlead server, as new as this program"
+		text = c.url + " does not support this request (" + text + "): check that --server is a Fairlead server at least as new as this program"
 	case refusal.Code() == connect.CodeUnauthenticated:
-		text += "; give a valid token with FAIRLEAD_TOKEN, --token-file or a context"
+		text += "; set a valid token with FAIRLEAD_TOKEN, --token-file or a context"
 	}
 	if lines := refusedFields(cmd, refusal); len(lines) > 0 {
 		text = strings.Join(lines, "\n")

@@ -48,7 +48,7 @@ func (c *call) exchange(request *http.Request, answer proto.Message) error {
 	}
 	if response.StatusCode/100 == 2 {
 		if err := wire.Unmarshal(body, answer); err != nil {
-			return fmt.Errorf("%s sent an answer that is not understood: %w", c.url, err)
+			return fmt.Errorf("invalid response from %s: %w", c.url, err)
 		}
 		return nil
 	}

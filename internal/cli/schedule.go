@@ -11,7 +11,7 @@ import (
 )
 
 func (s *session) scheduleCommand() *cobra.Command {
-	cmd := noun("schedule", "Makes jobs at the times it names",
+	cmd := noun("schedule", "Manage schedules, which start jobs at set times",
 		s.scheduleCreateCommand(), s.scheduleGetCommand(), s.scheduleListCommand(), s.scheduleUpdateCommand(), s.scheduleDeleteCommand(),
 		s.scheduleEnableCommand(), s.scheduleDisableCommand(), s.scheduleTriggerCommand(), s.scheduleBackfillCommand(), s.scheduleTestCommand(),
 		s.schedulePreviewCommand(), s.scheduleRunsCommand(), s.scheduleStatsCommand(), s.scheduleExplainCommand(),
@@ -36,8 +36,9 @@ func (c *call) scheduleID(ctx context.Context, ref string) (int64, error) {
 
 func (s *session) scheduleCreateCommand() *cobra.Command {
 	var flags scheduleFlags
-	cmd := verb("create NAME KIND", "Store a schedule of jobs of a kind", nil)
+	cmd := verb("create NAME KIND", "Create a schedule that starts jobs of a kind", nil)
 	ask := asksWhatIf(cmd)
+	cmd.Long = cmd.Short + ". Set exactly one of --cron, --every, --delay, --daily and --at."
 	cmd.Example = "  fairlead schedule create nightly report --daily 03:00 --timezone Europe/Paris --args '{\"n\":1}'\n" +
 		"  fairlead schedule create poll http --every 30s --overlap-action skip --args @call.json"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
@@ -58,7 +59,7 @@ func (s *session) scheduleCreateCommand() *cobra.Command {
 func (s *session) scheduleUpdateCommand() *cobra.Command {
 	var flags scheduleFlags
 	var cleared []string
-	cmd := verb("update NAME", "Change a schedule: only what is given", nil)
+	cmd := verb("update NAME", "Change the given fields of a schedule", nil)
 	ask := asksWhatIf(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		current, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
@@ -76,7 +77,7 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 		return c.printDetails(c.schedules.PatchSchedule(ctx, change))
 	})
 	flags.register(cmd, s)
-	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "give this field its default, as ends_at (repeatable)")
+	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "field to reset to its default, such as ends_at (repeatable)")
 	return cmd
 }
 
@@ -100,7 +101,7 @@ func (s *session) scheduleListCommand() *cobra.Command {
 	request := &fairleadv1.ListSchedulesRequest{}
 	cmd := verb("list", "List schedules", s.runs(func(ctx context.Context, c *call) error {
 		if request.GetSoonest() && (limit < 1 || limit > largestPage) {
-			return Usagef("--limit %d: with --soonest it must be from 1 to %d", limit, largestPage)
+			return Usagef("--limit %d must be from 1 to %d with --soonest", limit, largestPage)
 		}
 		all, err := c.listSchedules(ctx, request, limit)
 		if err != nil {
@@ -121,8 +122,8 @@ func (s *session) scheduleListCommand() *cobra.Command {
 		}
 		return c.printTable(all, table)
 	}))
-	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "whose jobs are of this tenant (repeatable)")
-	cmd.Flags().BoolVar(&request.Soonest, "soonest", false, "those that fire next, in that order")
+	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "only schedules that start jobs of this tenant (repeatable)")
+	cmd.Flags().BoolVar(&request.Soonest, "soonest", false, "only enabled schedules that will run again, the next one to run first")
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
 	return cmd
@@ -138,40 +139,40 @@ func timingText(s *fairleadv1.Schedule) string {
 	case s.GetEvery() != nil:
 		return "every " + screen.Span(s.GetEvery().AsDuration())
 	case s.GetDelay() != nil:
-		return screen.Span(s.GetDelay().AsDuration()) + " after its end"
+		return screen.Span(s.GetDelay().AsDuration()) + " after each run"
 	}
 	return "once"
 }
 
 func (s *session) scheduleDeleteCommand() *cobra.Command {
-	return verb("delete NAME", "Remove a schedule; its runs go on, but for queued ones", s.runs(func(ctx context.Context, c *call) error {
+	return verb("delete NAME", "Delete a schedule and its queued runs; other runs continue", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.schedules.DeleteSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "schedule %s is deleted", c.args[0])
+		return c.say(answer, "schedule %s deleted", c.args[0])
 	}))
 }
 
 func (s *session) scheduleEnableCommand() *cobra.Command {
-	return verb("enable NAME", "Let a schedule go on, from now on", s.runs(func(ctx context.Context, c *call) error {
+	return verb("enable NAME", "Enable a schedule from now on", s.runs(func(ctx context.Context, c *call) error {
 		schedule, err := c.schedules.EnableSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(schedule, "schedule %s is enabled", schedule.GetName())
+		return c.say(schedule, "schedule %s enabled", schedule.GetName())
 	}))
 }
 
 func (s *session) scheduleDisableCommand() *cobra.Command {
 	var reason string
-	cmd := verb("disable NAME", "Stop a schedule; its runs go on", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("disable NAME", "Disable a schedule; its active runs continue", s.runs(func(ctx context.Context, c *call) error {
 		schedule, err := c.schedules.DisableSchedule(ctx, &fairleadv1.DisableScheduleRequest{Id: c.args[0], Reason: reason})
 		if err != nil {
 			return err
 		}
-		return c.say(schedule, "schedule %s is disabled", schedule.GetName())
+		return c.say(schedule, "schedule %s disabled", schedule.GetName())
 	}))
-	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the schedule (default: none)")
 	return cmd
 }

@@ -14,7 +14,7 @@ import (
 func (s *session) scheduleTriggerCommand() *cobra.Command {
 	var args string
 	var wait waiting
-	cmd := verb("trigger NAME", "Make a run now, whether the schedule is enabled or not", nil)
+	cmd := verb("trigger NAME", "Start a run now, even if the schedule is disabled", nil)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) (err error) {
 		request := &fairleadv1.TriggerScheduleRequest{Id: c.args[0]}
 		if cmd.Flags().Changed("args") {
@@ -31,7 +31,7 @@ func (s *session) scheduleTriggerCommand() *cobra.Command {
 		}
 		return c.say(run, "%d", run.GetId())
 	})
-	cmd.Flags().StringVar(&args, "args", "", "instead of the schedule's: JSON, @FILE or - for what is piped in")
+	cmd.Flags().StringVar(&args, "args", "", "input of the handler for this run: JSON, @FILE, or - for standard input (default: the input in the schedule)")
 	wait.flag(cmd)
 	return cmd
 }
@@ -40,7 +40,7 @@ func (s *session) scheduleBackfillCommand() *cobra.Command {
 	request := &fairleadv1.BackfillScheduleRequest{}
 	dry := false
 	from, to := moment{past: true}, moment{past: true}
-	cmd := verb("backfill NAME", "Make a run of each instant in a span of time that has passed", nil)
+	cmd := verb("backfill NAME", "Create the runs of a past period", nil)
 	cmd.Example = "  fairlead schedule backfill nightly --from 7d --to 1h --serial"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		request.Id, request.From, request.To = c.args[0], from.proto(), to.proto()
@@ -51,15 +51,15 @@ func (s *session) scheduleBackfillCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "%s made%s", runCount(len(answer.GetItems())), passedOver(answer.GetPassedOver()))
+		return c.say(answer, "%s created%s", runCount(len(answer.GetItems())), passedOver(answer.GetPassedOver()))
 	})
 	f := cmd.Flags()
-	f.Var(&from, "from", "the first instant that counts: a time, or a span such as 2h for two hours ago")
-	f.Var(&to, "to", "the first that does not any more")
-	f.BoolVar(&request.Serial, "serial", false, "one run after the other")
-	f.BoolVar(&request.NewestFirst, "newest-first", false, "the newest instant goes first")
-	f.BoolVar(&request.Again, "again", false, "also create runs for instants that already have one")
-	f.BoolVar(&dry, "dry-run", false, "only say how many runs it would make, and of which instants")
+	f.Var(&from, "from", "start of the period, inclusive: a time, or a duration such as 2h for two hours ago (required)")
+	f.Var(&to, "to", "end of the period, exclusive: a time, or a duration such as 1h for an hour ago (required)")
+	f.BoolVar(&request.Serial, "serial", false, "run one at a time")
+	f.BoolVar(&request.NewestFirst, "newest-first", false, "start with the newest run")
+	f.BoolVar(&request.Again, "again", false, "also create runs for times that already have one")
+	f.BoolVar(&dry, "dry-run", false, "show how many runs would be created, and for which period, without creating them")
 	return cmd
 }
 
@@ -70,7 +70,7 @@ func (c *call) sayBackfill(counted *fairleadv1.PreviewBackfillResponse, err erro
 	if counted.GetRuns() == 0 {
 		return c.say(counted, "%s%s", runCount(0), passedOver(counted.GetPassedOver()))
 	}
-	return c.say(counted, "%s, of %s to %s%s", runCount(int(counted.GetRuns())), c.moment(counted.GetFirst().AsTime()), c.moment(counted.GetLast().AsTime()), passedOver(counted.GetPassedOver()))
+	return c.say(counted, "%s, from %s to %s%s", runCount(int(counted.GetRuns())), c.moment(counted.GetFirst().AsTime()), c.moment(counted.GetLast().AsTime()), passedOver(counted.GetPassedOver()))
 }
 
 // passedOver says how many instants of a backfill have a run already.
@@ -79,9 +79,9 @@ func passedOver(n int32) string {
 	case 0:
 		return ""
 	case 1:
-		return "; 1 instant has a run already"
+		return "; 1 time already has a run"
 	}
-	return fmt.Sprintf("; %d instants have a run already", n)
+	return fmt.Sprintf("; %d times already have a run", n)
 }
 
 func runCount(n int) string {
@@ -94,21 +94,21 @@ func runCount(n int) string {
 func (s *session) schedulePreviewCommand() *cobra.Command {
 	var n int32
 	var flags scheduleFlags
-	cmd := verb("preview [NAME]", "Show when a schedule is due next, or when one would be that is not stored", nil)
+	cmd := verb("preview [NAME]", "Show the next due times of a stored schedule, or of one described by flags", nil)
 	cmd.Example = "  fairlead schedule preview nightly\n  fairlead schedule preview --cron '0 3 L-3W * *' --timezone Europe/Paris"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.preview(ctx, flags.timing(cmd), n)
 		if err != nil {
 			return err
 		}
-		table := c.Table("LOCAL", "DUE", "FIRES", "REMARK")
+		table := c.Table("LOCAL", "DUE", "FIRES", "NOTE")
 		for _, instant := range answer.GetItems() {
 			table.Add(instant.GetLocal(), instant.GetDue(), instant.GetFire(), instant.GetRemark())
 		}
 		return c.printTable(answer, table)
 	})
 	flags.registerTiming(cmd, s)
-	cmd.Flags().Int32VarP(&n, "number", "n", 10, "how many instants")
+	cmd.Flags().Int32VarP(&n, "number", "n", 10, "number of due times to show")
 	return cmd
 }
 
@@ -117,11 +117,11 @@ func (c *call) preview(ctx context.Context, timing *fairleadv1.PreviewTimingRequ
 	said := proto.Size(timing) > 0
 	switch {
 	case len(c.args) > 0 && said:
-		return nil, Usagef("name a schedule, or say when one would be due: not both")
+		return nil, Usagef("specify either NAME or flags that describe a schedule, not both")
 	case len(c.args) > 0:
 		return c.schedules.PreviewSchedule(ctx, &fairleadv1.PreviewScheduleRequest{Id: c.args[0], N: n})
 	case !said:
-		return nil, Usagef("name a schedule, or say when one would be due, as --cron '0 3 * * *'")
+		return nil, Usagef("specify NAME, or flags that describe a schedule such as --cron '0 3 * * *'")
 	}
 	timing.N = n
 	return c.schedules.PreviewTiming(ctx, timing)
@@ -150,21 +150,21 @@ func (s *session) scheduleRunsCommand() *cobra.Command {
 func runNote(run *fairleadv1.Run) string {
 	switch {
 	case run.GetSkipReason() != "":
-		return "because of " + run.GetSkipReason()
+		return "reason: " + run.GetSkipReason()
 	case run.GetQueued():
-		return "waits for an earlier run"
+		return "waiting for an earlier run"
 	}
 	return ""
 }
 
 func (s *session) scheduleStatsCommand() *cobra.Command {
-	return verb("stats NAME", "Show how the last runs of a schedule went", s.runs(func(ctx context.Context, c *call) error {
+	return verb("stats NAME", "Show statistics of the latest runs of a schedule", s.runs(func(ctx context.Context, c *call) error {
 		return c.printDetails(c.schedules.GetScheduleStats(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]}))
 	}))
 }
 
 func (s *session) scheduleExplainCommand() *cobra.Command {
-	return verb("explain NAME", "Say when a schedule is due, what keeps it from making runs, and why these do not run", s.runs(func(ctx context.Context, c *call) error {
+	return verb("explain NAME", "Explain when a schedule is due and what holds up the schedule or its runs", s.runs(func(ctx context.Context, c *call) error {
 		schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
 		if err != nil {
 			return err
@@ -188,7 +188,7 @@ func (s *session) scheduleExplainCommand() *cobra.Command {
 func scheduleStory(schedule *fairleadv1.Schedule, preview *fairleadv1.PreviewScheduleResponse) string {
 	text := fmt.Sprintf("schedule %s is due %s\n", screen.Clean(schedule.GetName()), screen.Clean(preview.GetWords()))
 	if calendar := schedule.GetCalendar(); calendar != "" {
-		text += "days of the calendar " + screen.Clean(calendar) + " are left out\n"
+		text += "it skips the days of calendar " + screen.Clean(calendar) + "\n"
 	}
 	return text
 }

@@ -23,22 +23,22 @@ func TestASchedulesLifeOnTheCommandLine(t *testing.T) {
 		t.Errorf("changed, it is %v", got)
 	}
 	r.says([]string{"nightly", "acme", "daily 03:00"}, "schedule", "list")
-	r.says([]string{"schedule nightly is disabled"}, "schedule", "disable", "nightly", "--reason", "holidays")
+	r.says([]string{"schedule nightly disabled"}, "schedule", "disable", "nightly", "--reason", "holidays")
 	r.says([]string{"at 03:00 every day (Europe/Paris)", "feast", "it is disabled: holidays"}, "schedule", "explain", "nightly")
-	r.says([]string{"schedule nightly is enabled"}, "schedule", "enable", "nightly")
+	r.says([]string{"schedule nightly enabled"}, "schedule", "enable", "nightly")
 	r.says([]string{"03:00:00 CE"}, "schedule", "preview", "nightly", "-n", "2")
 	id := r.id("schedule", "trigger", "nightly", "--args", `{"n":2}`)
 	r.until(id, "succeeded")
 	r.says([]string{id, "manual"}, "schedule", "runs", "nightly")
 	r.says([]string{"succeeded"}, "job", "list", "--schedule", "nightly")
 	r.says([]string{"success rate  1"}, "schedule", "stats", "nightly")
-	r.says([]string{"runs, of ", "T02:00:00Z"}, "schedule", "backfill", "nightly", "--from", "10d", "--to", "1h", "--dry-run")
+	r.says([]string{"runs, from ", "T02:00:00Z"}, "schedule", "backfill", "nightly", "--from", "10d", "--to", "1h", "--dry-run")
 	r.fails(ExitUsage, "trigger a run instead", "schedule", "test", "nightly")
-	r.says([]string{"runs made"}, "schedule", "backfill", "nightly", "--from", "10d", "--to", "1h")
+	r.says([]string{"runs created"}, "schedule", "backfill", "nightly", "--from", "10d", "--to", "1h")
 	r.fails(ExitConflict, "", "calendar", "delete", "feast")
-	r.says([]string{"schedule nightly is deleted"}, "schedule", "delete", "nightly")
+	r.says([]string{"schedule nightly deleted"}, "schedule", "delete", "nightly")
 	r.fails(ExitNotFound, "nightly", "schedule", "get", "nightly")
-	r.says([]string{"calendar feast is deleted"}, "calendar", "delete", "feast")
+	r.says([]string{"calendar feast deleted"}, "calendar", "delete", "feast")
 }
 
 func TestACallIsTestedOnTheCommandLine(t *testing.T) {
@@ -51,7 +51,7 @@ func TestACallIsTestedOnTheCommandLine(t *testing.T) {
 	r := newRig(t)
 	r.typed(ExitOK, "schedule", "create", "tea", "http", "--daily", "16:00", "--args", `{"url":"`+target.URL+`/fine"}`)
 	r.says([]string{"success  yes", `"status":200`}, "schedule", "test", "tea")
-	r.fails(ExitJobFailed, "a run of schedule tea would have failed", "schedule", "test", "tea", "--args", `{"url":"`+target.URL+`/pot"}`)
+	r.fails(ExitJobFailed, "a run of schedule tea would fail too", "schedule", "test", "tea", "--args", `{"url":"`+target.URL+`/pot"}`)
 	if jobs := r.document("job", "list")["items"]; jobs != nil && len(jobs.([]any)) > 0 {
 		t.Errorf("there are the jobs %v", jobs)
 	}
@@ -75,7 +75,7 @@ func TestTheSoonestSchedulesAreListedInTheirOrder(t *testing.T) {
 		}
 	}
 	for _, limit := range []string{"0", "1001"} {
-		r.fails(ExitUsage, "--limit "+limit+": with --soonest it must be from 1 to 1000", "schedule", "list", "--soonest", "--limit", limit)
+		r.fails(ExitUsage, "--limit "+limit+" must be from 1 to 1000 with --soonest", "schedule", "list", "--soonest", "--limit", limit)
 	}
 	r.fails(ExitUsage, "--soonest: cannot be combined with tenants", "schedule", "list", "--soonest", "--tenant", "acme")
 }
@@ -130,7 +130,7 @@ func TestAFileOfSchedulesIsComparedAndThenApplied(t *testing.T) {
 		t.Errorf("applied, it is %v", got)
 	}
 	for text, want := range map[string]string{
-		"daily: '04:00'\n": "name of a schedule is missing", "name: a\nmisfire: x\n": "misfire", "name: a\n---\nname: a\n": "two schedules", "name: [": "is not YAML",
+		"daily: '04:00'\n": "schedule without a name", "name: a\nmisfire: x\n": "misfire", "name: a\n---\nname: a\n": "more than one schedule", "name: [": "invalid YAML",
 	} {
 		write(text)
 		r.fails(ExitUsage, want, "schedule", "apply", "-f", file, "--dry-run")
@@ -182,11 +182,11 @@ func TestAFileOfSchedulesCarriesTheirCalendarsToAnotherServer(t *testing.T) {
 	fresh.says([]string{"~ calendar feast\n    dates: 12-25 -> 12-26\n1 of 3 entries changed"}, "schedule", "apply", "-f", file, "--yes")
 
 	write("name: c\ndaily: '03:00'\ncalendar: holidays\njob: {kind: noop}\n")
-	fresh.says([]string{"! calendar holidays is missing: schedule c names it"}, "schedule", "apply", "-f", file, "--dry-run")
-	fresh.fails(ExitUsage, "names calendars that do not exist", "schedule", "apply", "-f", file, "--yes")
+	fresh.says([]string{"! calendar holidays is missing: schedule c refers to it"}, "schedule", "apply", "-f", file, "--dry-run")
+	fresh.fails(ExitUsage, "refers to calendars that do not exist", "schedule", "apply", "-f", file, "--yes")
 	fresh.fails(ExitNotFound, "c", "schedule", "get", "c")
 	for text, want := range map[string]string{
-		"calendars: [{dates: ['01-01']}]\n": "name of a calendar is missing", "calendars: []\nname: c\n": "does not belong beside such lists", "calendars: [{name: x, day: y}]\n": "day",
+		"calendars: [{dates: ['01-01']}]\n": "calendar without a name", "calendars: []\nname: c\n": "unknown list", "calendars: [{name: x, day: y}]\n": "day",
 	} {
 		write(text)
 		fresh.fails(ExitUsage, want, "schedule", "apply", "-f", file, "--dry-run")

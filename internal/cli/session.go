@@ -51,18 +51,18 @@ const defaultServer = "http://127.0.0.1:7717"
 // connects gives a command, and those below it, the flags that say which server.
 func (s *session) connects(cmd *cobra.Command) *cobra.Command {
 	f := cmd.PersistentFlags()
-	f.StringVar(&s.server, "server", "", "URL of the server (FAIRLEAD_SERVER; default the current context's, or "+defaultServer+")")
-	f.StringVar(&s.token, "token", "", "token (FAIRLEAD_TOKEN; others may see what stands in a command line)")
-	f.StringVar(&s.tokenFile, "token-file", "", "file with the token (FAIRLEAD_TOKEN_FILE)")
-	f.StringVar(&s.context, "context", "", "name of the context to use (FAIRLEAD_CONTEXT; see fairlead context)")
-	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "how long the server may take for one answer")
+	f.StringVar(&s.server, "server", "", "URL of the server (env FAIRLEAD_SERVER; default: the server of the current context, or "+defaultServer+")")
+	f.StringVar(&s.token, "token", "", "API token (env FAIRLEAD_TOKEN; default: the token of the current context); visible in process lists, so prefer --token-file")
+	f.StringVar(&s.tokenFile, "token-file", "", "file with the API token (env FAIRLEAD_TOKEN_FILE; default: the token of the current context)")
+	f.StringVar(&s.context, "context", "", "context to use (env FAIRLEAD_CONTEXT; default: the current context; see fairlead context)")
+	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "maximum time to wait for a response from the server")
 	complete(cmd, "context", s.contextNames)
 	return cmd
 }
 
 // prints gives a command, and those below it, the flag that says how.
 func (s *session) prints(cmd *cobra.Command) *cobra.Command {
-	cmd.PersistentFlags().StringVarP(&s.format, "output", "o", "table", "table, json or yaml")
+	cmd.PersistentFlags().StringVarP(&s.format, "output", "o", "table", "output format: table, json or yaml")
 	complete(cmd, "output", oneOf("table", "json", "yaml"))
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 var sweepStates = []string{"created", "waiting", "running", "stopping", "stopped", "finished"}
 
 func (s *session) sweepCommand() *cobra.Command {
-	cmd := noun("sweep", "Very many items, at a set rate",
+	cmd := noun("sweep", "Manage sweeps: large sets of items, processed at a set rate",
 		s.sweepCreateCommand(), s.sweepGetCommand(), s.sweepListCommand(), s.sweepExplainCommand(), s.sweepSetCommand(), s.sweepDeleteCommand(),
 		s.sweepStartCommand(), s.sweepStopCommand(), s.sweepRetryCommand(), s.sweepOpenCommand(), s.sweepWatchCommand(),
 		s.sweepLogsCommand(), s.sweepFailedCommand(), s.sweepHistoryCommand(), s.sweepShardsCommand(),
@@ -63,8 +63,8 @@ func (s *session) sweepListCommand() *cobra.Command {
 		return c.printTable(&fairleadv1.ListSweepsResponse{Items: items, NextPageToken: next}, table)
 	}))
 	f := cmd.Flags()
-	f.StringSliceVar(&filter.State, "state", nil, "in this state (repeatable): "+strings.Join(sweepStates, ", "))
-	f.StringSliceVar(&filter.Tenant, "tenant", nil, "of this tenant (repeatable)")
+	f.StringSliceVar(&filter.State, "state", nil, "only sweeps in this state (repeatable): "+strings.Join(sweepStates, ", "))
+	f.StringSliceVar(&filter.Tenant, "tenant", nil, "only sweeps of this tenant (repeatable)")
 	complete(cmd, "state", oneOf(sweepStates...))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
@@ -88,11 +88,11 @@ func perSecond(rate float64) string {
 }
 
 func (s *session) sweepDeleteCommand() *cobra.Command {
-	return verb("delete NAME", "Remove a sweep that does not run, with its logs and history", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	return verb("delete NAME", "Delete a sweep that is not running, with its logs and history", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		gone, err := c.sweeps.DeleteSweep(ctx, about)
 		if err != nil {
 			return err
 		}
-		return c.say(gone, "sweep %s is deleted", about.GetId())
+		return c.say(gone, "sweep %s deleted", about.GetId())
 	}))
 }

@@ -24,9 +24,9 @@ func (c *call) saySweep(sweep *fairleadv1.Sweep, err error) error {
 func (s *session) sweepStartCommand() *cobra.Command {
 	var again bool
 	var wait waiting
-	cmd := verb("start NAME", "Let a sweep run; one with a gate waits until it is opened", nil)
-	cmd.Long = "Let a sweep run that is created or stopped. If it has a gate the business gets a message, and the sweep waits until it is opened.\n\n" +
-		"With --wait it ends when the sweep is stopped or finished, with exit code 7 if it is stopped."
+	cmd := verb("start NAME", "Start a created or stopped sweep", nil)
+	cmd.Long = "Start a created or stopped sweep. If the sweep has a before-run gate, the server sends a message to the URL of the gate, and the sweep waits until fairlead sweep open opens it.\n\n" +
+		"With --wait, the command waits until the sweep stops or finishes and exits with code 7 if it stopped."
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.StartSweep(ctx, &fairleadv1.StartSweepRequest{Id: about.GetId(), Again: again})
 		if err == nil && wait.asked(cmd) {
@@ -34,7 +34,7 @@ func (s *session) sweepStartCommand() *cobra.Command {
 		}
 		return c.saySweep(sweep, err)
 	})
-	cmd.Flags().BoolVar(&again, "again", false, "let one that has finished go over its items from the beginning")
+	cmd.Flags().BoolVar(&again, "again", false, "restart a finished sweep from its first item")
 	wait.flag(cmd)
 	return cmd
 }
@@ -42,10 +42,10 @@ func (s *session) sweepStartCommand() *cobra.Command {
 func (s *session) sweepRetryCommand() *cobra.Command {
 	var indexes []int64
 	var wait waiting
-	cmd := verb("retry NAME", "Try failed items again; a stopped sweep goes on with the rest then", nil)
-	cmd.Long = "Try failed items again: those that --index names, or all. The sweep must be stopped or finished; one that is stopped " +
-		"goes on with the rest then. As with start, items that failed before take nothing from the error budget.\n\n" +
-		"With --wait it ends when the sweep is stopped or finished, with exit code 7 if it is stopped."
+	cmd := verb("retry NAME", "Retry the failed items of a sweep", nil)
+	cmd.Long = "Retry the failed items of a sweep: those given with --index, or all of them. The sweep must be stopped or finished; a stopped sweep " +
+		"then continues with its remaining items. As with start, earlier failures do not count against the error budget.\n\n" +
+		"With --wait, the command waits until the sweep stops or finishes and exits with code 7 if it stopped."
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.RetrySweep(ctx, &fairleadv1.RetrySweepRequest{Id: about.GetId(), Indexes: indexes})
 		if err == nil && wait.asked(cmd) {
@@ -53,7 +53,7 @@ func (s *session) sweepRetryCommand() *cobra.Command {
 		}
 		return c.saySweep(sweep, err)
 	})
-	cmd.Flags().Int64SliceVar(&indexes, "index", nil, "of a failed item (repeatable)")
+	cmd.Flags().Int64SliceVar(&indexes, "index", nil, "index of a failed item to retry (repeatable; default: all failed items)")
 	wait.flag(cmd)
 	return cmd
 }
@@ -61,7 +61,7 @@ func (s *session) sweepRetryCommand() *cobra.Command {
 func (s *session) sweepStopCommand() *cobra.Command {
 	var reason string
 	var wait waiting
-	cmd := verb("stop NAME", "Let no more items begin; those in flight end", nil)
+	cmd := verb("stop NAME", "Stop a sweep: start no more items, and let items in flight finish", nil)
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.StopSweep(ctx, &fairleadv1.StopSweepRequest{Id: about.GetId(), Reason: reason})
 		if err == nil && wait.asked(cmd) {
@@ -69,13 +69,13 @@ func (s *session) sweepStopCommand() *cobra.Command {
 		}
 		return c.saySweep(sweep, err)
 	})
-	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the sweep (default: none)")
 	wait.flag(cmd)
 	return cmd
 }
 
 func (s *session) sweepOpenCommand() *cobra.Command {
-	return verb("open NAME", "Let a sweep run that waits for the business", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	return verb("open NAME", "Open the gate of a waiting sweep, so that it runs", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		return c.saySweep(c.sweeps.OpenSweep(ctx, about))
 	}))
 }

@@ -31,32 +31,32 @@ type sweepFlags struct {
 
 func (t *sweepFlags) register(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
-	f.StringVar(&t.kind, "kind", "", "names the handler of its items")
-	f.StringVar(&t.args, "args", "", "what the handler is given with every item: JSON, @FILE or - for what is piped in")
-	f.Int64Var(&t.from, "from", 0, "the first index")
-	f.Int64Var(&t.to, "to", 0, "the first index that does not count any more (0: as many as the source has)")
-	f.StringVar(&t.file, "source-file", "", "items are lines of this file, which every node can read")
-	f.StringVar(&t.url, "source-url", "", "items are lines of what is there")
-	f.StringVar(&t.items, "source-list", "", "items are the lines of this file, or of what is piped in (-), stored with the sweep; at most 100000")
-	f.StringVar(&t.table, "source-table", "", "items are rows of a table: DATABASE/TABLE/KEY")
-	f.Int32Var(&t.inFlight, "in-flight", 0, "items that are handled at once (0: 16)")
-	f.Float64Var(&t.rate, "rate", 0, "items begun per second (0: no bound)")
-	f.BoolVar(&t.serial, "serial", false, "one item after the other")
-	f.BoolVar(&t.adaptive, "adaptive", false, "go slower while the target errs or is slow")
-	f.Int32Var(&t.window, "window", 0, "items between the first that is not done and the last that was begun (0: by --in-flight)")
-	f.Int32Var(&t.shards, "shards", 0, "parts that may run on several nodes at once (0: 1)")
-	f.Int32Var(&t.perCall, "per-call", 0, "items that one call of an HTTP target gets (0: 1)")
-	f.Int32Var(&t.tries, "attempts", 0, "of one item (0: 5)")
-	f.DurationVar(&t.backoff, "backoff", 0, "between them (0: 3s)")
-	f.DurationVar(&t.itemTimeout, "item-timeout", 0, "of one attempt (0: the handler's)")
-	f.StringVar(&t.budget, "error-budget", "", "items that may fail before it stops, as 50, 2%, 10/m or 50,2% (default \"100\")")
-	f.StringVar(&t.exhausted, "on-exhausted", "", "an item whose attempts are used up: abandon or stop (default \"abandon\")")
-	f.StringVar(&t.beforeCreate, "before-create", "", "URL that is asked before it is created, and may refuse it")
-	f.StringVar(&t.beforeRun, "before-run", "", "URL that gets a message when it starts; the sweep then waits until it is opened")
-	f.DurationVar(&t.gateTimeout, "gate-timeout", 0, "after which --before-run gets the message again (0: 30m)")
-	f.StringVar(&t.queue, "queue", "", "which nodes run it (default \"default\")")
-	f.StringVar(&t.tenant, "tenant", "", "the tenant that it runs for (default \"default\")")
-	f.Int32Var(&t.priority, "priority", 0, "higher goes first")
+	f.StringVar(&t.kind, "kind", "", "kind whose handler processes the items (required by create)")
+	f.StringVar(&t.args, "args", "", "input passed to the handler with every item: JSON, @FILE, or - for standard input (default: none)")
+	f.Int64Var(&t.from, "from", 0, "index of the first item (default 0)")
+	f.Int64Var(&t.to, "to", 0, "index after the last item (0 = the end of the source)")
+	f.StringVar(&t.file, "source-file", "", "file whose lines are the items; every node must be able to read it (default: none)")
+	f.StringVar(&t.url, "source-url", "", "URL of a document whose lines are the items (default: none)")
+	f.StringVar(&t.items, "source-list", "", "local file, or - for standard input, whose lines are the items; stored with the sweep, at most 100000 lines (default: none)")
+	f.StringVar(&t.table, "source-table", "", "database table whose rows are the items, as DATABASE/TABLE/KEY (default: none)")
+	f.Int32Var(&t.inFlight, "in-flight", 0, "items processed at once (0 = 16)")
+	f.Float64Var(&t.rate, "rate", 0, "items started per second (0 = unlimited)")
+	f.BoolVar(&t.serial, "serial", false, "process one item at a time, in order")
+	f.BoolVar(&t.adaptive, "adaptive", false, "slow down while the target returns errors or responds slowly")
+	f.Int32Var(&t.window, "window", 0, "maximum distance from the first unfinished item to the last started item (0 = derived from --in-flight)")
+	f.Int32Var(&t.shards, "shards", 0, "number of shards, which can run on different nodes (0 = 1)")
+	f.Int32Var(&t.perCall, "per-call", 0, "items sent in one HTTP call (0 = 1)")
+	f.Int32Var(&t.tries, "attempts", 0, "maximum attempts for each item (0 = 5)")
+	f.DurationVar(&t.backoff, "backoff", 0, "delay between two attempts of an item (0 = 3s)")
+	f.DurationVar(&t.itemTimeout, "item-timeout", 0, "timeout of one attempt of an item (0 = the timeout of the handler)")
+	f.StringVar(&t.budget, "error-budget", "", "failed items that stop the sweep: a number, a percentage, a number per minute or several, such as 50,2%,10/m (default \"100\")")
+	f.StringVar(&t.exhausted, "on-exhausted", "", "action when an item runs out of attempts: abandon the item or stop the sweep (default \"abandon\")")
+	f.StringVar(&t.beforeCreate, "before-create", "", "URL to call before the sweep is created; it may refuse the sweep (default: none)")
+	f.StringVar(&t.beforeRun, "before-run", "", "URL to call when the sweep starts; the sweep then waits until it is opened (default: none)")
+	f.DurationVar(&t.gateTimeout, "gate-timeout", 0, "time after which the --before-run URL is called again (0 = 30m)")
+	f.StringVar(&t.queue, "queue", "", "queue whose nodes run the sweep (default \"default\")")
+	f.StringVar(&t.tenant, "tenant", "", "tenant that owns the sweep (default \"default\")")
+	f.Int32Var(&t.priority, "priority", 0, "priority of the sweep; higher starts first (default 0)")
 	complete(cmd, "on-exhausted", oneOf("abandon", "stop"))
 	complete(cmd, "queue", s.asked(queueNames))
 	complete(cmd, "tenant", s.asked(tenantNames))
@@ -106,7 +106,7 @@ func (t *sweepFlags) source(in io.Reader) (*fairleadv1.ItemSource, error) {
 	}
 	parts := strings.Split(t.table, "/")
 	if len(parts) != 3 {
-		return nil, Usagef("--source-table %q: give DATABASE/TABLE/KEY, as crm/users/id", t.table)
+		return nil, Usagef("--source-table %q: use DATABASE/TABLE/KEY, such as crm/users/id", t.table)
 	}
 	source.Table = &fairleadv1.ItemTable{Database: parts[0], Name: parts[1], Key: parts[2]}
 	return source, nil
@@ -141,7 +141,7 @@ func parseBudget(text string) (*fairleadv1.ErrorBudget, error) {
 			budget.Items, err = strconv.ParseInt(part, 10, 64)
 		}
 		if err != nil {
-			return nil, Usagef("--error-budget %q: give a number of items, a percentage, a number per minute, or several, as 50,2%%,10/m", text)
+			return nil, Usagef("--error-budget %q: use a number of items, a percentage, a number per minute, or several, such as 50,2%%,10/m", text)
 		}
 	}
 	return budget, nil
@@ -151,7 +151,7 @@ func (s *session) sweepCreateCommand() *cobra.Command {
 	var flags sweepFlags
 	var start bool
 	var wait waiting
-	cmd := verb("create NAME", "Store a sweep; --start lets it run", nil)
+	cmd := verb("create NAME", "Create a sweep, and start it with --start", nil)
 	cmd.Example = "  fairlead sweep create warm --kind http --args @call.json --to 10000000000 --rate 5000 --in-flight 64 --shards 4\n" +
 		"  fairlead sweep create mail --kind mail --source-url https://example.com/users.txt --rate 100 --start --wait"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
@@ -181,7 +181,7 @@ func (s *session) sweepCreateCommand() *cobra.Command {
 		return c.saySweep(sweep, nil)
 	})
 	flags.register(cmd, s)
-	cmd.Flags().BoolVar(&start, "start", false, "let it run")
+	cmd.Flags().BoolVar(&start, "start", false, "start the sweep immediately")
 	wait.flag(cmd)
 	return cmd
 }
@@ -189,7 +189,7 @@ func (s *session) sweepCreateCommand() *cobra.Command {
 func (s *session) sweepSetCommand() *cobra.Command {
 	var flags sweepFlags
 	var cleared []string
-	cmd := verb("set NAME", "Change a sweep: only what is given; a rate counts about a second later", nil)
+	cmd := verb("set NAME", "Change the given fields of a sweep; a new rate takes effect within about a second", nil)
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.GetSweep(ctx, about)
 		if err != nil {
@@ -217,7 +217,7 @@ func (s *session) sweepSetCommand() *cobra.Command {
 		return c.printDetails(sweep, nil)
 	})
 	flags.register(cmd, s)
-	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "give this field its default, as timeout (repeatable)")
+	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "field to reset to its default, such as timeout (repeatable)")
 	return cmd
 }
 

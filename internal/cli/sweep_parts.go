@@ -13,7 +13,7 @@ func (s *session) sweepLogsCommand() *cobra.Command {
 	filter := &fairleadv1.ListSweepLogsRequest{}
 	var limit int
 	var index int64
-	cmd := verb("logs NAME", "List lines about items, newest first", nil)
+	cmd := verb("logs NAME", "List the log of a sweep, newest first", nil)
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		filter.Id = about.GetId()
 		if cmd.Flags().Changed("index") {
@@ -34,8 +34,8 @@ func (s *session) sweepLogsCommand() *cobra.Command {
 		return c.printTable(&fairleadv1.ListSweepLogsResponse{Items: items, NextPageToken: next}, table)
 	})
 	levels := []string{"debug", "info", "warn", "error"}
-	cmd.Flags().StringSliceVar(&filter.Level, "level", nil, "of this level (repeatable): debug, info, warn, error")
-	cmd.Flags().Int64Var(&index, "index", 0, "about this item")
+	cmd.Flags().StringSliceVar(&filter.Level, "level", nil, "only entries of this level: debug, info, warn or error (repeatable)")
+	cmd.Flags().Int64Var(&index, "index", 0, "only entries about the item with this index")
 	complete(cmd, "level", oneOf(levels...))
 	limits(cmd, &limit)
 	return cmd
@@ -49,7 +49,7 @@ func levelCell(level string) screen.Cell {
 
 func (s *session) sweepFailedCommand() *cobra.Command {
 	var limit int
-	cmd := verb("failed NAME", "List items that failed for good, by index", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	cmd := verb("failed NAME", "List items that failed permanently, by index", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListFailedItemsResponse, error) {
 			return c.sweeps.ListFailedItems(ctx, &fairleadv1.ListFailedItemsRequest{Id: about.GetId(), PageSize: size, PageToken: token})
 		})
@@ -73,7 +73,7 @@ func (s *session) sweepFailedCommand() *cobra.Command {
 
 func (s *session) sweepHistoryCommand() *cobra.Command {
 	var limit int32
-	cmd := verb("history NAME", "List who did what to a sweep, newest first", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	cmd := verb("history NAME", "List actions on a sweep and who took them, newest first", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		all, err := c.sweeps.ListSweepHistory(ctx, &fairleadv1.ListSweepHistoryRequest{Id: about.GetId(), PageSize: limit})
 		if err != nil {
 			return err
@@ -84,12 +84,12 @@ func (s *session) sweepHistoryCommand() *cobra.Command {
 		}
 		return c.printTable(all, table)
 	}))
-	cmd.Flags().Int32Var(&limit, "limit", defaultLimit, "how many to show, at most 1000")
+	cmd.Flags().Int32Var(&limit, "limit", defaultLimit, "maximum number of entries to show, up to 1000")
 	return cmd
 }
 
 func (s *session) sweepShardsCommand() *cobra.Command {
-	return verb("shards NAME", "List the parts of a sweep and how far each is", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	return verb("shards NAME", "List the shards of a sweep and their progress", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		all, err := c.sweeps.ListShards(ctx, about)
 		if err != nil {
 			return err

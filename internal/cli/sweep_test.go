@@ -33,7 +33,7 @@ func TestASweepIsCreatedAndAwaited(t *testing.T) {
 	r.says([]string{"sweep all  finished  1000 of 1000 done"}, "sweep", "retry", "all", "--index", "0", "--wait=20s")
 	r.fails(ExitConflict, "none of its items failed", "sweep", "retry", "all")
 	r.says([]string{"retry", "1 item"}, "sweep", "history", "all")
-	r.says([]string{"sweep all is deleted"}, "sweep", "delete", "all")
+	r.says([]string{"sweep all deleted"}, "sweep", "delete", "all")
 	r.fails(ExitNotFound, "all", "sweep", "get", "all")
 	r.says([]string{"sweep more  finished"}, "sweep", "create", "more", "--kind", "count", "--to", "10", "--wait=20s")
 }
@@ -42,14 +42,14 @@ func TestASweepThatDoesNotGoOnIsExplained(t *testing.T) {
 	r := newRig(t)
 	r.says([]string{"sweep odd is running"}, "sweep", "create", "odd", "--kind", "cuont", "--to", "10", "--start")
 	r.says([]string{"odd", `no live node handles items of kind "cuont"`}, "sweep", "list")
-	r.says([]string{"sweep odd is running:\n", `no live node handles items of kind "cuont" in queue "default"; live nodes know count`, "is ready and cannot start yet:"}, "sweep", "explain", "odd")
+	r.says([]string{"sweep odd: running\n", `no live node handles items of kind "cuont" in queue "default"; live nodes handle count`, "is ready and cannot start yet:"}, "sweep", "explain", "odd")
 	r.fails(ExitNotFound, "none", "sweep", "explain", "none")
 }
 
 func TestASweepIsSteeredFromTheCommandLine(t *testing.T) {
 	r := newRig(t)
 	r.says([]string{"sweep gated is waiting"}, "sweep", "create", "gated", "--kind", "count", "--to", "1000", "--before-run", "http://127.0.0.1:1/", "--start")
-	r.fails(ExitFailure, "has not ended within", "sweep", "create", "other", "--kind", "count", "--to", "1", "--before-run", "http://127.0.0.1:1/", "--wait=1s")
+	r.fails(ExitFailure, "did not end within", "sweep", "create", "other", "--kind", "count", "--to", "1", "--before-run", "http://127.0.0.1:1/", "--wait=1s")
 	r.says([]string{"sweep other is stopped (enough)"}, "sweep", "stop", "other", "--reason", "enough", "--wait")
 	r.fails(ExitJobFailed, "enough", "sweep", "watch", "other")
 	set := r.document("sweep", "set", "gated", "--rate", "7.5", "--in-flight", "3", "--args", `{"n":2}`, "--gate-timeout", "1h")
@@ -96,12 +96,12 @@ func TestABarShowsWhatIsDoneInTheWindowAndToDo(t *testing.T) {
 		Total: proto.Int64(1000), Done: proto.Int64(600), Abandoned: proto.Int64(2), Errors: proto.Int64(9), Marked: proto.Int64(500), InWindow: proto.Int64(102),
 		Rate: proto.Float64(12.5), Eta: timestamppb.New(noon.Add(30 * time.Second)),
 	}}
-	want := "all ███████████████▓▓▓░░░░░░░░░░░░ 60.2% running  600 of 1000 done  102 in window  398 to do  12.5/s  9 errors  2 failed  30s left"
+	want := "all ███████████████▓▓▓░░░░░░░░░░░░ 60.2% running  600 of 1000 done  102 in window  398 remaining  12.5/s  9 errors  2 failed  30s left"
 	if got := sweepBar(sweep, noon); got != want {
 		t.Errorf("it is %s", got)
 	}
 	sweep.Progress.Again, sweep.Progress.Eta = 2, nil
-	want = "all ███████████████▓▓▓░░░░░░░░░░░░ 60.0% running  600 of 1000 done  102 in window  398 to do  2 to retry  12.5/s  9 errors  2 failed"
+	want = "all ███████████████▓▓▓░░░░░░░░░░░░ 60.0% running  600 of 1000 done  102 in window  398 remaining  2 to retry  12.5/s  9 errors  2 failed"
 	if got := sweepBar(sweep, noon); got != want {
 		t.Errorf("while items are retried it is %s", got)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func (s *session) sweepWatchCommand() *cobra.Command {
-	cmd := verb("watch NAME", "Show how far a sweep is, until it is stopped or finished", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	cmd := verb("watch NAME", "Show the progress of a sweep until it stops or finishes", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		if c.errors.Terminal && c.format == "table" {
 			return (&waiting{}).sweep(ctx, c, about.GetId())
 		}
@@ -25,8 +25,8 @@ func (s *session) sweepWatchCommand() *cobra.Command {
 		}
 		return sweepEnded(sweep)
 	}))
-	cmd.Long = "Show how far a sweep is, until it is stopped or finished. On a terminal this is a bar: █ is what is done for good, " +
-		"▓ what is done in the window behind the first item that is not, ░ what is to do. Elsewhere it is a line for each change."
+	cmd.Long = "Show the progress of a sweep until it stops or finishes. On a terminal the command draws a bar: █ is completed work, " +
+		"▓ is work completed beyond the first unfinished item, and ░ is remaining work. Without a terminal it prints a line for each change."
 	return cmd
 }
 
@@ -50,7 +50,7 @@ func sweepLine(s *fairleadv1.Sweep, now time.Time) string {
 		text += fmt.Sprintf("  %d in window", n)
 	}
 	if total := p.GetTotal(); total > over {
-		text += fmt.Sprintf("  %d to do", total-over)
+		text += fmt.Sprintf("  %d remaining", total-over)
 	}
 	if n := p.GetAgain(); n > 0 {
 		text += fmt.Sprintf("  %d to retry", n)
@@ -93,7 +93,7 @@ func sweepEnded(s *fairleadv1.Sweep) error {
 	if reason := s.GetReason(); reason != "" {
 		text += ": " + reason
 	}
-	return failf(ExitJobFailed, "%s; fairlead sweep start %s goes on", screen.Clean(text), screen.Clean(s.GetName()))
+	return failf(ExitJobFailed, "%s; continue it with fairlead sweep start %s", screen.Clean(text), screen.Clean(s.GetName()))
 }
 
 // forSweep waits for a sweep to be stopped or finished, and shows on a terminal how far
@@ -103,7 +103,7 @@ func (w *waiting) forSweep(ctx context.Context, c *call, ref string) (*fairleadv
 	defer cancel()
 	sweep, err := c.awaitSweep(within, ref)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return nil, failf(ExitFailure, "sweep %s has not ended within %s; it goes on, and fairlead sweep watch %s shows it", ref, w.limit, ref)
+		return nil, failf(ExitFailure, "sweep %s did not end within %s and continues; follow it with fairlead sweep watch %s", ref, w.limit, ref)
 	}
 	return sweep, err
 }
@@ -131,7 +131,7 @@ func (c *call) awaitSweep(ctx context.Context, ref string) (*fairleadv1.Sweep, e
 	reported := false
 	return c.followSweep(ctx, ref, func(sweep *fairleadv1.Sweep) error {
 		if sweep.GetState() == "waiting" && !reported {
-			fmt.Fprintf(c.errors.Out, "sweep %s waits to be opened: fairlead sweep open lets it run\n", screen.Clean(sweep.GetName()))
+			fmt.Fprintf(c.errors.Out, "sweep %s is waiting for its gate: open it with fairlead sweep open\n", screen.Clean(sweep.GetName()))
 			reported = true
 		}
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 func (s *session) statsCommand() *cobra.Command {
-	return s.prints(s.connects(verb("stats", "Show what all jobs together have and do, and those of each tenant", s.runs(func(ctx context.Context, c *call) error {
+	return s.prints(s.connects(verb("stats", "Show job counts and rates, in total and per tenant", s.runs(func(ctx context.Context, c *call) error {
 		stats, err := c.system.GetStats(ctx, &fairleadv1.GetStatsRequest{})
 		if err != nil {
 			return err
@@ -19,14 +19,14 @@ func (s *session) statsCommand() *cobra.Command {
 }
 
 func (s *session) verifyCommand() *cobra.Command {
-	cmd := verb("verify", "Count the jobs of each limit anew, correct what differs and report it", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("verify", "Recount the jobs of every limit, and report and correct any drift", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.limits.Verify(ctx, &fairleadv1.VerifyRequest{})
 		if err != nil {
 			return err
 		}
 		drift := len(answer.GetItems())
 		if drift == 0 {
-			return c.say(answer, "every limit counts what there is")
+			return c.say(answer, "all limits have correct counts")
 		}
 		table := c.Table("SCOPE", "COUNTED", "FOUND")
 		for _, d := range answer.GetItems() {
@@ -35,8 +35,8 @@ func (s *session) verifyCommand() *cobra.Command {
 		if err := c.printTable(answer, table); err != nil {
 			return err
 		}
-		return failf(ExitFailure, "%d limits counted what was not there; they are corrected now", drift)
+		return failf(ExitFailure, "limits with corrected counts: %d", drift)
 	}))
-	cmd.Long = cmd.Short + ". There should never be anything: the exit code is 1 if there was."
+	cmd.Long = cmd.Short + ". Counts should never drift: the command exits with code 1 if any did."
 	return s.prints(s.connects(cmd))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *session) taskCommand() *cobra.Command {
-	cmd := noun("task", "HTTP calls by the clock: schedules of calls under the names of tasks",
+	cmd := noun("task", "Manage tasks: scheduled HTTP calls",
 		s.taskCreateCommand(), s.taskGetCommand(), s.taskListCommand(), s.taskUpdateCommand(), s.taskDeleteCommand(),
 		s.taskEnableCommand(), s.taskDisableCommand(), s.taskTriggerCommand(), s.taskRunsCommand(), s.taskRunCommand(), s.taskCancelCommand(),
 	)
@@ -26,7 +26,7 @@ func taskNames(ctx context.Context, c *call) ([]string, error) {
 
 func (s *session) taskCreateCommand() *cobra.Command {
 	var flags taskFlags
-	cmd := verb("create NAME", "Store a task", nil)
+	cmd := verb("create NAME", "Create a task", nil)
 	cmd.Example = "  fairlead task create ping --cron-expr '*/5 * * * *' --target-url https://example.org/ping --http-method GET"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		wanted := &fairleadv1.Task{Name: &c.args[0]}
@@ -42,7 +42,7 @@ func (s *session) taskCreateCommand() *cobra.Command {
 func (s *session) taskUpdateCommand() *cobra.Command {
 	var flags taskFlags
 	var cleared []string
-	cmd := verb("update NAME", "Change a task: only what is given", nil)
+	cmd := verb("update NAME", "Change the given fields of a task", nil)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		change := &fairleadv1.Task{Ref: c.args[0], Clear: cleared}
 		if err := flags.apply(cmd, c, change); err != nil {
@@ -51,7 +51,7 @@ func (s *session) taskUpdateCommand() *cobra.Command {
 		return c.printDetails(c.tasks.PatchTask(ctx, change))
 	})
 	flags.register(cmd, s)
-	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "give this field its default, as retry_policy_json (repeatable)")
+	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "field to reset to its default, such as retry_policy_json (repeatable)")
 	return cmd
 }
 
@@ -79,8 +79,8 @@ func (s *session) taskListCommand() *cobra.Command {
 		}
 		return c.printTable(&fairleadv1.ListTasksResponse{Items: items, NextPageToken: next}, table)
 	}))
-	cmd.Flags().StringVar(&request.Status, "status", "", "only those that are ENABLED, or DISABLED")
-	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "of this tenant (repeatable)")
+	cmd.Flags().StringVar(&request.Status, "status", "", "only tasks with this status: ENABLED or DISABLED")
+	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "only tasks of this tenant (repeatable)")
 	complete(cmd, "status", oneOf("ENABLED", "DISABLED"))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
@@ -88,42 +88,42 @@ func (s *session) taskListCommand() *cobra.Command {
 }
 
 func (s *session) taskDeleteCommand() *cobra.Command {
-	return verb("delete NAME", "Remove a task; its runs go on, but for queued ones", s.runs(func(ctx context.Context, c *call) error {
+	return verb("delete NAME", "Delete a task and its queued runs; other runs continue", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.tasks.DeleteTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "task %s is deleted", c.args[0])
+		return c.say(answer, "task %s deleted", c.args[0])
 	}))
 }
 
 func (s *session) taskEnableCommand() *cobra.Command {
-	return verb("enable NAME", "Let a task go on, from now on", s.runs(func(ctx context.Context, c *call) error {
+	return verb("enable NAME", "Enable a task from now on", s.runs(func(ctx context.Context, c *call) error {
 		task, err := c.tasks.EnableTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(task, "task %s is enabled", task.GetName())
+		return c.say(task, "task %s enabled", task.GetName())
 	}))
 }
 
 func (s *session) taskDisableCommand() *cobra.Command {
-	return verb("disable NAME", "Stop a task; its runs go on", s.runs(func(ctx context.Context, c *call) error {
+	return verb("disable NAME", "Disable a task; its active runs continue", s.runs(func(ctx context.Context, c *call) error {
 		task, err := c.tasks.DisableTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(task, "task %s is disabled", task.GetName())
+		return c.say(task, "task %s disabled", task.GetName())
 	}))
 }
 
 func (s *session) taskTriggerCommand() *cobra.Command {
-	return verb("trigger NAME", "Make a run now, whether the task is enabled or not", s.runs(func(ctx context.Context, c *call) error {
+	return verb("trigger NAME", "Start a run now, even if the task is disabled", s.runs(func(ctx context.Context, c *call) error {
 		run, err := c.tasks.TriggerTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(run, "run %d of task %s is %s", run.GetId(), c.args[0], run.GetStatus())
+		return c.say(run, "run %d of task %s: %s", run.GetId(), c.args[0], run.GetStatus())
 	}))
 }
 
@@ -152,20 +152,20 @@ func (s *session) taskRunsCommand() *cobra.Command {
 }
 
 func (s *session) taskRunCommand() *cobra.Command {
-	return verb("run ID", "Show a run of a task: what was sent, and what was answered", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("run ID", "Show a run of a task, with its request and response", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.printDetails(c.taskRuns.GetTaskRun(ctx, &fairleadv1.GetTaskRunRequest{Id: id}))
 	}))
 }
 
 func (s *session) taskCancelCommand() *cobra.Command {
 	var reason string
-	cmd := verb("cancel ID", "End a run of a task, or ask it to stop", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("cancel ID", "Cancel a run of a task, or ask it to stop if it is running", s.withID(func(ctx context.Context, c *call, id int64) error {
 		run, err := c.taskRuns.CancelTaskRun(ctx, &fairleadv1.CancelTaskRunRequest{Id: id, Reason: reason})
 		if err != nil {
 			return err
 		}
-		return c.say(run, "run %d is %s", run.GetId(), run.GetStatus())
+		return c.say(run, "run %d: %s", run.GetId(), run.GetStatus())
 	}))
-	cmd.Flags().StringVar(&reason, "reason", "", "why")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to record with the run (default: none)")
 	return cmd
 }

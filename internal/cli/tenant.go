@@ -13,7 +13,7 @@ import (
 )
 
 func (s *session) tenantCommand() *cobra.Command {
-	cmd := noun("tenant", "Whom jobs run for, and what they may use together",
+	cmd := noun("tenant", "Manage tenants and their limits",
 		s.tenantCreateCommand(), s.tenantGetCommand(), s.tenantListCommand(), s.tenantUpdateCommand(), s.tenantDeleteCommand(),
 		s.tenantPauseCommand(), s.tenantResumeCommand(), s.tenantStatsCommand(),
 	)
@@ -29,18 +29,18 @@ type tenantFlags struct {
 
 func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
-	f.StringVar(&t.tenant.Parent, "parent", "", "a tenant whose cap and rate hold as well")
-	f.Int32Var(&t.tenant.MaxRunning, "max-running", 0, "jobs that run or await a callback at once (0: no cap)")
-	f.Int32Var(&t.tenant.MinRunning, "min-running", 0, "as many as it is guaranteed while it has ready jobs")
-	f.Int32Var(&t.tenant.Weight, "weight", 0, "its share of the starts beside others, where the order is fair (0: 1)")
-	f.Float64Var(&t.tenant.Rate, "rate", 0, "starts per second (0: no limit)")
-	f.Int32Var(&t.tenant.Burst, "burst", 0, "starts that may come at once after a pause")
-	f.Int32Var(&t.tenant.MaxPending, "max-pending", 0, "jobs that are scheduled, ready or parked (0: no bound)")
-	f.BoolVar(&t.tenant.Paused, "paused", false, "none of its jobs starts")
-	f.StringToStringVar(&t.labels, "label", nil, "NAME=VALUE (repeatable; NAME= removes it)")
-	f.StringVar(&t.tenant.StartUrl, "start-url", "", "where jobs of the kind external are sent to be run")
-	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "where notices go that a job has failed for good")
-	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "where notices go that a job has timed out")
+	f.StringVar(&t.tenant.Parent, "parent", "", "parent tenant, whose cap and rate apply as well (default: none)")
+	f.Int32Var(&t.tenant.MaxRunning, "max-running", 0, "maximum number of jobs running or waiting for a result at once (0 = unlimited)")
+	f.Int32Var(&t.tenant.MinRunning, "min-running", 0, "number of running jobs guaranteed while the tenant has ready jobs (0 = no guarantee)")
+	f.Int32Var(&t.tenant.Weight, "weight", 0, "share of job starts relative to other tenants where the order is fair (0 = 1)")
+	f.Float64Var(&t.tenant.Rate, "rate", 0, "jobs started per second (0 = unlimited)")
+	f.Int32Var(&t.tenant.Burst, "burst", 0, "jobs that may start at once after an idle period (0 = a tenth of --rate, at least 1)")
+	f.Int32Var(&t.tenant.MaxPending, "max-pending", 0, "maximum number of scheduled, ready and parked jobs (0 = unlimited)")
+	f.BoolVar(&t.tenant.Paused, "paused", false, "pause the tenant, so that none of its jobs start")
+	f.StringToStringVar(&t.labels, "label", nil, "label of the tenant, as NAME=VALUE (repeatable; NAME= removes the label; default: no labels)")
+	f.StringVar(&t.tenant.StartUrl, "start-url", "", "URL that receives jobs of kind external to run (default: none)")
+	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "URL to notify when a job has failed for good (default: none)")
+	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "URL to notify when a job has timed out (default: none)")
 	complete(cmd, "parent", s.asked(tenantNames))
 }
 
@@ -65,14 +65,14 @@ func (t *tenantFlags) apply(cmd *cobra.Command, to *fairleadv1.Tenant) {
 
 func (s *session) tenantCreateCommand() *cobra.Command {
 	var flags tenantFlags
-	cmd := verb("create NAME", "Declare a tenant", nil)
+	cmd := verb("create NAME", "Create a tenant", nil)
 	ask := asksWhatIf(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		wanted := &fairleadv1.Tenant{Name: c.args[0]}
 		flags.apply(cmd, wanted)
 		if *ask {
 			if _, err := c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: wanted.GetName()}); err == nil {
-				return Usagef("tenant %q exists already: ask with fairlead tenant update", wanted.GetName())
+				return Usagef("tenant %q already exists: use fairlead tenant update --what-if", wanted.GetName())
 			}
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Tenant: wanted})
 		}
@@ -84,7 +84,7 @@ func (s *session) tenantCreateCommand() *cobra.Command {
 
 func (s *session) tenantUpdateCommand() *cobra.Command {
 	var flags tenantFlags
-	cmd := verb("update NAME", "Change what is declared of a tenant: only what is given", nil)
+	cmd := verb("update NAME", "Change the given fields of a tenant", nil)
 	ask := asksWhatIf(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		tenant, err := c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
@@ -102,14 +102,14 @@ func (s *session) tenantUpdateCommand() *cobra.Command {
 }
 
 func (s *session) tenantGetCommand() *cobra.Command {
-	return verb("get NAME", "Show what is declared of a tenant", s.runs(func(ctx context.Context, c *call) error {
+	return verb("get NAME", "Show the settings of a tenant", s.runs(func(ctx context.Context, c *call) error {
 		return c.printDetails(c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]}))
 	}))
 }
 
 func (s *session) tenantListCommand() *cobra.Command {
 	var limit int
-	cmd := verb("list", "List declared tenants", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("list", "List tenants", s.runs(func(ctx context.Context, c *call) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListTenantsResponse, error) {
 			return c.tenants.ListTenants(ctx, &fairleadv1.ListTenantsRequest{PageSize: size, PageToken: token})
 		})
@@ -138,42 +138,42 @@ func labelText(labels map[string]string) string {
 
 func (s *session) tenantDeleteCommand() *cobra.Command {
 	var force bool
-	cmd := verb("delete NAME", "Remove what is declared of a tenant that has no unfinished jobs", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("delete NAME", "Delete a tenant that has no unfinished jobs", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.tenants.DeleteTenant(ctx, &fairleadv1.DeleteTenantRequest{Name: c.args[0], Force: force})
 		if err != nil {
 			return err
 		}
 		if n := answer.GetCancelledJobs(); n > 0 {
-			return c.say(answer, "tenant %s is deleted; cancelled jobs: %d", c.args[0], n)
+			return c.say(answer, "tenant %s deleted; cancelled jobs: %d", c.args[0], n)
 		}
-		return c.say(answer, "tenant %s is deleted", c.args[0])
+		return c.say(answer, "tenant %s deleted", c.args[0])
 	}))
-	cmd.Flags().BoolVar(&force, "force", false, "cancel its unfinished jobs")
+	cmd.Flags().BoolVar(&force, "force", false, "cancel the unfinished jobs of the tenant")
 	return cmd
 }
 
 func (s *session) tenantPauseCommand() *cobra.Command {
-	return verb("pause NAME", "Stop jobs of a tenant from starting", s.runs(func(ctx context.Context, c *call) error {
+	return verb("pause NAME", "Pause a tenant: none of its jobs start", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.tenants.PauseTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "tenant %s is paused", c.args[0])
+		return c.say(answer, "tenant %s paused", c.args[0])
 	}))
 }
 
 func (s *session) tenantResumeCommand() *cobra.Command {
-	return verb("resume NAME", "Let jobs of a tenant start again", s.runs(func(ctx context.Context, c *call) error {
+	return verb("resume NAME", "Resume a paused tenant", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.tenants.ResumeTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "tenant %s is resumed", c.args[0])
+		return c.say(answer, "tenant %s resumed", c.args[0])
 	}))
 }
 
 func (s *session) tenantStatsCommand() *cobra.Command {
-	return verb("stats NAME", "Show what a tenant's jobs have and do", s.runs(func(ctx context.Context, c *call) error {
+	return verb("stats NAME", "Show job counts and rates of a tenant", s.runs(func(ctx context.Context, c *call) error {
 		usage, err := c.tenants.GetTenantStats(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
 		if err != nil {
 			return err

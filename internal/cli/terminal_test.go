@@ -38,7 +38,7 @@ func TestATerminalGetsColoursAndTimesAsTheyFeel(t *testing.T) {
 			t.Errorf("it is too wide: %q", line)
 		}
 	}
-	for _, want := range []string{"\x1b[31mfailed", "3m ago", "due in 1h", "asked to stop", "on node 9", "gives up in 1m"} {
+	for _, want := range []string{"\x1b[31mfailed", "3m ago", "due in 1h", "stop requested", "on node 9", "times out in 1m"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
@@ -74,20 +74,20 @@ func TestExplanationsAreSentences(t *testing.T) {
 		Id: 3, State: "ready", Ahead: 2, Start: timestamppb.New(noon.Add(time.Minute)),
 		Obstacles: []*fairleadv1.Obstacle{{Text: "tenant \"acme\" has 3 of 3 jobs running"}, {Text: "it is over its rate", Until: timestamppb.New(noon.Add(2 * time.Second))}},
 	})
-	for _, want := range []string{"job 3 is ready and cannot start yet:\n  - tenant \"acme\" has 3 of 3", "rate (in 2s)\n", "2 jobs go before it\n", "it will probably start ", "(in 1m)"} {
+	for _, want := range []string{"job 3 is ready and cannot start yet:\n  - tenant \"acme\" has 3 of 3", "rate (in 2s)\n", "2 jobs are ahead of it\n", "it will probably start ", "(in 1m)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
 	inLine := explanation(p, &fairleadv1.Explanation{Id: 3, State: "ready", Ahead: 2, Obstacles: []*fairleadv1.Obstacle{{Code: "in_line", Text: "2 jobs go first"}}})
-	if strings.Contains(inLine, "before it") {
+	if strings.Contains(inLine, "ahead of it") {
 		t.Errorf("it is said twice that others go first:\n%s", inLine)
 	}
 	shared := explanation(p, &fairleadv1.Explanation{Id: 3, State: "ready", Share: &fairleadv1.Share{Text: "tenant \"acme\" has weight 3"}})
 	if !strings.HasSuffix(shared, "\ntenant \"acme\" has weight 3\n") {
 		t.Errorf("the share is missing in\n%s", shared)
 	}
-	if text := explanation(p, &fairleadv1.Explanation{Id: 3, State: "ready"}); text != "job 3 is ready and nothing keeps it from starting\n" {
+	if text := explanation(p, &fairleadv1.Explanation{Id: 3, State: "ready"}); text != "job 3 is ready and nothing prevents it from starting\n" {
 		t.Errorf("it is %q", text)
 	}
 }
@@ -129,7 +129,7 @@ func TestInterruptedWaitingNamesTheJob(t *testing.T) {
 	r.typed(ExitOK, "job", "enqueue", "noop", "--not-before", "1h")
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if err := (&waiting{}).all(ctx, c, []int64{1}); err == nil || !strings.Contains(err.Error(), "interrupted; job 1 goes on") {
+	if err := (&waiting{}).all(ctx, c, []int64{1}); err == nil || !strings.Contains(err.Error(), "interrupted; job 1 continues") {
 		t.Errorf("it ended with %v", err)
 	}
 }

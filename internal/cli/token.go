@@ -15,7 +15,7 @@ import (
 )
 
 func (s *session) tokenCommand() *cobra.Command {
-	return s.prints(s.connects(noun("token", "Who may use the service", s.tokenCreateCommand(), s.tokenListCommand(), s.tokenDeleteCommand())))
+	return s.prints(s.connects(noun("token", "Manage API tokens", s.tokenCreateCommand(), s.tokenListCommand(), s.tokenDeleteCommand())))
 }
 
 // newToken is a token as flags tell it.
@@ -27,8 +27,8 @@ type newToken struct {
 
 func (s *session) tokenCreateCommand() *cobra.Command {
 	var n newToken
-	cmd := verb("create", "Make a token and print its secret, once", nil)
-	cmd.Long = cmd.Short + ".\n\nWith --db or --db-file, or with FAIRLEAD_DB or FAIRLEAD_DB_FILE if no server and no token\nis named, it is written to the database directly: so the first one is made, and one for those who have lost theirs.\nWithout, a server is asked, which wants the token of an admin."
+	cmd := verb("create", "Create a token and print its secret once", nil)
+	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is given. Use this to create the first token, or to replace a lost one.\nOtherwise the command calls a server and needs a token with the role admin."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
 		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 			return err
 		}
 		if cmd.Flags().Changed("tenant") && (len(n.tenants) == 0 || slices.Contains(n.tenants, "")) {
-			return Usagef("--tenant is empty; name a tenant, or leave it out for a token that may touch all of them")
+			return Usagef("--tenant must not be empty: name a tenant, or omit the flag for access to all tenants")
 		}
 		if given := cmd.Flags().Changed("db") || cmd.Flags().Changed("db-file"); given || !s.namesServer() {
 			if err := s.options.Database(cmd, args); err != nil {
@@ -50,10 +50,10 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	s.options.DatabaseFlags(f, &n.db, "")
-	f.StringVar(&n.name, "name", "", "unique, for people (required)")
-	f.StringVar(&n.role, "role", "", strings.Join(roles, ", ")+" (required)")
-	f.StringSliceVar(&n.tenants, "tenant", nil, "it may touch nothing of others (repeatable; default all)")
-	f.Var(&n.expires, "expires", "a time, or a span such as 90d (default never)")
+	f.StringVar(&n.name, "name", "", "unique display name of the token (required)")
+	f.StringVar(&n.role, "role", "", "role of the token: "+strings.Join(roles, ", ")+" (required)")
+	f.StringSliceVar(&n.tenants, "tenant", nil, "tenant that the token may access (repeatable; default: all tenants)")
+	f.Var(&n.expires, "expires", "expiry of the token: a time, or a duration from now such as 90d (default: never)")
 	complete(cmd, "role", oneOf(roles...))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	return cmd
@@ -69,7 +69,7 @@ func (n newToken) checkGiven() error {
 		missing = append(missing, "--role ("+strings.Join(roles, ", ")+")")
 	}
 	if len(missing) > 0 {
-		return Usagef("give %s", strings.Join(missing, " and "))
+		return Usagef("specify %s", strings.Join(missing, " and "))
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (n newToken) warnOfLockOut(ctx context.Context, c *call) error {
 	if err != nil || slices.ContainsFunc(all.GetItems(), func(t *fairleadv1.Token) bool { return t.GetRole() == string(access.RoleAdmin) }) {
 		return err
 	}
-	_, err = fmt.Fprintln(c.errors.Out, "no token has the role admin: from the next start of the server on callers need a token, and none may then make tokens; make one with --role admin")
+	_, err = fmt.Fprintln(c.errors.Out, "no token has the role admin: once the server restarts, callers need a token, and no token can create others; create one with --role admin")
 	return err
 }
 
@@ -123,7 +123,7 @@ func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 func printSecret(p *printer, beside *screen.Screen, answer *fairleadv1.CreateTokenResponse) error {
 	return p.print(answer, func() error {
 		token := answer.GetToken()
-		fmt.Fprintf(beside.Out, "token %d %q is made; this is its secret, which is shown only now:\n", token.GetId(), token.GetName())
+		fmt.Fprintf(beside.Out, "created token %d %q; its secret is shown only once:\n", token.GetId(), token.GetName())
 		_, err := fmt.Fprintln(p.Out, answer.GetSecret())
 		return err
 	})
@@ -155,12 +155,12 @@ func (s *session) tokenListCommand() *cobra.Command {
 }
 
 func (s *session) tokenDeleteCommand() *cobra.Command {
-	cmd := verb("delete ID", "Remove a token: it is refused from now on", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("delete ID", "Delete a token, revoking it immediately", s.withID(func(ctx context.Context, c *call, id int64) error {
 		answer, err := c.tokens.DeleteToken(ctx, &fairleadv1.DeleteTokenRequest{Id: id})
 		if err != nil {
 			return err
 		}
-		return c.say(answer, "token %d is deleted", id)
+		return c.say(answer, "token %d deleted", id)
 	}))
 	cmd.ValidArgsFunction = first(s.asked(tokenIDs))
 	return cmd

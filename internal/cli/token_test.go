@@ -28,12 +28,12 @@ func TestTokensAreMadeAndShownOnce(t *testing.T) {
 	r.fails(ExitConflict, "exists already", "token", "create", "--name", "me", "--role", "admin")
 	r.fails(ExitUsage, "--role: ", "token", "create", "--name", "x", "--role", "boss")
 	r.fails(ExitUsage, "--tenant: ", "token", "create", "--name", "x", "--role", "admin", "--tenant", "a")
-	r.fails(ExitUsage, "give --name and --role (viewer, ", "token", "create")
-	r.fails(ExitUsage, "give --role (viewer, ", "token", "create", "--name", "x")
-	if _, stderr := r.typed(ExitUsage, "token", "create", "--role", "admin"); stderr != "give --name" {
+	r.fails(ExitUsage, "specify --name and --role (viewer, ", "token", "create")
+	r.fails(ExitUsage, "specify --role (viewer, ", "token", "create", "--name", "x")
+	if _, stderr := r.typed(ExitUsage, "token", "create", "--role", "admin"); stderr != "specify --name" {
 		t.Errorf("without a name: %s", stderr)
 	}
-	r.says([]string{"token 1 is deleted"}, "token", "delete", "1")
+	r.says([]string{"token 1 deleted"}, "token", "delete", "1")
 	r.fails(ExitNotFound, "not found", "token", "delete", "1")
 }
 

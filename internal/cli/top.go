@@ -13,9 +13,9 @@ import (
 func (s *session) topCommand() *cobra.Command {
 	var once bool
 	var every time.Duration
-	cmd := verb("top", "Watch queues, tenants, nodes and failures", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("top", "Watch queues, tenants, nodes and failures live", s.runs(func(ctx context.Context, c *call) error {
 		if every < 100*time.Millisecond {
-			return Usagef("--every %s: it must be at least 100ms", every)
+			return Usagef("--every %s must be at least 100ms", every)
 		}
 		source := top.Source{URL: c.url, System: c.system, Queues: c.queues, Nodes: c.nodes, Jobs: c.jobs}
 		if once || !c.Terminal || !screen.IsTerminal(c.in) {
@@ -23,9 +23,9 @@ func (s *session) topCommand() *cobra.Command {
 		}
 		return top.Run(ctx, source, every, c.in, c.Screen)
 	}))
-	cmd.Long = cmd.Short + ", live. Without a terminal, or with --once, it is written once.\n\n" +
-		"Keys: q quits, p pauses, tab and the arrows go between panes and scroll, / filters by name."
-	cmd.Flags().BoolVar(&once, "once", false, "write how it is now, and end")
-	cmd.Flags().DurationVar(&every, "every", time.Second, "how often to look")
+	cmd.Long = cmd.Short + ". Without a terminal, or with --once, the command prints the current state once and exits.\n\n" +
+		"Keys: q quits, p pauses, tab and the arrow keys switch panes and scroll, / filters by name."
+	cmd.Flags().BoolVar(&once, "once", false, "print the current state once and exit")
+	cmd.Flags().DurationVar(&every, "every", time.Second, "refresh interval")
 	return s.connects(cmd)
 }

@@ -60,7 +60,7 @@ func takes(names []string) cobra.PositionalArgs {
 func parseID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, Usagef("ID %q: it must be a number", text)
+		return 0, Usagef("ID %q must be a positive integer", text)
 	}
 	return id, nil
 }

@@ -19,7 +19,7 @@ type Build struct {
 // VersionCommand prints what the program was built from. It asks no server.
 func VersionCommand(build Build) *cobra.Command {
 	s := &session{}
-	cmd := verb("version", "Print the version, the commit and what built it", func(cmd *cobra.Command, _ []string) error {
+	cmd := verb("version", "Print version and build information", func(cmd *cobra.Command, _ []string) error {
 		out, err := newPrinter(cmd.OutOrStdout(), s.format)
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ func TestWhatIfShowsWhatWouldStartAndSavesNothing(t *testing.T) {
 	r.says([]string{"the next starts stay as they are: 0 jobs for 50 slots"}, "limit", "set", "queue:mail", "--max-running", "3", "--what-if")
 	r.says([]string{"the next starts stay as they are"}, "limit", "remove", "queue:mail", "--what-if")
 	r.says([]string{"the next starts stay as they are"}, "tenant", "create", "beta", "--weight", "2", "--what-if")
-	r.fails(ExitUsage, "exists already", "tenant", "create", "acme", "--what-if")
+	r.fails(ExitUsage, "already exists", "tenant", "create", "acme", "--what-if")
 	r.fails(ExitUsage, "--min-running", "tenant", "update", "acme", "--max-running", "1", "--min-running", "2", "--what-if")
 	got := r.document("tenant", "update", "acme", "--paused=false", "--what-if")
 	if starts, _ := got["after"].([]any); len(starts) != 1 || got["slots"] != 50.0 {

@@ -13,7 +13,7 @@ import (
 // whoamiCommand is for those who wonder why they are refused: which server is asked, and
 // as whom.
 func (s *session) whoamiCommand() *cobra.Command {
-	return s.prints(s.connects(verb("whoami", "Show who you are for the server, and what you may do", s.runs(func(ctx context.Context, c *call) error {
+	return s.prints(s.connects(verb("whoami", "Show your identity, role and tenants on a server", s.runs(func(ctx context.Context, c *call) error {
 		who, err := c.tokens.WhoAmI(ctx, &fairleadv1.WhoAmIRequest{})
 		if err != nil {
 			return err
@@ -21,12 +21,12 @@ func (s *session) whoamiCommand() *cobra.Command {
 		return c.print(who, func() error {
 			name, tenants := who.GetName(), "all tenants"
 			if name == "" {
-				name = "a caller without a name"
+				name = "anonymous caller"
 			}
 			if len(who.GetTenants()) > 0 {
 				tenants = "tenants " + strings.Join(who.GetTenants(), ", ")
 			}
-			_, err := fmt.Fprintf(c.Out, "%s, with the role %s for %s, on %s\n", name, who.GetRole(), tenants, c.url)
+			_, err := fmt.Fprintf(c.Out, "%s: role %s for %s on %s\n", name, who.GetRole(), tenants, c.url)
 			return err
 		})
 	}))))

@@ -24,9 +24,9 @@ func YAMLMistake(file string, err error) error {
 	switch {
 	case errors.As(err, &located):
 	case strings.HasPrefix(err.Error(), "time: "):
-		return fmt.Errorf("%s: a span of time is not understood; write it as 500ms, 10s or 5m", file)
+		return fmt.Errorf("%s: invalid duration; write durations as 500ms, 10s or 5m", file)
 	default:
-		return fmt.Errorf("%s: a value is not of the form that is wanted there (it is not shown: it may be a secret)", file)
+		return fmt.Errorf("%s: a value has the wrong type (not shown, because it may be a secret)", file)
 	}
 	if at := located.GetToken(); at != nil && at.Position != nil {
 		return fmt.Errorf("%s, line %d, column %d: %s", file, at.Position.Line, at.Position.Column, withoutValues(located))

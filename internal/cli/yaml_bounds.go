@@ -36,11 +36,11 @@ func DecodeYAML(file string, raw []byte, into any, options ...yaml.DecodeOption)
 // aliases.
 func checkYAML(file string, raw []byte) error {
 	if len(raw) > maxYAMLBytes {
-		return fmt.Errorf("%s has %d bytes; at most %d are read", file, len(raw), maxYAMLBytes)
+		return fmt.Errorf("%s has %d bytes; the maximum is %d", file, len(raw), maxYAMLBytes)
 	}
 	tokens := lexer.Tokenize(string(raw))
 	if line := tooDeep(tokens); line > 0 {
-		return fmt.Errorf("%s, line %d: it is nested too deeply; at most %d levels are read", file, line, maxYAMLDepth)
+		return fmt.Errorf("%s, line %d: nested too deeply; the maximum is %d levels", file, line, maxYAMLDepth)
 	}
 	parsed, err := parser.Parse(tokens, 0)
 	if err != nil {
@@ -51,7 +51,7 @@ func checkYAML(file string, raw []byte) error {
 		m.size(document.Body)
 	}
 	if m.copied > maxYAMLCopies {
-		return fmt.Errorf("%s: its aliases (*name) repeat more than %d bytes; write out what is meant", file, maxYAMLCopies)
+		return fmt.Errorf("%s: aliases (*name) expand to more than %d bytes; write the values out instead", file, maxYAMLCopies)
 	}
 	return nil
 }

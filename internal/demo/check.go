@@ -26,7 +26,7 @@ func (d *Demo) Check(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("these names of the demo are taken: %s; rename them, or let the demo use another database: %w", strings.Join(taken, ", "), fairlead.ErrConflict)
+	return fmt.Errorf("names used by the demo already exist: %s; rename them, or use another database for the demo: %w", strings.Join(taken, ", "), fairlead.ErrConflict)
 }
 
 // taken returns the demo's tenants, and the names that are taken by something else.

@@ -31,7 +31,7 @@ func Clear(ctx context.Context, store driver.Store, report func(line string)) er
 		return err
 	}
 	if len(c.own) == 0 {
-		report("there is no demo here")
+		report("no demo found")
 		return nil
 	}
 	if err := c.check(ctx); err != nil {
@@ -42,7 +42,7 @@ func Clear(ctx context.Context, store driver.Store, report func(line string)) er
 			return err
 		}
 	}
-	report("the demo is removed")
+	report("demo removed")
 	return nil
 }
 
@@ -68,12 +68,12 @@ func (c *clearing) check(ctx context.Context) error {
 	}
 	for _, node := range nodes {
 		if !node.Dead && slices.Contains(node.Kinds, rolloutKind) {
-			return fmt.Errorf("node %d (%s) runs the demo; stop it first: %w", node.ID, node.Name, fairlead.ErrConflict)
+			return fmt.Errorf("node %d (%s) is running the demo; stop it first: %w", node.ID, node.Name, fairlead.ErrConflict)
 		}
 	}
 	err = c.eachTenant(ctx, func(t fairlead.Tenant) error {
 		if slices.Contains(c.own, t.Parent) && !slices.Contains(c.own, t.Name) {
-			return fmt.Errorf("tenant %q names %q as its parent; change that first: %w", t.Name, t.Parent, fairlead.ErrConflict)
+			return fmt.Errorf("tenant %q has the parent %q; change the parent first: %w", t.Name, t.Parent, fairlead.ErrConflict)
 		}
 		return nil
 	})
@@ -82,7 +82,7 @@ func (c *clearing) check(ctx context.Context) error {
 	}
 	return c.eachSchedule(ctx, schedule.Filter{}, func(s schedule.Schedule) error {
 		if s.Calendar == calendarName && !slices.Contains(c.own, s.Job.Tenant) {
-			return fmt.Errorf("schedule %q uses the calendar %q; change that first: %w", s.Name, calendarName, fairlead.ErrConflict)
+			return fmt.Errorf("schedule %q uses calendar %q; change the schedule first: %w", s.Name, calendarName, fairlead.ErrConflict)
 		}
 		return nil
 	})

@@ -60,7 +60,7 @@ func (d *Demo) Declare(ctx context.Context) error {
 		return err
 	}
 	if _, err := d.sweeps.Ensure(ctx, declaredSweep()); err != nil {
-		return fmt.Errorf("sweep %q of the demo: %w", sweepName, err)
+		return fmt.Errorf("demo sweep %q: %w", sweepName, err)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (d *Demo) repeat(ctx context.Context, what string, every time.Duration, do 
 	for {
 		err := do(ctx)
 		if err != nil && ctx.Err() == nil && !failing {
-			d.log.Warn("the demo could not go on", "loop", what, "error", err)
+			d.log.Warn("demo step failed", "loop", what, "error", err)
 		}
 		failing = err != nil
 		select {

@@ -69,7 +69,7 @@ func downgrade(ctx context.Context, task batch.TaskArgs) error {
 		return err
 	}
 	if host%50 == 0 && job%2 == 0 {
-		return errors.New("openssl 3.0.13 is not in the archive of the host any more")
+		return errors.New("openssl 3.0.13 is no longer in the package archive")
 	}
 	return nil
 }

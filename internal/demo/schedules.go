@@ -42,7 +42,7 @@ func declaredSchedules() []schedule.Schedule {
 	}
 	return []schedule.Schedule{
 		{
-			Name: "acme-nightly-invoices", Description: "Invoices of the day, on business days only",
+			Name: "acme-nightly-invoices", Description: "Daily invoices, on business days only",
 			Cron: "30 2 * * *", Zone: "Europe/Paris", Calendar: calendarName, CatchUp: schedule.CatchUpCompact,
 			Job: call(acme, httpcall.Call{URL: targetURL("/sync"), Body: report}),
 		},
@@ -51,17 +51,17 @@ func declaredSchedules() []schedule.Schedule {
 			Every: 10 * time.Second, Job: call(acme, httpcall.Call{URL: targetURL("/sync"), Body: json.RawMessage(`{"feed":"prices"}`)}),
 		},
 		{
-			Name: "acme-warehouse-close", Description: "Closes the books of the warehouses twice a day",
+			Name: "acme-warehouse-close", Description: "Closes the warehouse books twice a day",
 			Daily: "06:00, 18:00", Zone: "America/New_York", Jitter: time.Minute,
 			Job: call(acme, httpcall.Call{URL: targetURL("/slow?seconds=5"), TimeoutSeconds: 30}),
 		},
 		{
-			Name: "globex-stock-sync", Description: "The target accepts the work and answers by a callback",
+			Name: "globex-stock-sync", Description: "The target accepts the work and reports the result with a callback",
 			Every: 30 * time.Second,
 			Job:   once(call(globex, httpcall.Call{URL: targetURL("/async"), Async: true, CallbackTimeoutSeconds: 120, Body: json.RawMessage(`{"site":"north"}`)})),
 		},
 		{
-			Name: "globex-partner-hook", Description: "The partner's endpoint fails now and then",
+			Name: "globex-partner-hook", Description: "The partner's endpoint fails from time to time",
 			Every: 20 * time.Second, AfterFailure: schedule.FailureRetry, Job: flaky,
 		},
 		{
@@ -75,7 +75,7 @@ func declaredSchedules() []schedule.Schedule {
 			Job: call(globex, httpcall.Call{URL: targetURL("/sync")}),
 		},
 		{
-			Name: "initech-noon-digest", Description: "Noon by the clocks of London, summer and winter",
+			Name: "initech-noon-digest", Description: "Noon in London, in summer and winter time",
 			Cron: "5 12 * * MON-FRI", Zone: "Europe/London", Job: call(initech, httpcall.Call{URL: targetURL("/sync"), Body: report}),
 		},
 	}
@@ -85,11 +85,11 @@ func declaredSchedules() []schedule.Schedule {
 // declared.
 func (d *Demo) declareSchedules(ctx context.Context) error {
 	if _, err := d.schedules.PutCalendar(ctx, declaredCalendar()); err != nil && !errors.Is(err, fairlead.ErrConflict) {
-		return fmt.Errorf("calendar %q of the demo: %w", calendarName, err)
+		return fmt.Errorf("demo calendar %q: %w", calendarName, err)
 	}
 	for _, declared := range declaredSchedules() {
 		if _, err := d.schedules.Ensure(ctx, declared); err != nil {
-			return fmt.Errorf("schedule %q of the demo: %w", declared.Name, err)
+			return fmt.Errorf("demo schedule %q: %w", declared.Name, err)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func (c *clearing) settle(ctx context.Context) error {
 			return err
 		}
 		if round%tellEvery == 0 {
-			c.reportf("%d jobs, batches and sweeps are live: cancelling them", live)
+			c.reportf("cancelling %d live jobs, batches and sweeps", live)
 		}
 		if err := work(ctx, pause); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (c *clearing) stopSweeps(ctx context.Context) (live int, err error) {
 }
 
 func stopSweep(ctx context.Context, client *sweep.Client, id int64) error {
-	_, err := client.Stop(ctx, id, "demo clear", "the demo is removed")
+	_, err := client.Stop(ctx, id, "demo clear", "the demo is being removed")
 	return gone(err)
 }
 
@@ -66,7 +66,7 @@ func (c *clearing) cancelBatches(ctx context.Context) (live int, err error) {
 	found, err := c.batches.List(ctx, batch.Filter{Tenants: c.own, Open: true})
 	for i := range found {
 		id := found[i].ID
-		_, err := c.batches.Cancel(ctx, id, "the demo is removed")
+		_, err := c.batches.Cancel(ctx, id, "the demo is being removed")
 		if errors.Is(err, fairlead.ErrConflict) {
 			err = c.hurry(ctx, &found[i])
 		}
@@ -108,7 +108,7 @@ func (c *clearing) cancelJobs(ctx context.Context) (live int, err error) {
 	err = eachJob(ctx, c.store, filter, func(job *fairlead.Job) error {
 		live++
 		leased = leased || job.State == fairlead.Running
-		return gone(c.jobs.Cancel(ctx, job.ID, "the demo is removed"))
+		return gone(c.jobs.Cancel(ctx, job.ID, "the demo is being removed"))
 	})
 	if err == nil && leased {
 		_, err = c.store.Reap(ctx, driver.Reap{MaxCrashes: maxCrashes, Limit: page, Patience: time.Minute})

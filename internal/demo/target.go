@@ -71,7 +71,7 @@ const longest = 30 * time.Second
 func (t *Target) slow(w http.ResponseWriter, r *http.Request) {
 	seconds, err := strconv.Atoi(r.URL.Query().Get("seconds"))
 	if err != nil || seconds < 0 {
-		answer(w, http.StatusBadRequest, map[string]any{"error": "seconds is no number; give one, as in /slow?seconds=5"})
+		answer(w, http.StatusBadRequest, map[string]any{"error": "seconds must be a number, as in /slow?seconds=5"})
 		return
 	}
 	if work(r.Context(), min(time.Duration(seconds)*time.Second, longest)) != nil {
@@ -88,7 +88,7 @@ func (t *Target) flaky(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]any{"status": "delivered"})
 	case n%2 == 0:
 		w.Header().Set("Retry-After", "3")
-		answer(w, http.StatusTooManyRequests, map[string]any{"error": "quota of the partner is used up"})
+		answer(w, http.StatusTooManyRequests, map[string]any{"error": "partner quota exceeded"})
 	default:
 		answer(w, http.StatusServiceUnavailable, map[string]any{"error": "upstream connect error: connection refused"})
 	}
@@ -98,7 +98,7 @@ func (t *Target) flaky(w http.ResponseWriter, _ *http.Request) {
 func (t *Target) async(w http.ResponseWriter, r *http.Request) {
 	callback, token := r.Header.Get("Fairlead-Callback-Url"), r.Header.Get("Fairlead-Callback-Token")
 	if !t.mayCall(callback) {
-		answer(w, http.StatusBadRequest, map[string]any{"error": "Fairlead-Callback-Url does not lead to the service of this demo"})
+		answer(w, http.StatusBadRequest, map[string]any{"error": "Fairlead-Callback-Url does not point to the server of this demo"})
 		return
 	}
 	n := t.calls.Add(1)

@@ -25,7 +25,7 @@ func declaredTenants() []fairlead.Tenant {
 func (d *Demo) declareTenants(ctx context.Context) error {
 	for _, tenant := range declaredTenants() {
 		if _, err := d.jobs.PutTenant(ctx, tenant); err != nil && !errors.Is(err, fairlead.ErrConflict) {
-			return fmt.Errorf("tenant %q of the demo: %w", tenant.Name, err)
+			return fmt.Errorf("demo tenant %q: %w", tenant.Name, err)
 		}
 	}
 	return nil

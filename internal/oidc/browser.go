@@ -39,7 +39,7 @@ func (p *Provider) Exchange(ctx context.Context, redirect, code, nonce, verifier
 	defer context.AfterFunc(ctx, cancel)()
 	answer, err := client.Exchange(asking, code, oauth2.VerifierOption(verifier))
 	if err != nil {
-		return "", fmt.Errorf("exchange the code: %w", err)
+		return "", fmt.Errorf("exchange the code: %w", brief(err))
 	}
 	raw, ok := answer.Extra("id_token").(string)
 	if !ok {
@@ -47,7 +47,7 @@ func (p *Provider) Exchange(ctx context.Context, redirect, code, nonce, verifier
 	}
 	token, err := p.verifier.Verify(asking, raw)
 	if err != nil {
-		return "", fmt.Errorf("verify the id_token: %w", err)
+		return "", fmt.Errorf("verify the id_token: %w", brief(err))
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(nonce)) != 1 {
 		return "", errors.New("the id_token is of another sign-in")

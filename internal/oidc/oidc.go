@@ -53,12 +53,15 @@ func New(ctx context.Context, o Options) (*Provider, error) {
 	web := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	web.MaxResponseHeaderBytes = maxAnswer
 	bounded := short{outbound.Transport(web)}
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience, Transport: bounded})
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience, Transport: bounded, CheckRedirect: stay})
 	provider, err := oidc.NewProvider(ctx, o.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("ask %s for its keys: %w", o.Issuer, err)
+	if err == nil {
+		err = checkEndpoints(o.Issuer, provider)
 	}
-	keys := oidc.ClientContext(ctx, &http.Client{Timeout: patience + keysPause, Transport: &pacedKeys{base: bounded}})
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its keys: %w", o.Issuer, brief(err))
+	}
+	keys := oidc.ClientContext(ctx, &http.Client{Timeout: patience + keysPause, Transport: &pacedKeys{base: bounded}, CheckRedirect: stay})
 	return &Provider{
 		options: o, ctx: ctx, verifier: provider.VerifierContext(keys, &oidc.Config{ClientID: o.Audience}),
 		browser: oauth2.Config{ClientID: o.Audience, Endpoint: provider.Endpoint(), Scopes: []string{oidc.ScopeOpenID, "profile"}},
@@ -86,6 +89,9 @@ func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
 	tenants, err := o.tenants(claims)
 	if err != nil {
 		return server.Identity{}, err
+	}
+	if token.Subject == "" {
+		return server.Identity{}, errors.New("the token has no subject") // all such callers would share one name
 	}
 	name := "oidc:" + token.Subject
 	if len(name) > maxName {

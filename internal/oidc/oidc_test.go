@@ -142,6 +142,8 @@ func TestCallersAreWhoTheProviderSays(t *testing.T) {
 		"of an admin without tenants":  {"role": "admin", "tenants": []string{}},
 		"with a list of roles":         {"role": []string{"admin"}},
 		"with an empty role":           {"role": ""},
+		"of nobody":                    {"sub": ""},
+		"of null":                      {"sub": nil},
 		"of an admin bound to tenants": {"role": "admin"},
 	} {
 		if who, err := verify(t.Context(), p.sign(claims(change))); err == nil {

@@ -45,11 +45,11 @@ func openBulk(ctx context.Context, url string) (bulk, error) {
 		return openMySQL(url)
 	case "sqlite":
 		if rest == ":memory:" {
-			return nil, errors.New("a database in memory cannot be filled from the side: use a file")
+			return nil, errors.New("this benchmark cannot fill an in-memory database: use a file")
 		}
 		return openSQLite(rest)
 	default:
-		return nil, fmt.Errorf("nothing is known of %s databases", scheme)
+		return nil, fmt.Errorf("%s databases are not supported", scheme)
 	}
 }
 

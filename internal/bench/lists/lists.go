@@ -126,7 +126,7 @@ func WriteFigures(w io.Writer, figures []Figure, besides int) error {
 		}
 		fmt.Fprintf(table, "%d\t%d\t%.1f\t%.1f\t%s\t %s\t\n", f.Rows, f.Read, f.PerRow, f.Millis, mark, f.Name)
 	}
-	fmt.Fprintf(table, "%d of %d read more than %d for each row of their page and %d\t\n", above, len(figures), perRow, besides)
+	fmt.Fprintf(table, "%d of %d read more than %d for each row of their page plus %d\t\n", above, len(figures), perRow, besides)
 	return table.Flush()
 }
 

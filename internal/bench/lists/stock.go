@@ -40,7 +40,7 @@ type stock struct {
 // fill stores everything. The store has to be empty.
 func (s *stock) fill(ctx context.Context, stored func()) error {
 	if found, err := s.store.Find(ctx, fairlead.Filter{Limit: 1}); err != nil || len(found) > 0 {
-		return errors.Join(err, errors.New("there are jobs already: use an empty database"))
+		return errors.Join(err, errors.New("the database already contains jobs: use an empty database"))
 	}
 	if err := s.storeJobs(ctx, s.into, stored); err != nil {
 		return err

@@ -66,7 +66,7 @@ type chart struct {
 
 func (c *chart) title() string {
 	f := c.report[0]
-	return fmt.Sprintf("What the database does each second, with %d tenants of which %d have ready jobs", f.Tenants, f.Busy)
+	return fmt.Sprintf("Database operations per second with %d tenants, %d of them with ready jobs", f.Tenants, f.Busy)
 }
 
 func (c *chart) bounds() {

@@ -1,0 +1,67 @@
+package oidc
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// stay refuses redirects: they could take the secret of the client to others, and lead to
+// services that only this side reaches.
+func stay(*http.Request, []*http.Request) error {
+	return errors.New("the provider answers with a redirect, which is not followed")
+}
+
+// checkEndpoints fails if a provider names an address that cannot be called, or one without
+// TLS although it has TLS itself.
+func checkEndpoints(issuer string, provider *oidc.Provider) error {
+	var said struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&said); err != nil {
+		return err
+	}
+	endpoint := provider.Endpoint()
+	for _, named := range []struct{ field, url string }{
+		{"jwks_uri", said.Keys}, {"token_endpoint", endpoint.TokenURL}, {"authorization_endpoint", endpoint.AuthURL},
+	} {
+		if named.url == "" && named.field != "jwks_uri" {
+			continue // no browser signs in there
+		}
+		parsed, err := url.Parse(named.url)
+		switch {
+		case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
+			return fmt.Errorf("its %s is no URL with http or https", named.field)
+		case parsed.Scheme == "http" && strings.HasPrefix(strings.ToLower(issuer), "https:"):
+			return fmt.Errorf("its %s has no TLS, unlike the issuer", named.field)
+		}
+	}
+	return nil
+}
+
+// mostOfError is how many letters are kept of an error, which may have the answer of a
+// provider in it.
+const mostOfError = 300
+
+// brief returns an error that can be logged: it does not repeat what was sent to the
+// provider, and has no control characters.
+func brief(err error) error {
+	text := err.Error()
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) {
+		text = strings.TrimSpace("the provider answered " + refused.Response.Status + " " + refused.ErrorCode)
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return fmt.Errorf("%.*s", mostOfError, text)
+}
