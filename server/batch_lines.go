@@ -215,7 +215,7 @@ func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
 		case !slices.Contains(taskColumns, name):
 			return nil, badLine(1, name, unknownColumn(name))
 		case slices.Contains(l.columns, name):
-			return nil, badLine(1, name, "is there twice")
+			return nil, badLine(1, name, "appears twice")
 		}
 		l.columns = append(l.columns, name)
 	}

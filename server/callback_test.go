@@ -116,7 +116,7 @@ func TestNobodyElseCanAnswer(t *testing.T) {
 		"one of another tenant":   {401, path, changed(func(c *httpcall.Callback) { c.Tenant = "zeta" })},
 		"one of another run":      {409, path, changed(func(c *httpcall.Callback) { c.Fence++ })},
 		"one that is too old":     {410, path, changed(func(c *httpcall.Callback) { c.Expires = time.Now().Add(-time.Hour) })},
-		"a job that is no number": {401, "/api/v1/callbacks/x", token(run)},
+		"a job that is not a number": {401, "/api/v1/callbacks/x", token(run)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer, header := a.send(c.status, "POST", c.path, `{"status":"success"}`, c.headers...)

@@ -198,7 +198,7 @@ func checkEnds(ends []*fairleadv1.RunEnd) error {
 			refusal.Fields = append(refusal.Fields, fairlead.FieldError{Field: at + field, Message: message})
 		}
 		if seen[end.GetId()] {
-			refuse("id", "is there twice; a run ends once")
+			refuse("id", "appears twice; a run ends once")
 		}
 		seen[end.GetId()] = true
 		for field, raw := range map[string][]byte{"output": end.GetOutput(), "memo": end.GetMemo(), "progress": end.GetProgress()} {

@@ -73,7 +73,7 @@ func (c *checker) rules(value protoreflect.Value, set bool, f *field, path strin
 	}
 	list := value.List()
 	if most := f.rules.Max; most != nil && int64(list.Len()) > *most {
-		c.refuse(path, "has %d entries; at most %d are taken at once", list.Len(), *most)
+		c.refuse(path, "has %d entries; at most %d are allowed at once", list.Len(), *most)
 	}
 	if f.Kind() == protoreflect.StringKind {
 		for i := range list.Len() {

@@ -27,7 +27,7 @@ func TestAParameterOfAURLIsReadAsItsField(t *testing.T) {
 		"a time":                {"from", []string{"2030-01-01T00:00:00Z"}, &fairleadv1.ListJobsRequest{From: &timestamppb.Timestamp{Seconds: 1893456000}}, ""},
 		"a truth":               {"open", []string{"true"}, &fairleadv1.ListBatchesRequest{Open: true}, ""},
 		"a fraction":            {"rate", []string{"2.5"}, &fairleadv1.NewBatch{Rate: 2.5}, ""},
-		"a number twice":        {"page_size", []string{"7", "8"}, &fairleadv1.ListJobsRequest{}, "page_size: is there 2 times"},
+		"a number twice":        {"page_size", []string{"7", "8"}, &fairleadv1.ListJobsRequest{}, "page_size: appears 2 times"},
 		"no number":             {"page_size", []string{"many"}, &fairleadv1.ListJobsRequest{}, `page_size: is "many"; it must be a whole number`},
 		"no truth":              {"open", []string{"yes"}, &fairleadv1.ListBatchesRequest{}, "open: cannot be read"},
 		"more than a truth":     {"open", []string{"true x"}, &fairleadv1.ListBatchesRequest{}, "open: cannot be read"},
