@@ -25,12 +25,12 @@ func nodeGauges(node Node) (gauges []prometheus.Collector) {
 		name, help string
 		value      func(s engine.Stats) float64
 	}{
-		{"fairlead_slots", "Jobs that the node can run at once.", func(s engine.Stats) float64 { return float64(s.Slots) }},
+		{"fairlead_slots", "Number of jobs that the node can run at once.", func(s engine.Stats) float64 { return float64(s.Slots) }},
 		{"fairlead_busy_slots", "Slots that run a handler.", func(s engine.Stats) float64 { return float64(s.Busy) }},
-		{"fairlead_slot_usage_ratio", "Busy slots by all slots, 0 to 1.", func(s engine.Stats) float64 { return ratio(s.Busy, s.Slots) }},
+		{"fairlead_slot_usage_ratio", "Busy slots divided by all slots, 0 to 1.", func(s engine.Stats) float64 { return ratio(s.Busy, s.Slots) }},
 		{"fairlead_queued_jobs", "Jobs that the node has claimed and not started.", func(s engine.Stats) float64 { return float64(s.Queued) }},
 		{"fairlead_queue_usage_ratio", "Jobs claimed and not started, by --queue-size: 0 to 1.", func(s engine.Stats) float64 { return ratio(s.Queued, s.Capacity) }},
-		{"fairlead_unsaved_runs", "Runs that have ended and whose end is not written yet.", func(s engine.Stats) float64 { return float64(s.Unsaved) }},
+		{"fairlead_unsaved_runs", "Runs that have ended but whose result is not written yet.", func(s engine.Stats) float64 { return float64(s.Unsaved) }},
 		{"fairlead_stuck_handlers", "Handlers that ignored the end of their context and still run, each on a slot for ten minutes.", func(s engine.Stats) float64 { return float64(s.Stuck) }},
 		{"fairlead_node_up", "1 if the node has a confirmed lease.", func(s engine.Stats) float64 { return truth(s.Alive) }},
 	} {

@@ -89,7 +89,7 @@ func targetID(raw []byte) (string, error) {
 	case json.Number:
 		return id.String(), nil
 	}
-	return "", errors.New("must be a text or a number")
+	return "", errors.New("must be a string or a number")
 }
 
 // readParam reads what a task applies and what was there before. It says where in
@@ -120,7 +120,7 @@ func readParam(raw []byte, into *batch.Change) (field string, err error) {
 	return "", nil
 }
 
-var errNoObject = errors.New("must be an object, or the text of one")
+var errNoObject = errors.New("must be an object, or one encoded as a string")
 
 // opened is an object that may be given as its text. Nothing, and an object of
 // nothing, say nothing.

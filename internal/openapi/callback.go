@@ -6,14 +6,14 @@ import "net/http"
 // who uses it has a token of one run of a job, and no role.
 const CallbackPath = "/api/v1/callbacks/{job}"
 
-const callbackAbout = "What the target of a call says of a job that waits. It needs the token that the target was given for this run of the job."
+const callbackAbout = "Reports the result or the progress of a job that waits for a callback. It requires the token that the target received for this run of the job."
 
 // callbackFields are what a target can say.
 var callbackFields = []struct{ name, kind, about string }{
 	{"status", "string", "success, failure, progress or extend."},
-	{"output", "", "Of a success: what the job leaves. Of progress and extend: how far the work is."},
-	{"error", "string", "Of a failure: why."},
-	{"extend_seconds", "number", "Of extend and progress: for how long from now the job is to wait, at most as long as it waits for its callback."},
+	{"output", "", "With success: the output of the job. With progress and extend: the progress of the work."},
+	{"error", "string", "With failure: the error message."},
+	{"extend_seconds", "number", "With extend and progress: how long the job is to wait from now, at most its callback timeout."},
 }
 
 // callback describes how targets answer for jobs that wait.
@@ -31,7 +31,7 @@ func callback() object {
 	}
 	answer := object{"type": "object", "properties": object{
 		"job": text, "status": text,
-		"deadline": object{"type": "string", "format": "date-time", "description": "Of progress and extend: when the wait ends."},
+		"deadline": object{"type": "string", "format": "date-time", "description": "With progress and extend: the end of the wait."},
 	}}
 	described := func(operation string) object {
 		return object{
@@ -41,13 +41,13 @@ func callback() object {
 			"parameters":  []object{{"name": "job", "in": "path", "required": true, "description": "Id of the job.", "schema": text}},
 			"requestBody": object{"content": object{"application/json": object{"schema": object{"type": "object", "required": []string{"status"}, "properties": said}}}},
 			"responses": object{
-				"200":     object{"description": "It counts, or it was the same as before.", "content": object{"application/json": object{"schema": answer}}},
-				"400":     problem("The body cannot be taken."),
-				"401":     problem("The token was not given out for this job."),
-				"409":     problem("The job was answered differently, was cancelled, or this is the token of another run."),
+				"200":     object{"description": "The answer was accepted, or it was the same as before.", "content": object{"application/json": object{"schema": answer}}},
+				"400":     problem("The body is not valid."),
+				"401":     problem("The token was not issued for this job."),
+				"409":     problem("The job was answered differently or was cancelled, or the token belongs to another run."),
 				"410":     problem("The deadline has passed, or the token is too old."),
 				"429":     problem("Too many unknown tokens came from this address."),
-				"default": problem("What went wrong."),
+				"default": problem("Description of the error."),
 			},
 		}
 	}

@@ -68,11 +68,11 @@ func operationID(route *rest.Route) string {
 
 func (d *describing) operation(route *rest.Route) object {
 	method := route.Method
-	success := object{"description": "It is done.", "content": object{"application/json": object{"schema": d.message(method.Output())}}}
+	success := object{"description": "Success.", "content": object{"application/json": object{"schema": d.message(method.Output())}}}
 	if route.Stream != nil {
 		success = object{"description": "An event for each change.", "content": object{"text/event-stream": object{"schema": d.message(method.Output())}}}
 	}
-	problem := object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}}
+	problem := object{"description": "Description of the error.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}}
 	operation := object{
 		"operationId": operationID(route),
 		"tags":        []string{strings.TrimSuffix(string(method.Parent().Name()), "Service")},

@@ -15,12 +15,12 @@ const UploadPath = "/api/v1/batches/upload"
 const (
 	uploadName  = "UploadBatch"
 	uploadRole  = "submitter"
-	uploadAbout = "Stores a batch whose tasks come line by line, up to a million, and lets it begin when all are stored. " +
+	uploadAbout = "Stores a batch whose tasks are uploaded line by line, up to a million, and starts it when all are stored. " +
 		"CSV has a header that names its columns: target_id, target_name, target_type, target_env, before and after. " +
 		"NDJSON has a task per line; its first line may be the batch. " +
-		"With dry_run nothing is stored: it answers how many tasks there are and the first of them, or refuses all lines that are wrong, at most 20."
+		"With dry_run nothing is stored: the response has the number of tasks and the first of them, or an error for each wrong line, at most 20."
 	dryRunName  = "dry_run"
-	dryRunAbout = "Only reads and checks the lines."
+	dryRunAbout = "Only read and check the lines; store nothing."
 )
 
 // eachUploaded calls do with the fields of a batch that the query of an upload may
@@ -61,10 +61,10 @@ func (d *describing) upload() object {
 			"application/x-ndjson": object{"schema": d.message((&fairleadv1.NewTask{}).ProtoReflect().Descriptor())},
 		}},
 		"responses": object{
-			"200": object{"description": "All is stored.", "content": object{"application/json": object{"schema": object{"anyOf": []object{
+			"200": object{"description": "All tasks are stored.", "content": object{"application/json": object{"schema": object{"anyOf": []object{
 				d.message((&fairleadv1.Batch{}).ProtoReflect().Descriptor()), d.message((&fairleadv1.BatchPreview{}).ProtoReflect().Descriptor()),
 			}}}}},
-			"default": object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}},
+			"default": object{"description": "Description of the error.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}},
 		},
 	}
 }
