@@ -44,16 +44,16 @@ func NormalizeConfidential(kind string, fields []string) ([]string, error) {
 	var c complaints
 	c.Name("name", kind, MaxName)
 	if len(fields) > maxConfidential {
-		c.Refuse("confidential", "are %d; at most %d are kept: name what they are in", len(fields), maxConfidential)
+		c.Refuse("confidential", "has %d entries; at most %d are allowed: name the objects that contain the fields", len(fields), maxConfidential)
 	}
 	for _, field := range fields {
 		c.Name("confidential", field, maxPath)
 		names := strings.Split(field, ".")
 		switch {
 		case !slices.Contains(mask.Documents, names[0]):
-			c.Refuse("confidential", "has %q; a path begins with %s", field, strings.Join(mask.Documents, ", "))
+			c.Refuse("confidential", "contains %q; a path must begin with one of %s", field, strings.Join(mask.Documents, ", "))
 		case slices.Contains(names, ""):
-			c.Refuse("confidential", "has %q, in which a name is missing; write names with single dots between them, as args.card.number", field)
+			c.Refuse("confidential", "contains %q, which has an empty name; separate names with single dots, as in args.card.number", field)
 		}
 	}
 	fields = slices.Clone(fields)

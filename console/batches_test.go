@@ -161,7 +161,7 @@ func TestParametersOfBatchesThatCannotBeUsedAreNamed(t *testing.T) {
 	for path, says := range map[string]string{
 		"/batches?opne=true":              "opne: is not a parameter of this page",
 		"/batches?open=yes":               "open: must be true",
-		"/batches?page=x":                 "page: is not a token that was given out",
+		"/batches?page=x":                 "page: is not a valid page token",
 		"/batches/1/tasks?state=odd":      "state",
 		"/batches/1/tasks?at_most=501":    "at_most: must be a number between 1 and 500",
 		"/batches/1/tasks?like=x&page=AA": "page: cannot be combined with like",

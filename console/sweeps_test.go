@@ -170,8 +170,8 @@ func TestParametersOfSweepsThatCannotBeUsedAreNamed(t *testing.T) {
 	for path, says := range map[string]string{
 		"/sweeps?kind=x":              "kind: is not a parameter of this page",
 		"/sweeps?state=odd":           "state",
-		"/sweeps?page=x":              "page: is not a token that was given out",
-		"/sweeps/one/failed?page=x":   "page: is not a token that was given out",
+		"/sweeps?page=x":              "page: is not a valid page token",
+		"/sweeps/one/failed?page=x":   "page: is not a valid page token",
 		"/sweeps/one/log?index=first": "index: must be an item number",
 		"/sweeps/one/log?level=loud":  "level",
 		"/sweeps/one/history?x=1":     "x: is not a parameter of this page",

@@ -196,9 +196,9 @@ func (l *life) settle(r *run, err error) {
 	settlement := r.settlement(err, cause)
 	switch put := settlement.Move == fairlead.Snooze; {
 	case put && errors.Is(err, fairlead.ErrUnavailable):
-		l.logOf(r.job).Warn("run put off: the store was unavailable to it", "error", err, "retry_in", settlement.After)
+		l.logOf(r.job).Warn("run postponed: the store was unavailable", "error", err, "retry_in", settlement.After)
 	case put && descriptors.Exhausted(err):
-		l.logOf(r.job).Error("run put off: this process has no file descriptors left", "error", err, "retry_in", settlement.After)
+		l.logOf(r.job).Error("run postponed: this process has no file descriptors left", "error", err, "retry_in", settlement.After)
 	}
 	l.settles(ending{run: r, err: err, took: r.took(), settlement: settlement})
 }

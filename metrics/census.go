@@ -88,7 +88,7 @@ func (c *census) take() []prometheus.Metric {
 	nodes, err := c.store.Nodes(ctx)
 	found.gauge(storeUp, truth(err == nil))
 	if err != nil {
-		c.log.Warn("metrics of the store are left out: the store does not answer", "error", err)
+		c.log.Warn("store metrics omitted: the store does not answer", "error", err)
 		return found
 	}
 	found.nodes(nodes)
@@ -97,7 +97,7 @@ func (c *census) take() []prometheus.Metric {
 		take func(context.Context, driver.Store) error
 	}{{"jobs", found.jobs}, {"bulks", found.bulks}, {"holds", found.holds}} {
 		if err := part.take(ctx, c.store); err != nil {
-			c.log.Warn("metrics of "+part.of+" are left out: they could not be counted", "error", err)
+			c.log.Warn(part.of+" metrics omitted: the count failed", "error", err)
 		}
 	}
 	return found

@@ -18,7 +18,7 @@ const (
 	writePiece    = 64 << 10
 )
 
-var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body came too slowly; send it again, faster or in parts"}
+var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body arrived too slowly; send it again, faster or in parts"}
 
 // Web is the HTTP server of a handler: HTTP/1 and HTTP/2, also without TLS, with the
 // bounds that a handler cannot set. On HTTP/2 the connection has to go on too, because

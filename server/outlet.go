@@ -30,7 +30,7 @@ const (
 )
 
 var (
-	errManyAnswers = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large answers are on their way; try again later"}
+	errManyAnswers = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large responses are in progress; try again later"}
 	errManyStreams = &rest.Error{Status: http.StatusTooManyRequests, Detail: "the caller has too many streams open; close some"}
 )
 

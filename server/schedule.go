@@ -75,7 +75,7 @@ func (s *Schedules) created(in *fairleadv1.Schedule) (schedule.Schedule, error) 
 	case in.GetVersion() != 0:
 		return schedule.Schedule{}, refuseField("version", "is set by the server; leave it out")
 	case in.GetRef() != "":
-		return schedule.Schedule{}, refuseField("ref", "names a schedule that is changed; leave it out")
+		return schedule.Schedule{}, refuseField("ref", "is only for changing a schedule; leave it out")
 	}
 	return scheduleOf(in), nil
 }
