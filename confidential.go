@@ -44,16 +44,16 @@ func NormalizeConfidential(kind string, fields []string) ([]string, error) {
 	var c complaints
 	c.Name("name", kind, MaxName)
 	if len(fields) > maxConfidential {
-		c.Refuse("confidential", "are %d; at most %d are kept: name what they are in", len(fields), maxConfidential)
+		c.Refuse("confidential", "has %d entries; at most %d are allowed: name the objects that contain the fields", len(fields), maxConfidential)
 	}
 	for _, field := range fields {
 		c.Name("confidential", field, maxPath)
 		names := strings.Split(field, ".")
 		switch {
 		case !slices.Contains(mask.Documents, names[0]):
-			c.Refuse("confidential", "has %q; a path begins with %s", field, strings.Join(mask.Documents, ", "))
+			c.Refuse("confidential", "contains %q; a path must begin with one of %s", field, strings.Join(mask.Documents, ", "))
 		case slices.Contains(names, ""):
-			c.Refuse("confidential", "has %q, in which a name is missing; write names with single dots between them, as args.card.number", field)
+			c.Refuse("confidential", "contains %q, which has an empty name; separate names with single dots, as in args.card.number", field)
 		}
 	}
 	fields = slices.Clone(fields)
@@ -89,7 +89,8 @@ func (m *Mux) Confidential() Confidential {
 }
 
 // discreet is a handler whose errors do not show what is confidential of their job: they are
-// logged, traced and stored.
+// logged, traced and stored. A node knows the fields of all kinds. Elsewhere, as in tests of
+// handlers, those that the handler declares are masked.
 type discreet struct {
 	handler Handler
 	fields  []string
@@ -103,7 +104,11 @@ func (d discreet) Work(ctx context.Context, job *Job) error {
 		return nil
 	}
 	text := err.Error()
-	masked := mask.Secrets(d.fields, mask.Job{Args: args}).Text(text)
+	hide := mask.HiderOf(ctx)
+	if hide == nil {
+		hide = mask.Secrets(d.fields, mask.Job{Args: args}).Text
+	}
+	masked := hide(text)
 	if masked == text {
 		return err
 	}

@@ -140,9 +140,7 @@ func (m *Mux) Entry(kind string) *Entry {
 		return nil
 	}
 	wrapped := *entry
-	if len(entry.Options.Confidential) > 0 {
-		wrapped.Handler = discreet{handler: entry.Handler, fields: entry.Options.Confidential}
-	}
+	wrapped.Handler = discreet{handler: entry.Handler, fields: entry.Options.Confidential}
 	for _, w := range slices.Backward(m.middleware) {
 		wrapped.Handler = w(wrapped.Handler)
 	}

@@ -56,25 +56,25 @@ func NormalizeLimit(l *Limit) error {
 	switch l.Scope {
 	case LimitGlobal:
 		if l.Name != "" {
-			c.Refuse("name", "is %q; the global limit has none", l.Name)
+			c.Refuse("name", "is %q; leave it out: the global limit has no name", l.Name)
 		}
 	case LimitQueue, LimitKind:
 		c.Name("name", l.Name, MaxName)
 	case LimitTenant:
-		c.Refuse("scope", "is tenant; set max_running and rate of the tenant itself")
+		c.Refuse("scope", "is tenant; set max_running and rate on the tenant itself")
 	default:
 		c.Refuse("scope", "is %q; it must be one of %s, %s, %s", l.Scope, LimitGlobal, LimitQueue, LimitKind)
 	}
 	c.Count("max_running", l.MaxRunning, MaxCap)
 	c.Count("per_key", l.PerKey, MaxCap)
 	if l.PerKey != 0 && l.Scope != LimitKind {
-		c.Refuse("per_key", "is for a scope of %s, not %s", LimitKind, l.Scope)
+		c.Refuse("per_key", "applies only to the scope %s, not %s; leave it out", LimitKind, l.Scope)
 	}
 	switch l.Order {
 	case "":
 	case OrderDeadline, OrderFair:
 		if l.Scope == LimitKind {
-			c.Refuse("order", "is for a scope of %s or %s, not %s", LimitGlobal, LimitQueue, l.Scope)
+			c.Refuse("order", "applies only to the scopes %s and %s, not %s; leave it out", LimitGlobal, LimitQueue, l.Scope)
 		}
 	default:
 		c.Refuse("order", "is %q; it must be %s or %s, or empty", l.Order, OrderDeadline, OrderFair)

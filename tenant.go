@@ -64,12 +64,12 @@ func NormalizeTenant(t *Tenant) error {
 	c.URL("fail_url", t.FailURL)
 	c.URL("timeout_url", t.TimeoutURL)
 	if len(t.Labels) > maxLabels {
-		c.Refuse("labels", "are %d; at most %d are kept", len(t.Labels), maxLabels)
+		c.Refuse("labels", "has %d entries; at most %d are allowed", len(t.Labels), maxLabels)
 	}
 	for key, value := range t.Labels {
 		c.Name("labels", key, MaxName)
 		if len(value) > MaxKey {
-			c.Refuse("labels", "%q has %d bytes; at most %d are kept", key, len(value), MaxKey)
+			c.Refuse("labels", "%q has %d bytes; at most %d are allowed", key, len(value), MaxKey)
 		}
 		c.Text("labels", value)
 	}

@@ -48,7 +48,7 @@ func (j *Job) normalize() []FieldError {
 		c.Name("concurrency_key", j.ConcurrencyKey, MaxKey)
 	}
 	if len(j.Trace) > maxTrace {
-		c.Refuse("trace", "has %d bytes; at most %d are kept", len(j.Trace), maxTrace)
+		c.Refuse("trace", "has %d bytes; at most %d are allowed", len(j.Trace), maxTrace)
 	} else {
 		c.Text("trace", j.Trace)
 	}
@@ -62,13 +62,13 @@ func (j *Job) normalize() []FieldError {
 	}
 	checkTime := func(field string, t time.Time) {
 		if !t.IsZero() && (t.Unix() > MaxMicros/1e6 || t.Unix() < -MaxMicros/1e6) {
-			c.Refuse(field, "is the year %d; that is out of range", t.Year())
+			c.Refuse(field, "has the year %d, which is out of range", t.Year())
 		}
 	}
 	checkTime("not_before", j.NotBefore)
 	checkTime("start_by", j.StartBy)
 	if !j.NotBefore.IsZero() && !j.StartBy.IsZero() && j.StartBy.Before(j.NotBefore) {
-		c.Refuse("start_by", "is before not_before; a job cannot be acceptable before it may start")
+		c.Refuse("start_by", "is before not_before; it must not be earlier than not_before")
 	}
 	if j.Timeout < 0 || j.Timeout > check.MaxPause {
 		c.Refuse("timeout", "is %v; it must be positive and at most a year, or zero for the handler's", j.Timeout)
@@ -100,7 +100,7 @@ func NormalizeJobs(jobs []*Job) error {
 	var c complaints
 	for i, j := range jobs {
 		if j == nil {
-			c.Refuse(fmt.Sprintf("jobs[%d]", i), "is nil; give a job, as one that the Job method of a kind makes")
+			c.Refuse(fmt.Sprintf("jobs[%d]", i), "is nil; give a job, for example from the Job method of a kind")
 			continue
 		}
 		for _, f := range j.normalize() {

@@ -70,7 +70,7 @@ func TestArgsThatCannotBeEncodedAreRefusedByEnqueue(t *testing.T) {
 
 func TestEnqueueRefusesNil(t *testing.T) {
 	err := fairlead.NewClient(nil).Enqueue(t.Context(), nil)
-	if want := "invalid: jobs[0]: is nil; give a job, as one that the Job method of a kind makes"; err == nil || err.Error() != want {
+	if want := "invalid: jobs[0]: is nil; give a job, for example from the Job method of a kind"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -127,14 +127,14 @@ func NormalizeWhatIf(question *WhatIf) error {
 		refuse("slots", "is %d; it must be from 1 to %d", question.Slots, MaxForecast)
 	}
 	if len(question.Changes) > MaxChanges {
-		refuse("changes", "are %d; ask about at most %d at once", len(question.Changes), MaxChanges)
+		refuse("changes", "has %d entries; ask about at most %d at once", len(question.Changes), MaxChanges)
 		return Invalid(found...)
 	}
 	changes, named := make([]RuleChange, len(question.Changes)), map[string]int{}
 	for i, change := range question.Changes {
 		normalized, name, err := change.normalized()
 		if first, twice := named[name]; twice && err == nil {
-			refuse(fmt.Sprintf("changes[%d]", i), "is about the same as changes[%d]; say it once", first)
+			refuse(fmt.Sprintf("changes[%d]", i), "changes the same limit or tenant as changes[%d]; give it once", first)
 		}
 		changes[i], named[name] = normalized, i
 		var invalid *InvalidError
@@ -158,7 +158,7 @@ func (c RuleChange) normalized() (RuleChange, string, error) {
 		err := NormalizeTenant(&tenant)
 		return RuleChange{Tenant: &tenant}, string(LimitTenant) + ":" + tenant.Name, err
 	}
-	return c, "", &InvalidError{Fields: []FieldError{{Field: "change", Message: "must have a limit or a tenant, and not both"}}}
+	return c, "", &InvalidError{Fields: []FieldError{{Field: "change", Message: "must have either a limit or a tenant"}}}
 }
 
 // InChange adds the position of the change, among several, to the fields of an

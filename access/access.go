@@ -97,13 +97,13 @@ func Normalize(t *Token) error {
 		{"queues", t.Queues, t.Role == RoleWorker},
 	} {
 		if len(binding.names) > maxBinding {
-			c.Refuse(binding.field, "are %d; at most %d are kept", len(binding.names), maxBinding)
+			c.Refuse(binding.field, "has %d entries; at most %d are allowed", len(binding.names), maxBinding)
 		}
 		for _, name := range binding.names {
 			c.Name(binding.field, name, fairlead.MaxName)
 		}
 		if len(binding.names) > 0 && !binding.able {
-			c.Refuse(binding.field, "cannot bind a token of the role %s; leave them out or use another role", t.Role)
+			c.Refuse(binding.field, "does not apply to a token with the role %s; leave it out or use another role", t.Role)
 		}
 	}
 	return fairlead.Invalid(c.Found...)

@@ -67,7 +67,7 @@ func Normalize(r *Rule) error {
 	}
 	for _, event := range r.On {
 		if event == "" {
-			c.Refuse("on", "has an empty word; use %s, %s or %s", Failed, Missed, Backlog)
+			c.Refuse("on", "contains an empty string; use %s, %s or %s", Failed, Missed, Backlog)
 		}
 		c.OneOf("on", string(event), string(Failed), string(Missed), string(Backlog))
 	}
@@ -78,18 +78,18 @@ func Normalize(r *Rule) error {
 // checkTarget refuses what cannot be a call.
 func (r *Rule) checkTarget(c *complaints) {
 	if r.URL == "" {
-		c.Refuse("url", "is empty; say where messages go")
+		c.Refuse("url", "is empty; set the URL to send messages to")
 	}
 	bounded := func(field, text string) {
 		c.Text(field, text)
 		if len(text) > maxText {
-			c.Refuse(field, "has %d bytes; at most %d are kept", len(text), maxText)
+			c.Refuse(field, "has %d bytes; at most %d are allowed", len(text), maxText)
 		}
 	}
 	bounded("url", r.URL)
 	bounded("signing_secret", r.SigningSecret)
 	if len(r.Headers) > maxHeaders {
-		c.Refuse("headers", "are %d; at most %d are sent", len(r.Headers), maxHeaders)
+		c.Refuse("headers", "has %d entries; at most %d are allowed", len(r.Headers), maxHeaders)
 	} else {
 		for name, value := range r.Headers {
 			bounded("headers", name+value)
@@ -102,9 +102,9 @@ func (r *Rule) checkTarget(c *complaints) {
 func (r *Rule) normalizeTimes(c *complaints) {
 	switch wanted := r.tells(Backlog); {
 	case wanted && r.Backlog <= 0:
-		c.Refuse("backlog", "is %v; say how old the oldest wait must be for on=%s", r.Backlog, Backlog)
+		c.Refuse("backlog", "is %v; it must be positive with on=%s: it is the age of the oldest waiting job that triggers the alert", r.Backlog, Backlog)
 	case !wanted && r.Backlog != 0:
-		c.Refuse("backlog", "is %v, and on has no %s; add it there, or leave backlog out", r.Backlog, Backlog)
+		c.Refuse("backlog", "is %v, but on does not include %s; add it to on, or leave backlog out", r.Backlog, Backlog)
 	}
 	if r.Gather == 0 {
 		r.Gather = defaultGather

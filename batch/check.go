@@ -27,7 +27,7 @@ func Normalize(b *Batch) error {
 	c.Name("name", b.Name, fairlead.MaxName)
 	c.Name("type", b.Type, fairlead.MaxName/2)
 	if b.Type == AnyType {
-		c.Refuse("type", "is %q, which stands for all types; name one", b.Type)
+		c.Refuse("type", "is %q, which stands for all types; give one type", b.Type)
 	}
 	if b.Queue == "" {
 		b.Queue = fairlead.DefaultQueue
@@ -45,13 +45,13 @@ func Normalize(b *Batch) error {
 			limit = maxDescription
 		}
 		if len(f.value) > limit {
-			c.Refuse(f.field, "has %d bytes; at most %d are kept", len(f.value), limit)
+			c.Refuse(f.field, "has %d bytes; at most %d are allowed", len(f.value), limit)
 		} else {
 			c.Text(f.field, f.value)
 		}
 	}
 	if len(b.Info) > maxTaskInfo {
-		c.Refuse("info", "has %d bytes; at most %d are kept", len(b.Info), maxTaskInfo)
+		c.Refuse("info", "has %d bytes; at most %d are allowed", len(b.Info), maxTaskInfo)
 	} else {
 		c.JSON("info", b.Info, fairlead.MaxArgs)
 	}
@@ -64,13 +64,13 @@ func Normalize(b *Batch) error {
 	b.checkPace(&c)
 	c.URL("notify", b.Notify)
 	if len(b.Then) > maxThen {
-		c.Refuse("then", "has %d jobs; at most %d are enqueued", len(b.Then), maxThen)
+		c.Refuse("then", "has %d jobs; at most %d are allowed", len(b.Then), maxThen)
 	}
 	for i := range b.Then {
 		job := &b.Then[i]
 		adopt(&c, fmt.Sprintf("then[%d].", i), fairlead.NormalizeJobs([]*fairlead.Job{job}))
 		if job.Key != "" || job.ConcurrencyKey != "" || !job.NotBefore.IsZero() {
-			c.Refuse(fmt.Sprintf("then[%d]", i), "has a key, a concurrency key or a time; leave them out: it is enqueued once, when the batch completes")
+			c.Refuse(fmt.Sprintf("then[%d]", i), "must not have a key, a concurrency key or a start time: the job is enqueued once, when the batch completes")
 		}
 	}
 	b.Status = Status{}
@@ -81,7 +81,7 @@ func Normalize(b *Batch) error {
 func (b *Batch) checkPace(c *complaints) {
 	c.Count("max_running", b.MaxRunning, fairlead.MaxCap)
 	if math.IsNaN(b.Rate) || b.Rate < 0 || b.Rate > fairlead.MaxRate {
-		c.Refuse("rate", "is %v; it must be between 0 (no bound) and %v tasks per second", b.Rate, fairlead.MaxRate)
+		c.Refuse("rate", "is %v; it must be between 0 (unlimited) and %v tasks per second", b.Rate, fairlead.MaxRate)
 	}
 	if b.Canary.Tasks < 0 || b.Canary.Tasks > MaxTasks {
 		c.Refuse("canary.tasks", "is %d; it must be between 1 and %d, or zero for none", b.Canary.Tasks, MaxTasks)
@@ -90,11 +90,11 @@ func (b *Batch) checkPace(c *complaints) {
 		c.Refuse("canary.ratio", "is %v; it must be between 0 (an operator approves) and 1", b.Canary.Ratio)
 	}
 	if b.Canary.Ratio > 0 && b.Canary.Tasks == 0 {
-		c.Refuse("canary.ratio", "is given without canary.tasks; say how many tasks go first")
+		c.Refuse("canary.ratio", "requires canary.tasks; set the number of tasks that run first")
 	}
 	c.Count("stop_after.failures", b.StopAfter.Failures, fairlead.MaxCap)
 	if math.IsNaN(b.StopAfter.Percent) || b.StopAfter.Percent < 0 || b.StopAfter.Percent > 100 {
-		c.Refuse("stop_after.percent", "is %v; it must be between 0 (does not count) and 100", b.StopAfter.Percent)
+		c.Refuse("stop_after.percent", "is %v; it must be between 0 (no limit) and 100", b.StopAfter.Percent)
 	}
 }
 
@@ -128,7 +128,7 @@ func NormalizeChange(change *Change) error {
 		value []byte
 	}{{"before", change.Before}, {"after", change.After}} {
 		if len(f.value) > maxTaskParam {
-			c.Refuse(f.field, "has %d bytes; at most %d are kept", len(f.value), maxTaskParam)
+			c.Refuse(f.field, "has %d bytes; at most %d are allowed", len(f.value), maxTaskParam)
 		} else {
 			c.JSON(f.field, f.value, fairlead.MaxArgs)
 		}
@@ -143,5 +143,5 @@ func (b *Batch) checkTaskKind(change *Change) error {
 		return nil
 	}
 	return fairlead.Invalid(fairlead.FieldError{Field: "target.type", Message: fmt.Sprintf(
-		"makes tasks of the kind %q in a batch of the type %q, which is reserved; choose another", kind, b.Type)})
+		"gives tasks the kind %q in a batch of type %q, and that kind is reserved; choose another type", kind, b.Type)})
 }

@@ -37,7 +37,7 @@ func (r *Record) reasons(now time.Time) []fairlead.Obstacle {
 		found = append(found, o)
 	}
 	if r.Doubtful > 0 {
-		add(fairlead.Obstacle{Code: fairlead.IsDoubtful}, "%d tasks may have run in commits that the database lost: what a rollback puts back may be their own result", r.Doubtful)
+		add(fairlead.Obstacle{Code: fairlead.IsDoubtful}, "%d tasks may have run in commits that the database lost: a rollback may restore their own result", r.Doubtful)
 	}
 	if !r.EndedAt.IsZero() {
 		add(fairlead.Obstacle{Code: fairlead.HasEnded}, "it completed at %s", r.EndedAt.UTC().Format(time.RFC3339))
@@ -47,10 +47,10 @@ func (r *Record) reasons(now time.Time) []fairlead.Obstacle {
 		add(fairlead.Obstacle{Code: fairlead.IsPaused}, "it is paused%s", because(r.Reason))
 	}
 	if r.dropped() {
-		add(fairlead.Obstacle{Code: fairlead.IsStopped}, "nothing goes forward any more%s; %d released tasks have not ended", because(r.Reason), r.Out)
+		add(fairlead.Obstacle{Code: fairlead.IsStopped}, "no more tasks are released%s; %d released tasks have not ended", because(r.Reason), r.Out)
 	}
 	for _, wanted := range r.Wanted {
-		add(fairlead.Obstacle{Code: fairlead.NotPrepared}, "a pass of kind %s was asked for and is being made", wanted.Kind)
+		add(fairlead.Obstacle{Code: fairlead.NotPrepared}, "a pass of kind %s was requested and is being prepared", wanted.Kind)
 	}
 	switch {
 	case r.awaitsApproval():
@@ -82,7 +82,7 @@ func (r *Record) paced(now time.Time) []fairlead.Obstacle {
 	if c.MaxRunning > 0 && c.Out >= c.MaxRunning {
 		return []fairlead.Obstacle{{
 			Code: fairlead.AtCap, Used: c.Out, Cap: c.MaxRunning,
-			Text: fmt.Sprintf("%d of %d tasks are released that may be at once; %d wait", c.Out, c.MaxRunning, left),
+			Text: fmt.Sprintf("%d of at most %d tasks are released; %d wait", c.Out, c.MaxRunning, left),
 		}}
 	}
 	if c.done.Next > 0 {
@@ -93,7 +93,7 @@ func (r *Record) paced(now time.Time) []fairlead.Obstacle {
 	}
 	return []fairlead.Obstacle{{
 		Code: fairlead.AtCap, Used: c.Out, Cap: c.ahead(),
-		Text: fmt.Sprintf("%d tasks are released and have not ended; %d follow as these end", c.Out, left),
+		Text: fmt.Sprintf("%d released tasks have not ended; %d follow as these end", c.Out, left),
 	}}
 }
 

@@ -40,7 +40,7 @@ func (c *Client) intake(ctx context.Context, nodes func(ctx context.Context) ([]
 	}
 	if !in.handled() {
 		return nil, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "type", Message: fmt.Sprintf(
-			"is %q: no live node handles batches of this type; start one that registers an operation for it, or mend the type", batch.Type)}}}
+			"is %q: no live node handles batches of this type; start a node that registers an operation for it, or correct the type", batch.Type)}}}
 	}
 	return in, nil
 }
@@ -83,12 +83,12 @@ func (n *intake) add(ctx context.Context, changes []Change) error {
 			n.generic[changes[i].Target.Type] = true
 		}
 		if changes[i].Target.Type != "" && !n.kinds[kind] {
-			c.Refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on such targets; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
+			c.Refuse(prefix+"target.type", "is %q: no live node handles batches of type %q for this target type; start a node that registers the operation, or correct the type", changes[i].Target.Type, n.batch.Type)
 		}
 		if n.writer.count >= MaxTasks {
-			c.Refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
+			c.Refuse("tasks", "has more than %d entries; split them into several batches", MaxTasks)
 		} else if n.writer.full() {
-			c.Refuse("tasks", "have more bytes of parameters than a batch can hold; make several batches of them")
+			c.Refuse("tasks", "has more bytes of parameters than a batch can hold; split them into several batches")
 		}
 		if err := fairlead.Invalid(c.Found...); err != nil {
 			return err

@@ -176,7 +176,7 @@ func (op *Operation) complete(ctx context.Context, job *fairlead.Job, task *Task
 		return nil
 	}
 	if task.Undo {
-		return errors.New("it is unknown what to put back: neither the batch nor the operation said what was there before")
+		return errors.New("cannot undo the task: neither the batch nor the operation provided the previous value")
 	}
 	if op.BuildParam == nil {
 		return nil

@@ -219,7 +219,7 @@ func (c *conducting) pass(ctx context.Context, p *preparing) error {
 			chunk := c.touch(&chunks[i])
 			for _, index := range byChunk[chunk.Number] {
 				if !p.want.takes(chunk.Kind, chunk.States[index]) {
-					return fmt.Errorf("task %d of chunk %d of batch %d has changed while a pass was made of it: %w", index, chunk.Number, c.ID, fairlead.ErrConflict)
+					return fmt.Errorf("task %d of chunk %d of batch %d changed while a pass was being prepared: %w", index, chunk.Number, c.ID, fairlead.ErrConflict)
 				}
 				c.move(chunk, index, MarkPassed)
 				taken++

@@ -226,7 +226,7 @@ func (l *taskList) fill(ctx context.Context, seen int) error {
 		if job := jobs[task.Job]; job != nil {
 			task.see(places[i], job)
 		} else if places[i].mark == MarkDoubt {
-			task.Info = "its job is gone, and it is not known whether it was applied"
+			task.Info = "its job was deleted; whether the change was applied is unknown"
 		}
 		if l.wants(task.State) {
 			l.tasks, l.marks = append(l.tasks, task), append(l.marks, places[i].mark)

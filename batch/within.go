@@ -28,7 +28,7 @@ type TxClient struct {
 func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	if len(changes) > MaxWithin {
 		return Batch{}, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf(
-			"are %d; at most %d can be stored within a transaction: start the batch after the commit", len(changes), MaxWithin)}}}
+			"has %d entries; a transaction can store at most %d: start the batch after the commit", len(changes), MaxWithin)}}}
 	}
 	in, err := c.client.intake(ctx, c.tx.Nodes, batch)
 	if err != nil {

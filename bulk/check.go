@@ -26,7 +26,7 @@ func Normalize(b *Bulk) error {
 	}
 	switch {
 	case b.Action == "":
-		c.Refuse("action", "is empty; say what is done to the jobs")
+		c.Refuse("action", "is empty; set the action to apply to the jobs")
 	case b.Action.States() == nil:
 		c.OneOf("action", string(b.Action), names...)
 	default:
@@ -38,10 +38,10 @@ func Normalize(b *Bulk) error {
 	}
 	c.Text("reason", b.Reason)
 	if len(b.Reason) > maxReason {
-		c.Refuse("reason", "has %d bytes; at most %d are kept", len(b.Reason), maxReason)
+		c.Refuse("reason", "has %d bytes; at most %d are allowed", len(b.Reason), maxReason)
 	}
 	if math.IsNaN(b.Rate) || b.Rate != 0 && b.Rate < minRate || b.Rate > maxRate {
-		c.Refuse("rate", "is %v; it must be 0, for no rate, or between %v and %v", b.Rate, minRate, float64(maxRate))
+		c.Refuse("rate", "is %v; it must be 0 (unlimited) or between %v and %v", b.Rate, minRate, float64(maxRate))
 	}
 	return fairlead.Invalid(c.Found...)
 }
@@ -52,11 +52,11 @@ func (b *Bulk) checkParameters(c *complaints) {
 	case b.Action == Move:
 		c.Name("queue", b.Queue, fairlead.MaxName)
 	case b.Queue != "":
-		c.Refuse("queue", "is %q, and the action is %s; only %s has one", b.Queue, b.Action, Move)
+		c.Refuse("queue", "is %q, but the action is %s; set it only for %s", b.Queue, b.Action, Move)
 	}
 	switch {
 	case b.Action != Prioritize && b.Priority != 0:
-		c.Refuse("priority", "is %d, and the action is %s; only %s has one", b.Priority, b.Action, Prioritize)
+		c.Refuse("priority", "is %d, but the action is %s; set it only for %s", b.Priority, b.Action, Prioritize)
 	case b.Priority < -fairlead.MaxPriority || b.Priority > fairlead.MaxPriority:
 		c.Refuse("priority", "is %d; it must be between %d and %d", b.Priority, -fairlead.MaxPriority, fairlead.MaxPriority)
 	}
@@ -67,23 +67,23 @@ func (b *Bulk) checkFilter(c *complaints) {
 	filter := &b.Filter
 	filter.Limit, filter.Below = 0, 0
 	if !b.Action.Narrow(filter) {
-		c.Refuse("filter.state", "names no state in which this can be done")
+		c.Refuse("filter.state", "includes no state to which the action applies")
 	}
 	if len(filter.IDs) > maxIDs {
-		c.Refuse("filter.id", "has %d ids; at most %d are kept", len(filter.IDs), maxIDs)
+		c.Refuse("filter.id", "has %d ids; at most %d are allowed", len(filter.IDs), maxIDs)
 	}
 	for _, names := range []struct {
 		field string
 		list  []string
 	}{{"filter.kind", filter.Kinds}, {"filter.queue", filter.Queues}, {"filter.tenant", filter.Tenants}, {"filter.key", []string{filter.Key}}} {
 		if len(names.list) > maxNames {
-			c.Refuse(names.field, "has %d names; at most %d are kept", len(names.list), maxNames)
+			c.Refuse(names.field, "has %d names; at most %d are allowed", len(names.list), maxNames)
 			continue
 		}
 		for _, name := range names.list {
 			c.Text(names.field, name)
 			if len(name) > fairlead.MaxName {
-				c.Refuse(names.field, "has a name of %d bytes; none is longer than %d", len(name), fairlead.MaxName)
+				c.Refuse(names.field, "contains a name of %d bytes; a name can have at most %d", len(name), fairlead.MaxName)
 			}
 		}
 	}

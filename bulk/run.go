@@ -132,7 +132,7 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 		case job.ID == b.ID || !r.match.about(job):
 		case later && job.ID > b.Newest: // it was made after the bulk
 		case later:
-			why := fmt.Sprintf("job %d is dated after the bulk: it was made after it, or the database's clock was set back", job.ID)
+			why := fmt.Sprintf("job %d has a later creation time than the bulk: it was created after the bulk, or the database's clock was set back", job.ID)
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, why})
 		case job.Kind == Kind:
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, fmt.Sprintf("job %d carries out a bulk; stop that bulk instead", job.ID)})

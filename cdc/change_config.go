@@ -55,7 +55,7 @@ func (h *Handler) changeConfigOperation() Operation {
 			}
 			return h.undoInPlace(ctx, task, was, func(*client) error {
 				if was.ChangeConfig == nil {
-					return refused("before.change_config", "is empty, so there is nothing to go back to; give the sizes from before")
+					return refused("before.change_config", "is empty, so there is nothing to restore; give the previous sizes")
 				}
 				return h.resize(ctx, task, was, was.ChangeConfig)
 			})
@@ -138,7 +138,7 @@ func (s Sizes) checkChange(bad *complaints, field string, change *ChangeConfig) 
 			bad.refuse(field+"."+size.name, "is %d; it must be between 1 and %d", *value, math.MaxInt32)
 		}
 		if len(*size.properties) == 0 {
-			bad.refuse(field+"."+size.name, "is written to no property here; name one in the sizes of the cdc settings")
+			bad.refuse(field+"."+size.name, "is not mapped to any property; name one in the sizes of the cdc settings")
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 		if errors.As(err, &failed) {
 			err = failed.Err
 		}
-		return fmt.Errorf("cluster %q does not answer %s %s: %w", c.Name, method, path, err)
+		return fmt.Errorf("cluster %q did not answer %s %s: %w", c.Name, method, path, err)
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
@@ -106,7 +106,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("cluster %q answered something else than Kafka Connect would to %s %s; check its url: %w", c.Name, method, path, err)
+		return fmt.Errorf("cluster %q answered %s %s, but not like Kafka Connect; check its url: %w", c.Name, method, path, err)
 	}
 	return nil
 }

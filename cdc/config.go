@@ -101,17 +101,17 @@ func (c Config) withDefaults() (Config, error) {
 		if cluster.Name == "" {
 			bad.refuse(field+".name", "is empty; give the cluster a name")
 		} else if names[cluster.Name] {
-			bad.refuse(field+".name", "is %q again; each cluster needs its own", cluster.Name)
+			bad.refuse(field+".name", "is %q, which another cluster has; each cluster needs its own name", cluster.Name)
 		}
 		names[cluster.Name] = true
 		place := [3]string{cluster.Env, cluster.AZ, cluster.RunSystem}
 		if other, taken := places[place]; taken {
-			bad.refuse(field, "has the env, az and run_system of %q; there can be only one there", other)
+			bad.refuse(field, "has the same env, az and run_system as %q; each cluster needs its own combination", other)
 		}
 		places[place] = cluster.Name
 		checkURL(&bad, field+".url", cluster.URL)
 		if cluster.Password != "" && cluster.Username == "" {
-			bad.refuse(field+".username", "is empty although there is a password; give both or none")
+			bad.refuse(field+".username", "is empty, but a password is set; give both or neither")
 		}
 	}
 	c.Sizes = c.Sizes.withDefaults()
@@ -146,11 +146,11 @@ func checkURL(bad *complaints, field, value string) {
 	parsed, err := url.Parse(value)
 	switch {
 	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
-		bad.refuse(field, "is no address; give one that begins with http:// or https://")
+		bad.refuse(field, "is not a URL; it must begin with http:// or https://")
 	case parsed.User != nil:
-		bad.refuse(field, "has a user or password in it, which would be shown; use username and password")
+		bad.refuse(field, "contains a user name or password, which would be visible to others; use username and password")
 	case parsed.RawQuery != "" || parsed.Fragment != "":
-		bad.refuse(field, "has a query or fragment; leave that out")
+		bad.refuse(field, "has a query or fragment; leave it out")
 	}
 }
 
@@ -192,7 +192,7 @@ func (s Sizes) check(bad *complaints) {
 		for i, property := range *size.properties {
 			field := "sizes." + size.name + "[" + strconv.Itoa(i) + "]"
 			if property.Name == "" {
-				bad.refuse(field+".name", "is empty; name a property of connectors")
+				bad.refuse(field+".name", "is empty; name a property of the connector config")
 			}
 			if property.Factor < 0 {
 				bad.refuse(field+".factor", "is %d; it must be positive", property.Factor)

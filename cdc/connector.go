@@ -95,7 +95,7 @@ func (c *client) create(ctx context.Context, name string, config map[string]stri
 		case found != nil && found.unfinished():
 			return c.reach(ctx, name, stateStopped)
 		case found != nil:
-			return fmt.Errorf("cluster %q has a connector %q already; remove it there or choose another name", c.Name, name)
+			return fmt.Errorf("cluster %q already has a connector %q; remove it there or choose another name", c.Name, name)
 		}
 		if late := pause.wait(ctx); late != nil {
 			return fmt.Errorf("%w: %w", late, scrubbed(err, config))

@@ -52,12 +52,12 @@ func (h *Handler) known(task Task, name string) (*client, error) {
 		switch {
 		case c.Name != name:
 		case !fits(c.Env, task.env()):
-			return nil, fmt.Errorf("cluster %q is of env %q, not of the target's env %q", name, c.Env, task.env())
+			return nil, fmt.Errorf("cluster %q belongs to env %q, not to the target's env %q", name, c.Env, task.env())
 		default:
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("no Kafka Connect cluster is named %q; add it to the clusters of the cdc settings", name)
+	return nil, fmt.Errorf("there is no Kafka Connect cluster named %q; add it to the clusters of the cdc settings", name)
 }
 
 // locate finds the connector of a task on the clusters of its environment and of
@@ -76,13 +76,13 @@ func (h *Handler) locate(ctx context.Context, task Task) (*client, *connector, e
 			return nil, nil, err
 		case here == nil || here.unfinished(): // half of a move; the other half is the connector
 		case found != nil:
-			return nil, nil, fmt.Errorf("connector %q is on clusters %q and %q; name the az of the one that is meant in the batch", task.connector(), at.Name, c.Name)
+			return nil, nil, fmt.Errorf("connector %q is on clusters %q and %q; set az in the batch to choose one", task.connector(), at.Name, c.Name)
 		default:
 			at, found = c, here
 		}
 	}
 	if found == nil {
-		return nil, nil, fmt.Errorf("connector %q is on none of the clusters %s; check its name and the batch's env and az", task.connector(), names(places))
+		return nil, nil, fmt.Errorf("connector %q is not on any of the clusters %s; check its name and the batch's env and az", task.connector(), names(places))
 	}
 	return at, found, nil
 }
@@ -113,7 +113,7 @@ func (h *Handler) target(ctx context.Context, task Task, was Param) (*client, *c
 func (c *client) mustFind(ctx context.Context, name string) (*connector, error) {
 	found, err := c.find(ctx, name)
 	if err == nil && found == nil {
-		err = fmt.Errorf("connector %q is not on cluster %q any more; another program deleted or moved it", name, c.Name)
+		err = fmt.Errorf("connector %q is no longer on cluster %q; another program deleted or moved it", name, c.Name)
 	}
 	return found, err
 }

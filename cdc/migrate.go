@@ -111,7 +111,7 @@ func (h *Handler) migrationCluster(task Task, record *MigratePanama) (*client, e
 	case 1:
 		return list[0], nil
 	default:
-		return nil, fmt.Errorf("several clusters fit (%s); name az and run_system in the migration record", names(list))
+		return nil, fmt.Errorf("several clusters match (%s); set az and run_system in the migration record", names(list))
 	}
 }
 
@@ -129,11 +129,11 @@ func (h *Handler) checkMigration(bad *complaints, task Task, record *MigratePana
 	}
 	for _, name := range slices.Sorted(maps.Keys(record.Config)) {
 		if looksSecret(name, record.Config[name]) {
-			bad.refuse(field+".config", "has the property %s, whose value would be stored and shown; refer to a config provider of the cluster instead, such as ${file:/path:key}", name)
+			bad.refuse(field+".config", "has the property %s, whose value would be stored and visible to others; use a config provider of the cluster instead, such as ${file:/path:key}", name)
 		}
 	}
 	if name := record.Config["name"]; name != "" && name != record.Connector && (record.Connector != "" || name != task.connector()) {
-		bad.refuse(field+".config", "has another name than the connector; leave its name out")
+		bad.refuse(field+".config", "has a name that differs from the connector's; leave the name out")
 	}
 	for i, offset := range record.Offsets {
 		if canonical(offset.Partition) == "" || canonical(offset.Offset) == "" || canonical(offset.Offset) == "null" {
@@ -187,7 +187,7 @@ func (m *migration) carryOut(ctx context.Context) error {
 			return err
 		}
 	case !maps.Equal(found.Config, m.config):
-		return fmt.Errorf("cluster %q has another connector %q already, with another config; remove it there or choose another name", m.to.Name, m.name)
+		return fmt.Errorf("cluster %q already has another connector %q, with another config; remove it there or choose another name", m.to.Name, m.name)
 	}
 	return m.to.reach(ctx, m.name, m.state)
 }
@@ -200,7 +200,7 @@ func (m *migration) takeBack(ctx context.Context) error {
 	case err != nil || found == nil:
 		return err
 	case !found.unfinished() && !maps.Equal(found.Config, m.config):
-		return fmt.Errorf("the config of connector %q on cluster %q was changed since it was made of its migration record; delete it by hand if it is not needed", m.name, m.to.Name)
+		return fmt.Errorf("the config of connector %q on cluster %q was changed after it was created from its migration record; delete it by hand if it is not needed", m.name, m.to.Name)
 	}
 	return m.to.remove(ctx, m.name)
 }

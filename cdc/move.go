@@ -33,9 +33,9 @@ func move(ctx context.Context, task Task, from, to *client, s *Snapshot) error {
 	}
 	switch {
 	case origin == nil && copied == nil:
-		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; another program deleted it", name, from.Name, to.Name)
+		return fmt.Errorf("connector %q is no longer on cluster %q or %q; another program deleted it", name, from.Name, to.Name)
 	case origin == nil && copied.unfinished():
-		return fmt.Errorf("connector %q was deleted on cluster %q by another program before its copy on %q was finished; roll back to make it anew", name, from.Name, to.Name)
+		return fmt.Errorf("connector %q was deleted on cluster %q by another program before its copy on %q was finished; roll back to recreate it", name, from.Name, to.Name)
 	case origin == nil:
 		state, err := to.stateNow(ctx, name, s)
 		if err != nil {
@@ -87,9 +87,9 @@ func (c *client) checkCopy(ctx context.Context, name string, from *client, origi
 	case err != nil:
 		return err
 	case !maps.Equal(copied.Config, c.dress(origin.Config)):
-		return fmt.Errorf("cluster %q has another connector %q already, with another config; remove it there or rename one", c.Name, name)
+		return fmt.Errorf("cluster %q already has another connector %q, with another config; remove it there or rename one", c.Name, name)
 	case now.purpose() == stateRunning:
-		return fmt.Errorf("connector %q is on cluster %q and runs on %q too; remove the one that is not needed", name, c.Name, from.Name)
+		return fmt.Errorf("connector %q is on cluster %q and also runs on %q; remove the one that is not needed", name, c.Name, from.Name)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (h *Handler) moveBack(ctx context.Context, task Task, home, away *client, s
 		moved = nil // that of another program, which kept the move from being made
 	}
 	if origin == nil && moved == nil && s == nil {
-		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; another program deleted it", name, home.Name, away.Name)
+		return fmt.Errorf("connector %q is no longer on cluster %q or %q; another program deleted it", name, home.Name, away.Name)
 	}
 	state, err := stateAtHome(ctx, task, home, away, origin, moved, s)
 	if err != nil {

@@ -74,7 +74,7 @@ func (n GTIDNames) gtidOf(offset Offset) (string, bool) {
 // they are; if none has one, there is nothing to set.
 func (n GTIDNames) withGTID(offsets []Offset, gtid string) ([]Offset, error) {
 	if len(offsets) == 0 {
-		return nil, fmt.Errorf("the connector has no offsets yet; start it once, so that it records where it reads")
+		return nil, fmt.Errorf("the connector has no offsets yet; start it once so that it records its position")
 	}
 	found := false
 	changed := make([]Offset, len(offsets))

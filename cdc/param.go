@@ -74,7 +74,7 @@ func (p *Properties) UnmarshalJSON(raw []byte) error {
 		switch {
 		case json.Unmarshal(value, &text) == nil && value[0] == '"':
 		case value[0] == '{' || value[0] == '[' || string(value) == "null":
-			return fmt.Errorf("%s must be a text, a number or a boolean", name)
+			return fmt.Errorf("%s must be a string, a number or a boolean", name)
 		default:
 			text = string(value)
 		}
@@ -91,7 +91,7 @@ func readParam(half string, raw json.RawMessage) (Param, error) {
 	if len(raw) > 0 && raw[0] == '"' {
 		var text string
 		if err := json.Unmarshal(raw, &text); err != nil {
-			return param, refused(half, "is no JSON")
+			return param, refused(half, "is not JSON")
 		}
 		raw = bytes.TrimSpace([]byte(text))
 	}
@@ -103,7 +103,7 @@ func readParam(half string, raw json.RawMessage) (Param, error) {
 	err := decoder.Decode(&param)
 	if err == nil {
 		if _, more := decoder.Token(); more != io.EOF {
-			return param, refused(half, "has something after its end; give one object")
+			return param, refused(half, "has data after the object; give one object")
 		}
 		return param, nil
 	}
@@ -116,9 +116,9 @@ func readParam(half string, raw json.RawMessage) (Param, error) {
 		return param, refused(field, "cannot be %s; give %s", wrongType.Value, wanted(wrongType.Type.Kind().String()))
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		return param, refused(half+"."+strings.Trim(name, `"`), "is not known; leave it out")
+		return param, refused(half+"."+strings.Trim(name, `"`), "is not a known field; leave it out")
 	}
-	return param, refused(half, "is not understood: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return param, refused(half, "cannot be parsed: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 // wanted is a kind of Go's in plain words.
@@ -127,7 +127,7 @@ func wanted(kind string) string {
 	case "int64":
 		return "a whole number"
 	case "string":
-		return "a text"
+		return "a string"
 	case "bool":
 		return "true or false"
 	case "slice":

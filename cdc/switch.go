@@ -103,7 +103,7 @@ func (h *Handler) moveOperation(batchType string, by axis) Operation {
 			return h.check(task, before, after, func(bad *complaints, _, want Param) {
 				value := by.want(want)
 				if value == "" {
-					bad.refuse("after."+by.field, "is empty; say where the connector is to run")
+					bad.refuse("after."+by.field, "is empty; give the cluster on which the connector is to run")
 					return
 				}
 				if len(h.destinations(task, by, value)) == 0 {
@@ -149,7 +149,7 @@ func (h *Handler) route(ctx context.Context, task Task, by axis, value string) (
 	var r route
 	name := task.connector()
 	if value == "" {
-		return r, refused("after."+by.field, "is empty; say where the connector is to run")
+		return r, refused("after."+by.field, "is empty; give the cluster on which the connector is to run")
 	}
 	for _, c := range h.fitting(task.env(), "", "") {
 		if !by.narrow(c.Cluster, task.AZ, value) {
@@ -165,16 +165,16 @@ func (h *Handler) route(ctx context.Context, task Task, by axis, value string) (
 			r.to, r.copied = c, found
 		case there || found.unfinished(): // another run system's, or half of a move
 		case r.origin != nil:
-			return r, fmt.Errorf("connector %q is on clusters %q and %q; name the az of the one that is meant in the batch", name, r.from.Name, c.Name)
+			return r, fmt.Errorf("connector %q is on clusters %q and %q; set az in the batch to choose one", name, r.from.Name, c.Name)
 		default:
 			r.from, r.origin = c, found
 		}
 	}
 	if r.origin == nil && r.copied == nil {
-		return r, fmt.Errorf("connector %q is on none of the clusters %s; check its name and the batch's env and az", name, names(h.fitting(task.env(), "", "")))
+		return r, fmt.Errorf("connector %q is not on any of the clusters %s; check its name and the batch's env and az", name, names(h.fitting(task.env(), "", "")))
 	}
 	if r.origin == nil && r.copied.unfinished() {
-		return r, fmt.Errorf("connector %q on cluster %q is half of a move that was broken off; retry or roll back the batch that did it", name, r.to.Name)
+		return r, fmt.Errorf("connector %q on cluster %q is left over from an interrupted move; retry or roll back the batch that moved it", name, r.to.Name)
 	}
 	if r.origin == nil {
 		r.from = r.to
@@ -203,7 +203,7 @@ func (h *Handler) buildMove(ctx context.Context, task Task, by axis, want Param)
 	case found == nil:
 		found = r.copied
 	case r.copied != nil && !r.copied.unfinished():
-		return nil, fmt.Errorf("cluster %q has a connector %q already; remove it there, or the one on %q", r.to.Name, name, r.from.Name)
+		return nil, fmt.Errorf("cluster %q already has a connector %q; remove it there, or the one on %q", r.to.Name, name, r.from.Name)
 	}
 	var was Param
 	by.set(&was, by.of(r.from.Cluster))
@@ -239,7 +239,7 @@ func (h *Handler) endsBack(ctx context.Context, task Task, by axis, was, want Pa
 	}
 	value := by.want(was)
 	if value == "" {
-		return nil, nil, refused("before."+by.field, "is empty, so there is nothing to go back to; say where the connector ran")
+		return nil, nil, refused("before."+by.field, "is empty, so there is nothing to restore; give the cluster on which the connector ran")
 	}
 	for _, away := range h.destinations(task, by, by.want(want)) {
 		home, err := h.counterpart(task, by, value, away)
@@ -253,7 +253,7 @@ func (h *Handler) endsBack(ctx context.Context, task Task, by axis, was, want Pa
 			}
 		}
 	}
-	return nil, nil, fmt.Errorf("connector %q is on none of the clusters %s; check its name and the batch's env", task.connector(), names(h.fitting(task.env(), "", "")))
+	return nil, nil, fmt.Errorf("connector %q is not on any of the clusters %s; check its name and the batch's env", task.connector(), names(h.fitting(task.env(), "", "")))
 }
 
 // movedBack reports whether a connector is as it was and its copy is gone.

@@ -97,18 +97,21 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 		return
 	}
 	c.forget() // what an action decides by is what is now
-	if err := v.readForm(); err != nil {
-		c.notDone(w, v, a, err)
+	err = v.readForm()
+	page, leave := c.place(w, r)
+	if page == nil {
 		return
 	}
-	viewer, leave := c.places.arrive(sessionOf(r))
 	defer leave()
-	end, err := c.places.build(r.Context(), viewer)
 	if err != nil {
-		busy(w)
+		c.notDone(page, v, a, err)
 		return
 	}
-	defer end()
+	c.carryOut(page, v, a)
+}
+
+// carryOut does what a form says that was read.
+func (c *Console) carryOut(w http.ResponseWriter, v *visit, a *action) {
 	if v.posted.Get("once") != "" {
 		v.ctx = withOnce(v.ctx, v.mark())
 	}
@@ -135,8 +138,8 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 		c.renderForm(w, http.StatusOK, v, &actForm{action: a, Done: true, Data: result.Show})
 		return
 	}
-	c.setNotice(w, r, result.Notice)
-	c.goOn(w, r, to)
+	c.setNotice(w, v.request, result.Notice)
+	c.goOn(w, v.request, to)
 }
 
 // notDone shows the form again, and says why nothing came of it.
@@ -145,7 +148,7 @@ func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error)
 	data, failed := a.load(v)
 	switch {
 	case unanswered(err) && failed != nil:
-		c.keep(w, v, a, v.T("The database does not answer, and it is not known whether this was done. What you typed is kept here: look first, then send it again."))
+		c.keep(w, v, a, v.T("The database is not responding, and the change may or may not have been made. Your input is kept here; check the current state before you submit it again."))
 		return
 	case connect.CodeOf(err) == connect.CodeUnauthenticated || failed != nil:
 		c.refuse(w, v, err)
@@ -153,7 +156,7 @@ func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error)
 	}
 	status, text := v.refusal(err)
 	if unanswered(err) {
-		text = v.T("The database did not answer, and it is not known whether this was done. Look first, then send it again.")
+		text = v.T("The database did not respond, and the change may or may not have been made. Check the current state before you submit it again.")
 	}
 	if status == http.StatusInternalServerError {
 		c.options.Log.Error("console action failed", "path", v.Path, "error", err)

@@ -62,7 +62,7 @@ func TestAnActionIsDoneAndTheNextPageSaysSo(t *testing.T) {
 	job := later(r)
 	path := "/jobs/" + text(job.ID)
 	r.shows(r.page(http.StatusOK, path), `href="`+path+`/cancel?next=`, `href="`+path+`/run?next=`)
-	r.shows(r.page(http.StatusOK, path+"/cancel"), `action="`+path+`/cancel"`, "1 job ends as cancelled", `value="`+path+`"`)
+	r.shows(r.page(http.StatusOK, path+"/cancel"), `action="`+path+`/cancel"`, "The job is cancelled", `value="`+path+`"`)
 	answer := r.ask(http.MethodPost, path+"/cancel", url.Values{"reason": {"not needed"}, "next": {path}})
 	if answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != path {
 		t.Fatalf("%d, %s", answer.StatusCode, answer.Header.Get("Location"))
@@ -77,7 +77,7 @@ func TestAnActionIsDoneAndTheNextPageSaysSo(t *testing.T) {
 		}
 	}
 	r.shows(r.page(http.StatusOK, path, noticeCookie, notice), "Job #"+text(job.ID)+" was cancelled", "state tone-off")
-	r.hides(r.page(http.StatusOK, path), "was cancelled, or asked")
+	r.hides(r.page(http.StatusOK, path), "was cancelled or asked")
 }
 
 func TestAPageAfterAnActionIsNotWhatWasReadBefore(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAConflictSaysWhatChangedMeanwhile(t *testing.T) {
 	if err != nil || answer.StatusCode != http.StatusConflict {
 		t.Fatalf("%d, %v", answer.StatusCode, err)
 	}
-	r.shows(string(body), `id="problem"`, "It was scheduled when you opened this.", ">cancelled<")
+	r.shows(string(body), `id="problem"`, "The state was scheduled when you opened this form.", ">cancelled<")
 }
 
 // TestTheSecondWhoChangesAJobIsTold has two forms open, of which one is sent before the
@@ -117,7 +117,7 @@ func TestTheSecondWhoChangesAJobIsTold(t *testing.T) {
 			r.send(http.StatusSeeOther, path, one)
 			other.Set(test.field, test.second)
 			refused := r.send(http.StatusConflict, path, other)
-			r.shows(refused, "This was changed since you opened the form", "Changed meanwhile: it is now "+test.first+".", `name="`+test.field+`" value="`+test.second+`"`)
+			r.shows(refused, "This was changed after you opened the form", "Changed by someone else. The current value is "+test.first+".", `name="`+test.field+`" value="`+test.second+`"`)
 			r.send(http.StatusSeeOther, path, filled(refused))
 			r.shows(r.page(http.StatusOK, path), `name="`+test.field+`" value="`+test.second+`"`)
 		})
@@ -180,7 +180,7 @@ func TestAViewerHasNoButtonsAndIsRefused(t *testing.T) {
 	viewer := r.token("reader", access.RoleViewer)
 	r.hides(r.page(http.StatusOK, path, sessionCookie, viewer), path+"/cancel")
 	for _, button := range jobButtons {
-		r.shows(r.page(http.StatusForbidden, path+"/"+button.Name, sessionCookie, viewer), "Your role is viewer")
+		r.shows(r.page(http.StatusForbidden, path+"/"+button.Name, sessionCookie, viewer), "Your role (viewer)")
 		if answer := r.ask(http.MethodPost, path+"/"+button.Name, url.Values{}, sessionCookie, viewer); answer.StatusCode != http.StatusForbidden {
 			t.Errorf("%s is answered with %d", button.Name, answer.StatusCode)
 		}

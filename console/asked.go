@@ -132,7 +132,7 @@ func (p *parameters) time(name string) *timestamppb.Timestamp {
 		}
 	}
 	if err != nil {
-		p.refuse(name, p.v.T("must be a time as 2026-01-31T12:00:00Z"))
+		p.refuse(name, p.v.T("must be a time such as 2026-01-31T12:00:00Z"))
 		return nil
 	}
 	return timestamppb.New(at)

@@ -88,7 +88,7 @@ func (v *visit) failingKinds(*overview) (all []concern, err error) {
 		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)
 		all = append(all, concern{
 			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
-			Remedy: v.T("See what the errors have in common, mend the cause, then retry: fairlead job bulk retry --state failed --kind %s", shellWord(kind)),
+			Remedy: v.T("Check what the errors have in common, fix the cause, then retry: fairlead job bulk retry --state failed --kind %s", shellWord(kind)),
 		})
 	}
 	return all, nil
@@ -113,8 +113,8 @@ func (v *visit) lateStarts(o *overview) ([]concern, error) {
 	}
 	return []concern{{
 		ID: "late", State: "paused", Href: v.Href("/tenants"),
-		Text:   v.N(o.Usage.GetMissed(), "%s job of the last minute started after its start_by.", "%s jobs of the last minute started after their start_by."),
-		Remedy: v.T("Add nodes or slots, or raise the cap of the tenant that waits."),
+		Text:   v.N(o.Usage.GetMissed(), "%s job missed its start-by time in the last minute.", "%s jobs missed their start-by time in the last minute."),
+		Remedy: v.T("Add nodes or slots, or raise the cap of the waiting tenant."),
 	}}, nil
 }
 
@@ -139,7 +139,7 @@ func (v *visit) unhandledKinds(o *overview) (all []concern, err error) {
 	for _, kind := range commonKinds(foreign) {
 		c := v.countedAmong(ready, kind, "state", "ready", "kind", kind)
 		all = append(all, concern{
-			ID: "unhandled-" + kind, State: "failed", Text: v.T("No living node handles kind %s. Ready jobs of it:", kind), Count: &c, Href: v.Href("/nodes"),
+			ID: "unhandled-" + kind, State: "failed", Text: v.T("No live node handles kind %s. Ready jobs of this kind:", kind), Count: &c, Href: v.Href("/nodes"),
 			Remedy: v.T("Start a program that registers a handler of this kind, or cancel the jobs."),
 		})
 	}
@@ -152,11 +152,11 @@ func (v *visit) waitingBatches(o *overview) (all []concern, err error) {
 		one := concern{ID: "batch-waits-" + text(b.GetId()), State: "paused", Href: v.To("/batches", b.GetId())}
 		switch {
 		case b.GetAwaiting():
-			one.Text = v.T("The canary of batch %s has ended, and waits for approval.", b.GetName())
-			one.Remedy = v.T("Look at its tasks, then: fairlead batch approve %s", text(b.GetId()))
+			one.Text = v.T("The canary of batch %s has finished and is waiting for approval.", b.GetName())
+			one.Remedy = v.T("Review its tasks, then approve: fairlead batch approve %s", text(b.GetId()))
 		case b.GetPaused():
 			one.Text = v.T("Batch %s is paused.", b.GetName())
-			one.Remedy = v.T("Let it go on with: fairlead batch resume %s", text(b.GetId()))
+			one.Remedy = v.T("Resume it: fairlead batch resume %s", text(b.GetId()))
 		default:
 			continue
 		}
@@ -170,8 +170,8 @@ func (v *visit) waitingSweeps(o *overview) (all []concern, err error) {
 	for _, s := range o.Sweeps {
 		if s.GetState() == "waiting" {
 			all = append(all, concern{
-				ID: "sweep-waits-" + s.GetId(), State: "waiting", Href: v.To("/sweeps", s.GetId()), Text: v.T("Sweep %s waits until it is opened.", s.GetName()),
-				Remedy: v.T("Open it with: fairlead sweep open %s", s.GetId()),
+				ID: "sweep-waits-" + s.GetId(), State: "waiting", Href: v.To("/sweeps", s.GetId()), Text: v.T("Sweep %s is waiting at its gate.", s.GetName()),
+				Remedy: v.T("Open the gate: fairlead sweep open %s", s.GetId()),
 			})
 		}
 	}

@@ -62,11 +62,11 @@ func backfillSchedule(v *visit) (done, error) {
 		return done{}, err
 	}
 	if seen := v.posted.Get("counted"); seen != text(counted.GetRuns()) {
-		return done{}, connect.NewError(connect.CodeFailedPrecondition, errors.New(v.T("Look at how many runs this makes, and send it again.")))
+		return done{}, connect.NewError(connect.CodeFailedPrecondition, errors.New(v.T("Check the number of runs to create, then submit again.")))
 	}
 	made, err := v.schedules.BackfillSchedule(v.ctx, request)
 	if err != nil {
 		return done{}, err
 	}
-	return done{Notice: v.N(len(made.GetItems()), "%s run was made.", "%s runs were made.")}, nil
+	return done{Notice: v.N(len(made.GetItems()), "%s run was created.", "%s runs were created.")}, nil
 }

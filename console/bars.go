@@ -47,7 +47,7 @@ func (v *visit) RateUse(usage *fairleadv1.Usage) map[string]any {
 // RateText is the same in figures.
 func (v *visit) RateText(usage *fairleadv1.Usage) string {
 	if usage.GetRate() == 0 {
-		return v.T("%s/s, no limit", v.Rate(usage.GetStarted()))
+		return v.T("%s/s, unlimited", v.Rate(usage.GetStarted()))
 	}
 	return v.T("%s / %s/s", v.Rate(usage.GetStarted()), v.Rate(usage.GetRate()))
 }
@@ -60,5 +60,5 @@ func (v *visit) Progress(share float64) map[string]any {
 // SweepShare is how much of a sweep is done or abandoned.
 func (v *visit) SweepShare(progress *fairleadv1.SweepProgress) map[string]any {
 	ended := float64(progress.GetDone() + progress.GetAbandoned())
-	return bar(ended, float64(progress.GetTotal()), v.T("%s of %s items have ended", v.Num(int64(ended)), v.Num(progress.GetTotal())))
+	return bar(ended, float64(progress.GetTotal()), v.T("%s of %s items done", v.Num(int64(ended)), v.Num(progress.GetTotal())))
 }

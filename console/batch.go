@@ -76,7 +76,7 @@ func (v *visit) batch() (*fairleadv1.Batch, error) {
 func (v *visit) batchID() (int64, error) {
 	id, is := number(v.Value("id"))
 	if !is {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New("id: a batch has a number, as /batches/17; the list has them all"))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A batch ID is a number.")))
 	}
 	return id, nil
 }
@@ -87,39 +87,39 @@ func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	switch {
 	case b.GetPaused():
 		all = append(all, advice{
-			Tone: "held", Title: v.T("Paused: no task begins until it is resumed."), Text: b.GetReason(),
-			Remedy: v.T("Mend the cause, then let it go on. Failures so far do not count any more then."), Commands: []string{command("resume")},
+			Tone: "held", Title: v.T("The batch is paused. No tasks start until it is resumed."), Text: b.GetReason(),
+			Remedy: v.T("Fix the cause, then resume the batch. Resuming resets the failure count."), Commands: []string{command("resume")},
 		})
 	case b.GetAwaiting():
 		all = append(all, advice{
-			Tone: "held", Title: v.T("The canary has ended: the other tasks wait for approval."), Text: b.GetReason(),
-			Remedy: v.T("Look at what the first tasks did, then let the others follow, or cancel."), Commands: []string{command("approve"), command("cancel")},
+			Tone: "held", Title: v.T("The canary has finished. The remaining tasks are waiting for approval."), Text: b.GetReason(),
+			Remedy: v.T("Review the canary tasks, then approve the canary or cancel the batch."), Commands: []string{command("approve"), command("cancel")},
 		})
 	}
 	if n := b.GetDoubtful(); n > 0 {
 		all = append(all, advice{
-			Tone: "bad", Title: v.N(n, "%s task is doubtful: it may have run in commits that the database lost.", "%s tasks are doubtful: they may have run in commits that the database lost."),
-			Text:   v.T("What a rollback puts back for them may be their own result."),
-			Remedy: v.T("Compare their targets with what was there before."), Commands: []string{command("tasks") + " --doubtful"},
+			Tone: "bad", Title: v.N(n, "%s task is doubtful: it may have run in a commit that the database lost.", "%s tasks are doubtful: they may have run in commits that the database lost."),
+			Text:   v.T("Their recorded previous state may already include their own change, and a rollback may restore that."),
+			Remedy: v.T("Check their targets against the recorded previous state."), Commands: []string{command("tasks") + " --doubtful"},
 		})
 	}
 	switch b.GetState() {
 	case "fail", "partial_fail":
 		all = append(all, advice{
-			Tone: "bad", Title: v.T("It has completed, and tasks have failed."),
-			Remedy: v.T("Try failed tasks again, or see what a rollback would put back."), Commands: []string{command("retry"), command("rollback") + " --dry-run"},
+			Tone: "bad", Title: v.T("The batch completed with failed tasks."),
+			Remedy: v.T("Retry the failed tasks, or preview a rollback."), Commands: []string{command("retry"), command("rollback") + " --dry-run"},
 		})
 	case "rollback_fail":
 		all = append(all, advice{
-			Tone: "bad", Title: v.T("The rollback could not undo all tasks."), Text: v.undone(b),
-			Remedy: v.T("Mend the cause; another rollback goes on with what is left."), Commands: []string{command("rollback")},
+			Tone: "bad", Title: v.T("Some tasks could not be rolled back."), Text: v.undone(b),
+			Remedy: v.T("Fix the cause, then roll back again to process the remaining tasks."), Commands: []string{command("rollback")},
 		})
 	case "rollback_pending", "rollback_running":
-		all = append(all, advice{Tone: "held", Title: v.T("It is being rolled back."), Text: v.undone(b)})
+		all = append(all, advice{Tone: "held", Title: v.T("The batch is being rolled back."), Text: v.undone(b)})
 	case "rollback_success":
-		all = append(all, advice{Tone: "undone", Title: v.T("It was rolled back."), Text: v.undone(b)})
+		all = append(all, advice{Tone: "undone", Title: v.T("The batch was rolled back."), Text: v.undone(b)})
 	case "cancel":
-		all = append(all, advice{Tone: "off", Title: v.T("Cancelled: no more tasks begin."), Text: b.GetReason()})
+		all = append(all, advice{Tone: "off", Title: v.T("The batch is cancelled. No more tasks start."), Text: b.GetReason()})
 	}
 	return all
 }

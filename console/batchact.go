@@ -5,14 +5,14 @@ import (
 )
 
 var batchActions = []action{
-	{name: "batch-approve", path: "/batches/{id}/approve", Title: "Approve the canary", Nav: "batches", method: "ApproveBatch", load: loadBatchAct, do: approveBatch},
-	{name: "batch-resume", path: "/batches/{id}/resume", Title: "Resume the batch", Nav: "batches", method: "ResumeBatch", load: loadBatchAct, do: resumeBatch},
-	{name: "batch-pause", path: "/batches/{id}/pause", Title: "Pause the batch", Nav: "batches", method: "PauseBatch", load: loadBatchAct, do: pauseBatch},
-	{name: "batch-pace", path: "/batches/{id}/pace", Title: "Change the pace", Nav: "batches", method: "PatchBatch", load: loadBatchAct, do: setBatchPace},
+	{name: "batch-approve", path: "/batches/{id}/approve", Title: "Approve canary", Nav: "batches", method: "ApproveBatch", load: loadBatchAct, do: approveBatch},
+	{name: "batch-resume", path: "/batches/{id}/resume", Title: "Resume batch", Nav: "batches", method: "ResumeBatch", load: loadBatchAct, do: resumeBatch},
+	{name: "batch-pause", path: "/batches/{id}/pause", Title: "Pause batch", Nav: "batches", method: "PauseBatch", load: loadBatchAct, do: pauseBatch},
+	{name: "batch-pace", path: "/batches/{id}/pace", Title: "Change pace", Nav: "batches", method: "PatchBatch", load: loadBatchAct, do: setBatchPace},
 	{name: "batch-retry", path: "/batches/{id}/retry", Title: "Retry failed tasks", Nav: "batches", method: "RetryBatch", load: loadBatchAct, do: retryBatch},
-	{name: "batch-rollback", path: "/batches/{id}/rollback", Title: "Roll the batch back", Nav: "batches", method: "RollBackBatch", Grave: true, load: loadRollBack, do: rollBackBatch},
-	{name: "batch-cancel", path: "/batches/{id}/cancel", Title: "Cancel the batch", Nav: "batches", method: "CancelBatch", Grave: true, load: loadBatchAct, do: cancelBatch},
-	{name: "batch-new", path: "/new/batch", Title: "New batch", Button: "Create the batch", Nav: "batches", method: "CreateBatch", Files: true, Check: "Check the lines", load: loadNewBatch, do: createBatch},
+	{name: "batch-rollback", path: "/batches/{id}/rollback", Title: "Roll back batch", Nav: "batches", method: "RollBackBatch", Grave: true, load: loadRollBack, do: rollBackBatch},
+	{name: "batch-cancel", path: "/batches/{id}/cancel", Title: "Cancel batch", Nav: "batches", method: "CancelBatch", Grave: true, load: loadBatchAct, do: cancelBatch},
+	{name: "batch-new", path: "/new/batch", Title: "New batch", Button: "Create batch", Nav: "batches", method: "CreateBatch", Files: true, Check: "Check the lines", load: loadNewBatch, do: createBatch},
 }
 
 // loadBatchAct is the batch that something is to be done to.
@@ -57,14 +57,14 @@ func approveBatch(v *visit) (done, error) {
 	return v.onBatch(func(id int64) (*fairleadv1.Batch, error) {
 		return v.batches.ApproveBatch(v.ctx, &fairleadv1.GetBatchRequest{Id: id})
 	}, func(b *fairleadv1.Batch) string {
-		return v.T("The canary of batch %s was approved: the other tasks follow.", b.GetName())
+		return v.T("The canary of batch %s was approved. The remaining tasks are starting.", b.GetName())
 	})
 }
 
 func resumeBatch(v *visit) (done, error) {
 	return v.onBatch(func(id int64) (*fairleadv1.Batch, error) {
 		return v.batches.ResumeBatch(v.ctx, &fairleadv1.GetBatchRequest{Id: id})
-	}, func(b *fairleadv1.Batch) string { return v.T("Batch %s goes on.", b.GetName()) })
+	}, func(b *fairleadv1.Batch) string { return v.T("Batch %s was resumed.", b.GetName()) })
 }
 
 func pauseBatch(v *visit) (done, error) {
@@ -79,7 +79,7 @@ func cancelBatch(v *visit) (done, error) {
 	return v.onBatch(func(id int64) (*fairleadv1.Batch, error) {
 		return v.batches.CancelBatch(v.ctx, &fairleadv1.CancelBatchRequest{Id: id, Reason: reason})
 	}, func(b *fairleadv1.Batch) string {
-		return v.N(b.GetTally().GetCancel(), "The batch was cancelled: %s task does not begin.", "The batch was cancelled: %s tasks do not begin.")
+		return v.N(b.GetTally().GetCancel(), "The batch was cancelled. %s task will not start.", "The batch was cancelled. %s tasks will not start.")
 	})
 }
 
@@ -91,7 +91,7 @@ func retryBatch(v *visit) (done, error) {
 	}
 	return v.onBatch(func(id int64) (*fairleadv1.Batch, error) {
 		return v.batches.RetryBatch(v.ctx, &fairleadv1.RetryBatchRequest{Id: id, Tasks: tasks})
-	}, func(b *fairleadv1.Batch) string { return v.T("Failed tasks of batch %s are done again.", b.GetName()) })
+	}, func(b *fairleadv1.Batch) string { return v.T("Retrying failed tasks of batch %s.", b.GetName()) })
 }
 
 // setBatchPace changes how fast a batch goes, unless another has done so since the form
@@ -109,5 +109,5 @@ func setBatchPace(v *visit) (done, error) {
 	}
 	return v.onBatch(func(id int64) (*fairleadv1.Batch, error) {
 		return v.batches.PatchBatch(v.ctx, &fairleadv1.PatchBatchRequest{Id: id, MaxRunning: &most, Rate: &rate})
-	}, func(b *fairleadv1.Batch) string { return v.T("Batch %s has another pace.", b.GetName()) })
+	}, func(b *fairleadv1.Batch) string { return v.T("Pace of batch %s changed.", b.GetName()) })
 }

@@ -45,18 +45,18 @@ func TestABatchIsPausedResumedAndCancelledWithItsCounts(t *testing.T) {
 	r.slow(10)
 	r.shows(r.page(200, "/batches/1"), `href="/batches/1/pause?next=`, `href="/batches/1/cancel?next=`, `href="/batches/1/rollback?next=`, `href="/batches/1/pace?next=`)
 	r.shows(r.page(200, "/batches"), `href="/batches/1/pause?next=`, `href="/new/batch?next=`)
-	r.shows(r.page(200, "/batches/1/pause"), "9 tasks do not begin until the batch is resumed.", "None runs now.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
+	r.shows(r.page(200, "/batches/1/pause"), "9 tasks do not start until the batch is resumed.", "None are running.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
 	r.post(303, "/batches/1/pause", url.Values{"reason": {"paint is out"}})
 	if b := r.batch(1); !b.Paused || b.Reason != "paint is out" {
 		t.Errorf("it is paused: %v, %s", b.Paused, b.Reason)
 	}
 	r.shows(r.page(200, "/batches/1"), `href="/batches/1/resume?next=`)
-	r.shows(r.page(200, "/batches/1/resume"), "It was paused because:", "paint is out", "9 tasks may begin again.")
+	r.shows(r.page(200, "/batches/1/resume"), "Reason for the pause:", "paint is out", "9 tasks can start again.")
 	r.post(303, "/batches/1/resume", url.Values{})
 	if r.batch(1).Paused {
 		t.Error("it is still paused")
 	}
-	r.shows(r.page(200, "/batches/1/cancel"), "9 tasks never begin. This cannot be undone.", "1 that is done stays as it is.", `class="grave"`)
+	r.shows(r.page(200, "/batches/1/cancel"), "9 tasks are cancelled before they start. This cannot be undone.", "1 finished task stays unchanged.", `class="grave"`)
 	r.post(303, "/batches/1/cancel", url.Values{"reason": {"another colour"}})
 	if b := r.batch(1); b.State() != batch.Cancel || b.Reason != "another colour" {
 		t.Errorf("it is %s, %s", b.State(), b.Reason)
@@ -72,7 +72,7 @@ func TestTheSecondOfTwoWhoChangeThePaceIsShownWhatTheFirstDid(t *testing.T) {
 	}
 	r.post(303, "/batches/1/pace", opened("3", "0.0001"))
 	refused := r.post(409, "/batches/1/pace", opened("0", "0.0002"))
-	r.shows(refused, "This was changed since you opened the form.", "Changed meanwhile: it is now 3.", `name="rate" value="0.0002"`, `name="max_running" value="3"`, `name="was.max_running" value="3"`)
+	r.shows(refused, "This was changed after you opened the form.", "Changed by someone else. The current value is 3.", `name="rate" value="0.0002"`, `name="max_running" value="3"`, `name="was.max_running" value="3"`)
 	if b := r.batch(1); b.MaxRunning != 3 || b.Rate != 0.0001 {
 		t.Errorf("the pace is %d, %v", b.MaxRunning, b.Rate)
 	}
@@ -86,8 +86,8 @@ func TestTheSecondOfTwoWhoChangeThePaceIsShownWhatTheFirstDid(t *testing.T) {
 func TestFailedTasksOfABatchAreRetriedAllOrSome(t *testing.T) {
 	r := newPainters(t, false)
 	b := r.painted(batch.Batch{Name: "all red"}, 9)
-	r.shows(r.page(200, "/batches/1/retry"), "3 failed tasks are done again.")
-	r.shows(r.post(400, "/batches/1/retry", url.Values{"tasks": {"one"}}), "tasks: must be whole numbers", `value="one"`)
+	r.shows(r.page(200, "/batches/1/retry"), "3 failed tasks are retried.")
+	r.shows(r.post(400, "/batches/1/retry", url.Values{"tasks": {"one"}}), "tasks: must be comma-separated whole numbers", `value="one"`)
 	failed, err := batch.NewClient(r.store).Tasks(t.Context(), batch.TaskFilter{Batch: b.ID, States: []batch.TaskState{batch.TaskFail}, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestFailedTasksOfABatchAreRetriedAllOrSome(t *testing.T) {
 	r.until("it has completed again", func() bool { return r.batch(b.ID).Completions == 2 })
 	list := r.page(200, "/batches/1/tasks?state=fail&like=wall+N+is+wet&at_most=500")
 	r.shows(list, `id="tasks-actions"`, fmt.Sprintf(`/batches/1/retry?tasks=%d%%2C%d%%2C%d&amp;next=`, failed[0].ID, failed[1].ID, failed[2].ID))
-	r.shows(r.page(200, fmt.Sprintf("/batches/1/retry?tasks=%d,%d", failed[0].ID, failed[1].ID)), "2 chosen tasks are done again.", fmt.Sprintf(`name="tasks" value="%d,%d"`, failed[0].ID, failed[1].ID))
+	r.shows(r.page(200, fmt.Sprintf("/batches/1/retry?tasks=%d,%d", failed[0].ID, failed[1].ID)), "2 selected tasks are retried.", fmt.Sprintf(`name="tasks" value="%d,%d"`, failed[0].ID, failed[1].ID))
 	r.hides(r.page(200, "/batches/1/tasks?state=fail"), `id="tasks-actions"`)
 	r.post(303, "/batches/1/retry", url.Values{})
 	r.until("it has completed a third time", func() bool { return r.batch(b.ID).Completions == 3 })
@@ -106,12 +106,12 @@ func TestARollbackShowsWhatItDoesAndThenWhatItHasDone(t *testing.T) {
 	r := newPainters(t, false)
 	b := r.painted(batch.Batch{Name: "all red"}, 9)
 	form := r.page(200, "/batches/1/rollback")
-	r.shows(form, "6 tasks are put back to what was there before, the last first.", "<strong>3</strong> failed: they are put back only if you choose so below",
-		"Put 3 failed tasks back too", "wall-8", "9007199254740993", "Only the first 5 are shown.", `class="grave"`)
+	r.shows(form, "6 tasks are rolled back to their previous state, most recent first.", "<strong>3</strong> failed: rolled back only if you select the option below",
+		"Also roll back 3 failed tasks", "wall-8", "9007199254740993", "Showing the first 5.", `class="grave"`)
 	r.post(303, "/batches/1/rollback", url.Values{"serial": {"true"}})
 	r.until("it is rolled back", func() bool { return r.batch(b.ID).State() == batch.RollbackSuccess })
-	r.shows(r.page(200, "/batches/1"), "It was rolled back.", "6 tasks were put back · 3 had failed and were left as they are")
-	r.shows(r.page(200, "/batches/1/rollback"), "<strong>6</strong> were put back already")
+	r.shows(r.page(200, "/batches/1"), "The batch was rolled back.", "6 tasks were rolled back · 3 had failed and were left unchanged")
+	r.shows(r.page(200, "/batches/1/rollback"), "<strong>6</strong> already rolled back")
 }
 
 func TestACanaryIsApproved(t *testing.T) {
@@ -119,7 +119,7 @@ func TestACanaryIsApproved(t *testing.T) {
 	b := r.paint(batch.Batch{Name: "canary", Canary: batch.Canary{Tasks: 2}}, 5)
 	r.until("the canary ends", func() bool { return r.batch(b.ID).Awaiting })
 	r.shows(r.page(200, "/batches/1"), `href="/batches/1/approve?next=`)
-	r.shows(r.page(200, "/batches/1/approve"), "3 tasks follow the canary.", ">awaiting<")
+	r.shows(r.page(200, "/batches/1/approve"), "3 remaining tasks start.", ">awaiting<")
 	r.post(303, "/batches/1/approve", url.Values{})
 	r.until("it has completed", func() bool { return r.batch(b.ID).Tally.Open() == 0 })
 }
@@ -128,7 +128,7 @@ func TestAConflictOfABatchSaysWhatChangedMeanwhile(t *testing.T) {
 	r := newPainters(t, false)
 	r.painted(batch.Batch{Name: "all red"}, 2)
 	refused := r.post(409, "/batches/1/cancel", url.Values{"was.state": {"running"}, "was.done": {"1"}, "was.not_started": {"1"}})
-	r.shows(refused, "cannot cancel batch 1: it is success", "It was running when you opened this.", "was 1")
+	r.shows(refused, "cannot cancel batch 1: it is success", "The state was running when you opened this form.", "was 1")
 }
 
 func TestAViewerCannotActOnBatchesAndSweeps(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAViewerCannotActOnBatchesAndSweeps(t *testing.T) {
 	}
 	for _, a := range append(batchActions, sweepActions...) {
 		path := strings.ReplaceAll(a.path, "{id}", "1")
-		r.shows(r.page(403, path, sessionCookie, viewer), "Your role is viewer")
+		r.shows(r.page(403, path, sessionCookie, viewer), "Your role (viewer)")
 		r.post(403, path, url.Values{}, sessionCookie, viewer)
 	}
 	submitter := r.token("submitter", access.RoleSubmitter, "other")

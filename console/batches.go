@@ -131,7 +131,7 @@ func (v *visit) BatchBar(b *fairleadv1.Batch) segmented {
 			part("off", v.T("cancel"), "cancel"),
 			part("running", v.T("running"), "running", "rollback_running"),
 		),
-		Label: v.T("%s of %s tasks have ended", v.Num(b.GetDone()), v.Num(b.GetTotal())),
+		Label: v.T("%s of %s tasks done", v.Num(b.GetDone()), v.Num(b.GetTotal())),
 	}
 }
 

@@ -78,14 +78,14 @@ func (r *rig) painted(b batch.Batch, walls int) batch.Batch {
 func TestWithoutBatchesThePageTellsHowToMakeOne(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.shows(r.page(200, "/batches"), "No batches yet", "fairlead batch create -f targets.csv")
-	r.shows(r.page(200, "/batches?name=x"), "No batch is like this")
+	r.shows(r.page(200, "/batches?name=x"), "No matching batches")
 }
 
 func TestCountsOfABatchLeadToExactlyThoseTasks(t *testing.T) {
 	r := newPainters(t, false)
 	r.painted(batch.Batch{Name: "all red", Creator: "ada"}, 140)
 	list := r.page(200, "/batches?open=&name=all+red")
-	r.shows(list, ">all red<", "partial fail", "ada", "140 of 140 tasks have ended")
+	r.shows(list, ">all red<", "partial fail", "ada", "140 of 140 tasks done")
 	page := r.page(200, "/batches/1")
 	r.shows(page, "fairlead batch retry 1", "Each square is a task", `title="wall-3: fail"`, `title="wall-4: success"`, "wall N is wet")
 	for _, from := range []string{list, page} {
@@ -106,8 +106,8 @@ func TestTasksShowTheirDocumentsAsTheyAre(t *testing.T) {
 	page := r.page(200, "/batches/1/tasks?state=fail")
 	r.shows(page, "wall-3", "wall 3 is wet", "9007199254740993", `<details id="documents-`, `href="/jobs/`)
 	r.hides(page, "wall-1<", "wall-2<")
-	r.shows(r.page(200, "/batches/1/tasks?state=cancel"), "No task is like this")
-	r.shows(r.page(200, "/batches/1/tasks?at_most=2"), "The first 2 rows were looked through")
+	r.shows(r.page(200, "/batches/1/tasks?state=cancel"), "No matching tasks")
+	r.shows(r.page(200, "/batches/1/tasks?at_most=2"), "Only the first 2 rows were searched")
 }
 
 func TestAPausedBatchSaysWhyAndWhatToDo(t *testing.T) {
@@ -117,7 +117,7 @@ func TestAPausedBatchSaysWhyAndWhatToDo(t *testing.T) {
 		now, err := batch.NewClient(r.store).Get(r.Context(), b.ID)
 		return err == nil && now.Paused
 	})
-	r.shows(r.page(200, "/batches/1"), "Paused: no task begins until it is resumed.", "tasks have failed", "fairlead batch resume 1", "after 1 failure")
+	r.shows(r.page(200, "/batches/1"), "The batch is paused. No tasks start until it is resumed.", "tasks have failed", "fairlead batch resume 1", "after 1 failure")
 }
 
 func TestABatchAwaitingApprovalSaysSo(t *testing.T) {
@@ -127,7 +127,7 @@ func TestABatchAwaitingApprovalSaysSo(t *testing.T) {
 		now, err := batch.NewClient(r.store).Get(r.Context(), b.ID)
 		return err == nil && now.Awaiting
 	})
-	r.shows(r.page(200, "/batches/1"), "The canary has ended", "fairlead batch approve 1", "the first 2 tasks; the others follow when it is approved")
+	r.shows(r.page(200, "/batches/1"), "The canary has finished", "fairlead batch approve 1", "first 2 tasks; the rest start after approval")
 	r.shows(r.page(200, "/batches"), "awaiting")
 }
 
@@ -135,7 +135,7 @@ func TestALargeBatchIsDrawnByItsTally(t *testing.T) {
 	r := newPainters(t, false)
 	r.paint(batch.Batch{Name: "many", Rate: 0.001}, 1200)
 	page := r.page(200, "/batches/1")
-	r.shows(page, "Each square stands for about 3 tasks")
+	r.shows(page, "Each square represents about 3 tasks")
 	if n := strings.Count(page, `class="cell `); n != gridCells {
 		t.Errorf("there are %d squares", n)
 	}
@@ -161,15 +161,15 @@ func TestParametersOfBatchesThatCannotBeUsedAreNamed(t *testing.T) {
 	for path, says := range map[string]string{
 		"/batches?opne=true":              "opne: is not a parameter of this page",
 		"/batches?open=yes":               "open: must be true",
-		"/batches?page=x":                 "page: is not a token that was given out",
+		"/batches?page=x":                 "page: is not a valid page token",
 		"/batches/1/tasks?state=odd":      "state",
 		"/batches/1/tasks?at_most=501":    "at_most: must be a number between 1 and 500",
-		"/batches/1/tasks?like=x&page=AA": "page: cannot be given together with like",
+		"/batches/1/tasks?like=x&page=AA": "page: cannot be combined with like",
 		"/batches/1?x=1":                  "x: is not a parameter of this page",
 	} {
 		r.shows(r.page(400, path), says)
 	}
-	r.shows(r.page(404, "/batches/one"), "a batch has a number")
+	r.shows(r.page(404, "/batches/one"), "A batch ID is a number")
 }
 
 func TestABatchIsFoundByItsIdAndItsName(t *testing.T) {

@@ -81,7 +81,7 @@ func createBatch(v *visit) (done, error) {
 		return done{}, asRefusal(err)
 	}
 	return done{
-		Notice: v.N(b.GetTotal(), "The batch of %s target was created.", "The batch of %s targets was created."),
+		Notice: v.N(b.GetTotal(), "Batch with %s target created.", "Batch with %s targets created."),
 		To:     batchPath(b.GetId()),
 	}, nil
 }

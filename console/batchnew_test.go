@@ -37,7 +37,7 @@ func TestABatchIsCheckedAndThenCreated(t *testing.T) {
 	r := newPainters(t, false)
 	r.shows(r.page(200, "/new/batch"), `enctype="multipart/form-data"`, ">Check the lines<", "target_id,target_type")
 	preview, form := r.checked(url.Values{"name": {"all red"}, "type": {"paint"}, "lines": {threeWalls}, "max_running": {"2"}, "canary.tasks": {"1"}, "canary.ratio": {"1"}})
-	r.shows(preview, "3 targets are understood. Nothing is stored yet.", "<td class=\"wrap\">1 <small class=\"dim\">north</small></td>", "{&#34;colour&#34;:&#34;red&#34;}", ">Create the batch<", `<details open>`)
+	r.shows(preview, "3 targets recognized. Nothing is saved yet.", "<td class=\"wrap\">1 <small class=\"dim\">north</small></td>", "{&#34;colour&#34;:&#34;red&#34;}", ">Create batch<", `<details open>`)
 	r.shows(r.page(200, "/batches"), "No batches yet")
 	r.post(303, "/new/batch", form)
 	b := r.batch(1)
@@ -51,7 +51,7 @@ func TestABatchThatWasEditedAfterTheCheckIsCheckedAgain(t *testing.T) {
 	_, form := r.checked(url.Values{"name": {"all red"}, "type": {"paint"}, "lines": {threeWalls}})
 	form.Set("lines", threeWalls+"5,west,wall,\n")
 	again, _ := r.checked(form)
-	r.shows(again, "4 targets are understood.")
+	r.shows(again, "4 targets recognized.")
 	r.shows(r.page(200, "/batches"), "No batches yet")
 }
 
@@ -107,7 +107,7 @@ func TestAFileTakesThePlaceOfTheLines(t *testing.T) {
 	if status != 200 {
 		t.Fatal(status, page)
 	}
-	r.shows(page, "3 targets are understood.", "1,north,wall,")
+	r.shows(page, "3 targets recognized.", "1,north,wall,")
 	r.hides(page, "something else")
 	// The browser sends the lines of the file as it sends what was typed.
 	fields.Set("checked", checkedMark.FindStringSubmatch(page)[1])
@@ -132,7 +132,7 @@ func TestAFileThatIsTooLargeOrNoTextIsRefusedInTheForm(t *testing.T) {
 	if status != 400 {
 		t.Errorf("a file in another encoding is answered with %d", status)
 	}
-	r.shows(page, "walls.csv: is not text in UTF-8", `value="all red"`)
+	r.shows(page, "walls.csv: is not UTF-8 text", `value="all red"`)
 }
 
 func TestABatchOfAnotherTenantIsRefusedInTheForm(t *testing.T) {

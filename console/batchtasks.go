@@ -62,7 +62,7 @@ func (v *visit) look() (looked, int32, error) {
 		return view, listRows, nil
 	}
 	if v.Get("page") != "" {
-		return view, 0, refuse("page", v.T("cannot be given together with like or at_most, which show one window"))
+		return view, 0, refuse("page", v.T("cannot be combined with like or at_most, which show a single page"))
 	}
 	return view, int32(view.AtMost), nil
 }

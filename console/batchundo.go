@@ -72,11 +72,11 @@ func (v *visit) wouldUndo(id int64, failed bool) (n int64, first []*fairleadv1.B
 func (v *visit) leftByRollBack(b *fairleadv1.Batch, failed, halted int64) (left []leftTasks) {
 	tally := b.GetTally()
 	for _, some := range []leftTasks{
-		{int64(tally.GetRunning()), v.T("run now: they end first, and are put back too if they succeed")},
-		{v.NotStarted(b), v.T("have not started: they are cancelled, and there is nothing to put back")},
-		{failed, v.T("failed: they are put back only if you choose so below")},
-		{int64(tally.GetCancel()) - halted, v.T("were cancelled before they started")},
-		{int64(tally.GetRollbackSuccess()), v.T("were put back already")},
+		{int64(tally.GetRunning()), v.T("running: allowed to finish, then rolled back if they succeed")},
+		{v.NotStarted(b), v.T("not started: cancelled, nothing to roll back")},
+		{failed, v.T("failed: rolled back only if you select the option below")},
+		{int64(tally.GetCancel()) - halted, v.T("cancelled before they started")},
+		{int64(tally.GetRollbackSuccess()), v.T("already rolled back")},
 	} {
 		if some.N > 0 {
 			left = append(left, some)
@@ -94,10 +94,10 @@ func (v *visit) undone(b *fairleadv1.Batch) string {
 		n    int32
 		text string
 	}{
-		{tally.GetRollbackSuccess(), v.N(tally.GetRollbackSuccess(), "%s task was put back", "%s tasks were put back")},
-		{ahead, v.N(ahead, "%s is still to be put back", "%s are still to be put back")},
-		{tally.GetRollbackFail(), v.T("%s could not be put back", v.Num(tally.GetRollbackFail()))},
-		{tally.GetFail(), v.N(tally.GetFail(), "%s had failed and was left as it is", "%s had failed and were left as they are")},
+		{tally.GetRollbackSuccess(), v.N(tally.GetRollbackSuccess(), "%s task was rolled back", "%s tasks were rolled back")},
+		{ahead, v.N(ahead, "%s not yet rolled back", "%s not yet rolled back")},
+		{tally.GetRollbackFail(), v.T("%s could not be rolled back", v.Num(tally.GetRollbackFail()))},
+		{tally.GetFail(), v.N(tally.GetFail(), "%s had failed and was left unchanged", "%s had failed and were left unchanged")},
 		{tally.GetCancel(), v.T("%s had not started", v.Num(tally.GetCancel()))},
 	} {
 		if part.n > 0 {

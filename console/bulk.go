@@ -19,9 +19,9 @@ func (v *visit) only(names ...string) error {
 		switch {
 		case slices.Contains(names, name):
 		case len(names) == 0:
-			return refuse(name, v.T("is not a parameter of this page, which has none"))
+			return refuse(name, v.T("is not a parameter of this page, which takes none"))
 		default:
-			return refuse(name, v.T("is not a parameter of this page; it has %s", strings.Join(names, ", ")))
+			return refuse(name, v.T("is not a parameter of this page; supported: %s", strings.Join(names, ", ")))
 		}
 	}
 	return nil
@@ -35,7 +35,7 @@ func (v *visit) flag(name string) (bool, error) {
 	case "true":
 		return true, nil
 	}
-	return false, refuse(name, v.T("must be true, or be left out"))
+	return false, refuse(name, v.T("must be true or omitted"))
 }
 
 // atMost is after how many rows a list ends by the parameter at_most; zero: it does not.

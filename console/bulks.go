@@ -55,7 +55,7 @@ func loadBulk(v *visit) (any, error) {
 func (v *visit) bulkOf() (*fairleadv1.Bulk, error) {
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("The id of a bulk action is a number.")))
+		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("A bulk action ID is a number.")))
 	}
 	return v.bulks.GetBulk(v.ctx, &fairleadv1.GetBulkRequest{Id: id})
 }
@@ -72,7 +72,7 @@ func (v *visit) BulkName(action string) string {
 	case "delete":
 		return v.T("Delete all")
 	case "prioritize":
-		return v.T("Change the priority of all")
+		return v.T("Change priority of all")
 	case "move":
 		return v.T("Move all to another queue")
 	}
@@ -93,10 +93,10 @@ func (v *visit) BulkBar(b *fairleadv1.Bulk) segmented {
 		whole = max(met, 1)
 	}
 	return segmented{
-		Label: v.T("%s of %s jobs were met", v.Num(met), v.Num(whole)),
+		Label: v.T("%s of %s jobs processed", v.Num(met), v.Num(whole)),
 		Segments: segments(whole,
-			segment{Tone: "good", Name: v.T("Acted on"), N: b.GetDone()},
-			segment{Tone: "held", Name: v.T("Left as they were"), N: b.GetMissed()},
+			segment{Tone: "good", Name: v.T("Changed"), N: b.GetDone()},
+			segment{Tone: "held", Name: v.T("Unchanged"), N: b.GetMissed()},
 		),
 	}
 }

@@ -24,7 +24,7 @@ func TestAllJobsOfAListAreActedOnInTheBackground(t *testing.T) {
 	}
 	form := r.page(http.StatusOK, html.UnescapeString(link[1]))
 	r.shows(form, `<strong id="bulk-matched">4</strong>`, "Tenant: tenant-0", "State: scheduled")
-	r.shows(r.page(http.StatusOK, "/new/bulk/cancel?filter="+url.QueryEscape("kind=mail&from=2026-01-31T12:00:00.123456789Z")), "Created from: 2026-01-31 12:00:00 UTC")
+	r.shows(r.page(http.StatusOK, "/new/bulk/cancel?filter="+url.QueryEscape("kind=mail&from=2026-01-31T12:00:00.123456789Z")), "Created after: 2026-01-31 12:00:00 UTC")
 	answer := r.ask(http.MethodPost, "/new/bulk/cancel", url.Values{"filter": {"state=scheduled&tenant=tenant-0"}, "reason": {"not needed"}})
 	to := answer.Header.Get("Location")
 	if answer.StatusCode != http.StatusSeeOther {
@@ -72,7 +72,7 @@ func TestABulkActionIsStopped(t *testing.T) {
 	r.enqueue(&fairlead.Job{Kind: "mail", NotBefore: time.Now().Add(time.Hour)})
 	to := r.ask(http.MethodPost, "/new/bulk/delete", url.Values{"filter": {"kind=mail"}}).Header.Get("Location")
 	r.send(http.StatusSeeOther, to+"/stop", url.Values{})
-	r.shows(r.page(http.StatusOK, to), "It was asked to stop.")
+	r.shows(r.page(http.StatusOK, to), "The job was asked to stop.")
 }
 
 func TestAListOfAllJobsHasNoButtonsForAll(t *testing.T) {
@@ -82,8 +82,8 @@ func TestAListOfAllJobsHasNoButtonsForAll(t *testing.T) {
 			t.Errorf("%s has buttons: %v", path, has)
 		}
 	}
-	r.shows(r.page(http.StatusBadRequest, "/new/bulk/delete"), "begin with a list of jobs")
+	r.shows(r.page(http.StatusBadRequest, "/new/bulk/delete"), "start from the jobs page")
 	for _, filter := range []string{"schedule=7", "batch=5", "kind=mail&text=x", "kind=mail&at_most=1"} {
-		r.shows(r.page(http.StatusBadRequest, "/new/bulk/delete?filter="+url.QueryEscape(filter)), "cannot choose by")
+		r.shows(r.page(http.StatusBadRequest, "/new/bulk/delete?filter="+url.QueryEscape(filter)), "bulk actions do not support")
 	}
 }

@@ -14,9 +14,9 @@ var bulkActions = []action{
 	{name: "bulk-new", path: "/new/bulk/retry", Title: "Run all again", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
 	{name: "bulk-new", path: "/new/bulk/run", Title: "Run all now", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
 	{name: "bulk-new", path: "/new/bulk/delete", Title: "Delete all", Nav: "bulks", method: "CreateBulk", Grave: true, load: loadBulkForm, do: startBulk},
-	{name: "bulk-new", path: "/new/bulk/prioritize", Title: "Change the priority of all", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
+	{name: "bulk-new", path: "/new/bulk/prioritize", Title: "Change priority of all", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
 	{name: "bulk-new", path: "/new/bulk/move", Title: "Move all to another queue", Nav: "bulks", method: "CreateBulk", load: loadBulkForm, do: startBulk},
-	{name: "bulk-stop", path: "/bulks/{id}/stop", Title: "Stop the bulk action", Nav: "bulks", method: "StopBulk", Grave: true, load: loadBulkStop, do: stopBulk},
+	{name: "bulk-stop", path: "/bulks/{id}/stop", Title: "Stop bulk action", Nav: "bulks", method: "StopBulk", Grave: true, load: loadBulkStop, do: stopBulk},
 }
 
 // bulkStates are the states in which something can be done to jobs. They decide which
@@ -109,7 +109,7 @@ func loadBulkForm(v *visit) (any, error) {
 	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}}
 	for _, by := range []struct{ name, label string }{
 		{"state", v.T("State")}, {"kind", v.T("Kind")}, {"queue", v.T("Queue")}, {"tenant", v.T("Tenant")}, {"key", v.T("Key")},
-		{"from", v.T("Created from")}, {"to", v.T("Created before")}, {"finished_from", v.T("Ended from")}, {"like", v.T("Error")},
+		{"from", v.T("Created after")}, {"to", v.T("Created before")}, {"finished_from", v.T("Finished after")}, {"like", v.T("Error")},
 	} {
 		for _, value := range query[by.name] {
 			form.Chosen = append(form.Chosen, v.T("%s: %s", by.label, v.chosen(by.name, value)))
@@ -139,7 +139,7 @@ func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 	}
 	query, err := url.ParseQuery(raw)
 	if err != nil || raw == "" {
-		return nil, "", refuse("filter", v.T("says which jobs; begin with a list of jobs"))
+		return nil, "", refuse("filter", v.T("must select the jobs; start from the jobs page"))
 	}
 	listed := *v
 	listed.Query = query
@@ -148,7 +148,7 @@ func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 		return nil, "", err
 	}
 	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || f.PageToken != "" {
-		return nil, "", refuse("filter", v.T("has something that a bulk action cannot choose by; use state, kind, queue, tenant, key, like and times"))
+		return nil, "", refuse("filter", v.T("contains a condition that bulk actions do not support; use state, kind, queue, tenant, key, like and times"))
 	}
 	return &fairleadv1.NewBulk{Action: v.Path[strings.LastIndexByte(v.Path, '/')+1:], Filter: filterOf(f.ListJobsRequest), Cause: f.like}, raw, nil
 }
@@ -173,7 +173,7 @@ func startBulk(v *visit) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{Notice: v.T("It has begun, and goes on whatever becomes of this page."), To: "/bulks/" + text(bulk.GetId())}, nil
+	return done{Notice: v.T("The bulk action has started. It continues even if you close this page."), To: "/bulks/" + text(bulk.GetId())}, nil
 }
 
 func loadBulkStop(v *visit) (any, error) { return v.bulkOf() }
@@ -184,5 +184,5 @@ func stopBulk(v *visit) (done, error) {
 		return done{}, err
 	}
 	_, err = v.bulks.StopBulk(v.ctx, &fairleadv1.GetBulkRequest{Id: bulk.GetId()})
-	return done{Notice: v.T("It stops with its next step. What it has not come to stays as it is.")}, err
+	return done{Notice: v.T("The bulk action stops before its next step. Jobs not yet processed stay unchanged.")}, err
 }

@@ -10,8 +10,8 @@ import (
 
 var calendarActions = []action{
 	{name: "calendar-form", path: "/new/calendar", Title: "New calendar", Button: "Save", Nav: "calendars", method: "CreateCalendar", load: loadCalendarForm, do: createCalendar},
-	{name: "calendar-form", path: "/calendars/{name}/edit", Title: "Edit the calendar", Button: "Save", Nav: "calendars", method: "UpdateCalendar", load: loadCalendarForm, do: updateCalendar, whatIf: calendarWhatIf},
-	{name: "calendar-delete", path: "/calendars/{name}/delete", Title: "Delete the calendar", Nav: "calendars", method: "DeleteCalendar", Grave: true, load: loadCalendarRemoval, do: deleteCalendar},
+	{name: "calendar-form", path: "/calendars/{name}/edit", Title: "Edit calendar", Button: "Save", Nav: "calendars", method: "UpdateCalendar", load: loadCalendarForm, do: updateCalendar, whatIf: calendarWhatIf},
+	{name: "calendar-delete", path: "/calendars/{name}/delete", Title: "Delete calendar", Nav: "calendars", method: "DeleteCalendar", Grave: true, load: loadCalendarRemoval, do: deleteCalendar},
 }
 
 // calendarForm is a calendar that is edited, or a new one, and what comes of it as it was
@@ -108,7 +108,7 @@ func updateCalendar(v *visit) (done, error) {
 
 // storedCalendar leads to the page of a calendar that was stored.
 func (v *visit) storedCalendar(calendar *fairleadv1.Calendar) done {
-	return done{Notice: v.T("Calendar %s was stored.", calendar.GetName()), To: "/calendars/" + url.PathEscape(calendar.GetName())}
+	return done{Notice: v.T("Calendar %s was saved.", calendar.GetName()), To: "/calendars/" + url.PathEscape(calendar.GetName())}
 }
 
 // calendarRemoval is a calendar that is to be deleted.

@@ -22,7 +22,7 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 	r.shows(r.page(200, path+"?year=2027"), "2027-12-25\n12-25 of every year", "2027-05-01\nthis day", "2027-12-31\n2027-12-27 to 2028-01-02", `href="`+path+`/edit?next=`)
 	r.schedule(`{"name":"nightly","daily":"03:00","calendar":"feast/days","job":{"kind":"noop"}}`)
 	named := r.page(200, path+"/delete")
-	r.shows(named, "It can be deleted once no schedule names it", "nightly")
+	r.shows(named, "Schedules still use this calendar", "nightly")
 	r.hides(named, `id="do"`)
 	r.shows(first(r.sends(409, path+"/delete", url.Values{})), `id="problem"`, "nightly")
 
@@ -32,21 +32,21 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 	}
 	form.Del("weekday_sunday")
 	effect, _ := r.sends(200, path+"/edit/effect", form)
-	r.shows(effect, "1 schedule names it.", "nightly", "Next instant then", "data-excluded")
+	r.shows(effect, "1 schedule uses this calendar.", "nightly", "Next fire (after saving)", "data-excluded")
 	form.Set("year", "2027")
 	r.shows(first(r.sends(200, path+"/edit/effect", form)), `id="year-2027"`, "2027-12-31\nevery Friday")
 	form.Set("ranges", "2027-12-27")
-	r.shows(first(r.sends(200, path+"/edit/effect", form)), "ranges: must have the first and the last day")
+	r.shows(first(r.sends(200, path+"/edit/effect", form)), "ranges: must contain a first and a last day")
 	r.shows(first(r.sends(400, path+"/edit", form)), `id="problem"`, ">2027-12-27<")
 	form.Set("ranges", "")
 	stale := filled(r.page(200, path+"/edit"))
 	r.sends(303, path+"/edit", form)
 	stale.Set("description", "mine")
 	page, _ := r.sends(409, path+"/edit", stale)
-	r.shows(page, `value="mine"`, "Changed meanwhile: it is now nothing.")
+	r.shows(page, `value="mine"`, "Changed by someone else. The current value is nothing.")
 
 	r.asks("DELETE", "/api/v1/schedules/nightly", "")
-	r.shows(r.page(200, path+"/delete"), "1 calendar is removed")
+	r.shows(r.page(200, path+"/delete"), "The calendar is deleted")
 	r.sends(303, path+"/delete", url.Values{})
 	r.page(404, path)
 }
@@ -59,7 +59,7 @@ func TestACalendarThatWasChangedMeanwhileIsNotDeleted(t *testing.T) {
 	edit.Set("dates", "12-25")
 	r.sends(303, path+"/edit", edit)
 	page, _ := r.sends(409, path+"/delete", removal)
-	r.shows(page, "This was changed since you opened the form")
+	r.shows(page, "This was changed after you opened the form")
 	r.sends(303, path+"/delete", filled(page))
 	r.page(404, path)
 }

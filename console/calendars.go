@@ -40,7 +40,7 @@ func loadCalendars(v *visit) (any, error) {
 	if after != "" {
 		last := slices.IndexFunc(items, func(c *fairleadv1.Calendar) bool { return c.GetName() == after })
 		if last < 0 {
-			return nil, refuse("page", v.T("that calendar does not exist any more; leave it out for the first page"))
+			return nil, refuse("page", v.T("refers to a calendar that no longer exists; omit it to get the first page"))
 		}
 		items = items[last+1:]
 	}
@@ -92,7 +92,7 @@ func loadCalendar(v *visit) (any, error) {
 	p := v.parameters()
 	year := int(p.number("year"))
 	if year > lastYear {
-		p.refuse("year", v.T("must be a year as 2026"))
+		p.refuse("year", v.T("must be a year such as 2026"))
 	}
 	if err := p.err(); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (v *visit) MonthLabel(month monthPicture) string {
 	if len(days) == 0 {
 		return v.T("%s: no day is excluded", name)
 	}
-	return v.T("%s: excluded are %s", name, strings.Join(days, ", "))
+	return v.T("%s: excluded days are %s", name, strings.Join(days, ", "))
 }
 
 // MonthName is the name of a month.

@@ -60,7 +60,7 @@ func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 	}
 	args := map[string]json.RawMessage{}
 	if !fresh && len(job.GetArgs()) > 0 && json.Unmarshal(job.GetArgs(), &args) != nil {
-		f.refuse("args", f.v.T("are no call; edit them as a document"))
+		f.refuse("args", f.v.T("do not describe an HTTP request; edit them as JSON"))
 		return
 	}
 	before := len(args) > 0
@@ -77,7 +77,7 @@ func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 	set("call_url", func() any {
 		typed, whole := restoreUserinfo([]byte(f.text("call_url")), job.GetArgs())
 		if !whole {
-			f.refuse("call_url", f.v.T("has *** in the place of a name and password of another address; write them in its place"))
+			f.refuse("call_url", f.v.T("contains *** in place of another URL's user name and password; replace it with the actual values"))
 		}
 		return string(typed)
 	})
@@ -96,7 +96,7 @@ func (f *scheduleFields) headers() any {
 		}
 		name, value, named := strings.Cut(line, ":")
 		if !named {
-			f.refuse("call_headers", f.v.T("must have a name, a colon and a value in each line, as Accept: text/plain"))
+			f.refuse("call_headers", f.v.T("must contain one \"Name: value\" pair per line, such as Accept: text/plain"))
 		}
 		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}

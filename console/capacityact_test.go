@@ -56,7 +56,7 @@ func TestTheSecondOfTwoWhoEditATenantIsTold(t *testing.T) {
 	first.Set("max_running", "9")
 	r.send(http.StatusSeeOther, "/tenants/acme/edit", first)
 	second.Set("rate", "2.5")
-	r.shows(r.send(http.StatusConflict, "/tenants/acme/edit", second), "Changed meanwhile: it is now 9.", `name="rate" value="2.5"`)
+	r.shows(r.send(http.StatusConflict, "/tenants/acme/edit", second), "Changed by someone else. The current value is 9.", `name="rate" value="2.5"`)
 	again := r.opened("/tenants/acme/edit") // as the form that is shown again has it
 	again.Set("rate", "2.5")
 	r.send(http.StatusSeeOther, "/tenants/acme/edit", again)
@@ -70,7 +70,7 @@ func TestATenantWithWorkIsRemovedOnlyWithItsJobs(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.send(http.StatusSeeOther, "/new/tenant", url.Values{"name": {"acme"}})
 	r.enqueue(&fairlead.Job{Kind: "noop", Tenant: "acme"})
-	r.shows(r.page(http.StatusOK, "/tenants/acme/delete"), "It has 1 unfinished job.")
+	r.shows(r.page(http.StatusOK, "/tenants/acme/delete"), "The tenant has 1 unfinished job.")
 	r.shows(r.send(http.StatusConflict, "/tenants/acme/delete", url.Values{}), `id="problem"`)
 	r.send(http.StatusSeeOther, "/tenants/acme/delete", url.Values{"force": {"true"}})
 	if _, err := r.jobs.Tenant(t.Context(), "acme"); err == nil {
@@ -85,7 +85,7 @@ func TestTheSecondOfTwoWhoEditALimitIsTold(t *testing.T) {
 	first.Set("max_running", "9")
 	r.send(http.StatusSeeOther, "/limits/kind:noop/edit", first)
 	second.Set("rate", "3")
-	r.shows(r.send(http.StatusConflict, "/limits/kind:noop/edit", second), "This was changed since you opened the form", "Changed meanwhile: it is now 9.")
+	r.shows(r.send(http.StatusConflict, "/limits/kind:noop/edit", second), "This was changed after you opened the form", "Changed by someone else. The current value is 9.")
 	r.shows(r.send(http.StatusBadRequest, "/new/limit", url.Values{"of": {"queue"}, "name": {"x"}, "rate": {"fast"}}), "rate: must be a number", `value="fast"`)
 	r.send(http.StatusSeeOther, "/limits/kind:noop/remove", url.Values{})
 	limits, err := r.jobs.Limits(t.Context())
@@ -143,7 +143,7 @@ func TestANodeIsDrainedAndGoesOn(t *testing.T) {
 	r.shows(r.page(http.StatusOK, "/nodes"), path+"/undrain?next=")
 	r.send(http.StatusSeeOther, path+"/undrain", url.Values{})
 	r.shows(r.page(http.StatusOK, "/nodes"), path+"/drain?next=")
-	r.shows(r.page(http.StatusNotFound, "/nodes/4711/drain"), "There is no such node any more.")
+	r.shows(r.page(http.StatusNotFound, "/nodes/4711/drain"), "This node no longer exists.")
 }
 
 func TestSavingATenantDoesNotLetAPausedOneGoOn(t *testing.T) {
@@ -175,7 +175,7 @@ func TestANewLimitBeginsEmptyAndOneThatChangedIsNotRemoved(t *testing.T) {
 	if err := r.jobs.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 9}); err != nil {
 		t.Fatal(err)
 	}
-	r.shows(r.send(http.StatusConflict, "/limits/global/remove", form), "Changed meanwhile: it is now 9.")
+	r.shows(r.send(http.StatusConflict, "/limits/global/remove", form), "Changed by someone else. The current value is 9.")
 }
 
 // TestATenantWhoseJobsHaveEndedHasAPage is of one that is not declared: its jobs lead there.

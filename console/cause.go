@@ -69,7 +69,7 @@ func loadCause(v *visit) (any, error) {
 		}
 	}
 	if page.Kind == "" || page.Like == "" {
-		p.refuse("kind", v.T("and like say what failed; a link of the page of failures has both"))
+		p.refuse("kind", v.T("and like together select a failure; follow a link on the failures page to set both"))
 	}
 	if err := p.err(); err != nil {
 		return nil, err

@@ -39,14 +39,14 @@ func TestFailuresOfOneCauseHaveAPageOfTheirOwn(t *testing.T) {
 		t.Fatal("no link leads to the cause")
 	}
 	page := r.page(http.StatusOK, html.UnescapeString(link[1]))
-	r.shows(page, "order N not found", "9 failed jobs of this kind were looked at", "<dd>6</dd>", `id="cause-trend"`, "tenant-0", "tenant-1")
+	r.shows(page, "order N not found", "Based on 9 failed jobs of this kind", "<dd>6</dd>", `id="cause-trend"`, "tenant-0", "tenant-1")
 	r.hides(page, "disk full")
 	retry := regexp.MustCompile(`href="(/new/bulk/retry\?filter=[^"]*)"`).FindStringSubmatch(page)
 	if retry == nil {
 		t.Fatal("no button runs all of them again")
 	}
 	r.shows(r.page(http.StatusOK, html.UnescapeString(retry[1])), `<strong id="bulk-matched">6</strong>`, "Error: order N not found")
-	r.shows(r.page(http.StatusBadRequest, "/failures/cause?kind=import"), "like say what failed")
+	r.shows(r.page(http.StatusBadRequest, "/failures/cause?kind=import"), "like together select a failure")
 }
 
 func TestATrendCountsWhatIsInItsSpan(t *testing.T) {

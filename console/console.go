@@ -88,7 +88,7 @@ func (c *Console) route() {
 	}
 	for i := range fragments {
 		f := &fragments[i]
-		handle("POST "+f.path, c.placed(func(w http.ResponseWriter, r *http.Request) { c.part(w, r, f) }))
+		handle("POST "+f.path, func(w http.ResponseWriter, r *http.Request) { c.part(w, r, f) })
 	}
 	for list, named := range documents {
 		handle("GET "+list+"/{id}/documents/{document}", c.placed(c.document(named)))

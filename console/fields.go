@@ -22,7 +22,7 @@ func (p *parameters) counts(name string) (all []int64) {
 	for _, given := range numbersIn(p.text(name)) {
 		n, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || n < 0 {
-			p.refuse(name, p.v.T("must be whole numbers with commas between them, as 17, 18"))
+			p.refuse(name, p.v.T("must be comma-separated whole numbers such as 17, 18"))
 			return nil
 		}
 		all = append(all, n)
@@ -38,7 +38,7 @@ func (p *parameters) span(name string) *durationpb.Duration {
 	}
 	d, err := time.ParseDuration(given)
 	if err != nil || d < 0 {
-		p.refuse(name, p.v.T("must be a duration, as 500ms, 20s or 1m30s"))
+		p.refuse(name, p.v.T("must be a duration such as 500ms, 20s or 1m30s"))
 		return nil
 	}
 	return durationpb.New(d)

@@ -43,7 +43,7 @@ func (c *Console) find(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Header.Get("HX-Request") == "" {
-		c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("Nothing is called so.")}))
+		c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("No results.")}))
 		return
 	}
 	c.render(w, http.StatusOK, "found", v.show(hits))

@@ -19,7 +19,7 @@ func (v *visit) readForm() error {
 	case errors.As(err, &large):
 		return connect.NewError(connect.CodeInvalidArgument, errors.New(v.TooLarge()))
 	case errors.As(err, &busy):
-		return connect.NewError(connect.CodeResourceExhausted, errors.New(v.T("Too many large forms are being sent at once, or this one arrived too slowly. Send it again later.")))
+		return connect.NewError(connect.CodeResourceExhausted, errors.New(v.T("Too many large forms are being submitted, or this one arrived too slowly. Try again later.")))
 	case err != nil:
 		return connect.NewError(connect.CodeInvalidArgument, err)
 	}
@@ -36,7 +36,7 @@ func (v *visit) readForm() error {
 
 // TooLarge is what is said of a form that has too many bytes.
 func (v *visit) TooLarge() string {
-	return v.T("The form is larger than %s MB. Use the API or the command line for so much.", v.Num(maxForm>>20))
+	return v.T("The form is larger than %s MB. Use the API or the command line instead.", v.Num(maxForm>>20))
 }
 
 // MaxForm is maxForm for templates.
@@ -48,7 +48,7 @@ func (v *visit) takeFiles(files []postedFile) error {
 	for _, file := range files {
 		if !utf8.ValidString(file.content) {
 			v.garbled = true
-			return refuse(file.name, v.T("is not text in UTF-8; save it as CSV in UTF-8 and choose it again"))
+			return refuse(file.name, v.T("is not UTF-8 text; save it as UTF-8 CSV and select it again"))
 		}
 		if content := strings.TrimSpace(strings.ReplaceAll(file.content, "\r\n", "\n")); content != "" {
 			v.posted.Set(file.field, content)
@@ -98,7 +98,7 @@ func (v *visit) Meanwhile(name string, now any) string {
 func (v *visit) unchanged(f *parameters, now map[string]any) {
 	for name, value := range now {
 		if v.Meanwhile(name, value) != "" && f.wrong == nil {
-			f.wrong = connect.NewError(connect.CodeFailedPrecondition, errors.New(v.T("This was changed since you opened the form. Look at it again, and save what you want to hold.")))
+			f.wrong = connect.NewError(connect.CodeFailedPrecondition, errors.New(v.T("This was changed after you opened the form. Review the current values, then save again.")))
 		}
 	}
 }

@@ -41,17 +41,22 @@ func (c *Console) part(w http.ResponseWriter, r *http.Request, f *fragment) {
 		err = v.readForm()
 	}
 	if connect.CodeOf(err) == connect.CodeUnauthenticated {
-		http.Error(w, v.T("The token is unknown, was revoked or has expired. Ask an admin for another."), http.StatusUnauthorized)
+		http.Error(w, v.T("The token is unknown, revoked or expired. Ask an admin for a new one."), http.StatusUnauthorized)
 		return
 	}
+	page, leave := c.place(w, r)
+	if page == nil {
+		return
+	}
+	defer leave()
 	var data any
 	if err == nil {
 		data, err = f.load(v)
 	}
 	if err != nil {
 		_, text := v.refusal(err)
-		c.render(w, http.StatusOK, "unready", v.show(text))
+		c.render(page, http.StatusOK, "unready", v.show(text))
 		return
 	}
-	c.render(w, http.StatusOK, f.name, v.show(data))
+	c.render(page, http.StatusOK, f.name, v.show(data))
 }

@@ -161,7 +161,7 @@ func (v *visit) holdName(h *fairleadv1.Hold) string {
 		}
 	}
 	if h.GetScope() == "tenant" && h.GetTenant() == "" { // the viewer may not see its name
-		return v.T("the parent of the tenant")
+		return v.T("the parent tenant")
 	}
 	if len(parts) == 0 {
 		return v.T("all jobs")

@@ -33,10 +33,10 @@ func TestAJobPageSaysWhyItDoesNotRun(t *testing.T) {
 	if err := r.jobs.PauseTenant(t.Context(), "acme"); err != nil {
 		t.Fatal(err)
 	}
-	r.shows(r.jobPage(later), "Why is it not running?", "It is not due until", "in 3h", "fairlead job run "+fmt.Sprint(later.ID))
-	r.shows(r.jobPage(second), `Concurrency key "one at a time": 1 of 1 places are taken.`, fmt.Sprintf(`href="/jobs/%d">Job %d</a>`, first.ID, first.ID), "fairlead limit set kind:noop --per-key 2")
+	r.shows(r.jobPage(later), "Why is it not running?", "The job is not due until", "in 3h", "fairlead job run "+fmt.Sprint(later.ID))
+	r.shows(r.jobPage(second), `Concurrency key "one at a time": 1 of 1 slots are taken.`, fmt.Sprintf(`href="/jobs/%d">Job %d</a>`, first.ID, first.ID), "fairlead limit set kind:noop --per-key 2")
 	r.shows(r.jobPage(paused), `Queue "it's" is paused.`, `fairlead queue resume 'it'\''s'`, `href="/jobs?queue=it%27s"`, `Tenant "acme" is paused.`, `href="/tenants/acme"`,
-		`No live node that starts jobs serves queue "it's" and knows kind "noop".`, `href="/nodes"`, "It is not known when it will start.")
+		`No live node that accepts jobs serves queue "it's" and kind "noop".`, `href="/nodes"`, "No estimated start time.")
 	r.shows(r.jobPage(paused, "lang", "zh"), `队列 "it's" 已暂停。`, "为什么没有运行？")
 }
 
@@ -48,14 +48,14 @@ func TestEveryObstacleIsPutIntoWords(t *testing.T) {
 		obstacle *fairleadv1.Obstacle
 		want     string
 	}{
-		{&fairleadv1.Obstacle{Code: "queued"}, "It waits for an earlier run of its schedule to end."},
-		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "tenant", Name: "acme", Used: 5, Cap: 5}, `Tenant "acme": 5 of 5 places are taken. fairlead tenant update acme --max-running N`},
-		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "global", Used: 1000, Cap: 1000}, `The cluster: 1,000 of 1,000 places are taken. fairlead limit set global --max-running N`},
-		{&fairleadv1.Obstacle{Code: "over_rate", Scope: "queue", Name: "q", Until: after(0)}, `Queue "q": the rate of starts is used up until 2030-01-02 12:00. fairlead limit set queue:q --rate N`},
+		{&fairleadv1.Obstacle{Code: "queued"}, "The job is waiting for an earlier run of its schedule to finish."},
+		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "tenant", Name: "acme", Used: 5, Cap: 5}, `Tenant "acme": 5 of 5 slots are taken. fairlead tenant update acme --max-running N`},
+		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "global", Used: 1000, Cap: 1000}, `The cluster: 1,000 of 1,000 slots are taken. fairlead limit set global --max-running N`},
+		{&fairleadv1.Obstacle{Code: "over_rate", Scope: "queue", Name: "q", Until: after(0)}, `Queue "q": the start rate is used up until 2030-01-02 12:00. fairlead limit set queue:q --rate N`},
 		{&fairleadv1.Obstacle{Code: "paused", Scope: "kind", Name: "k"}, `Kind "k" is paused.`},
-		{&fairleadv1.Obstacle{Code: "no_slot"}, "All slots of the nodes that could run it are busy."},
-		{&fairleadv1.Obstacle{Code: "suspect"}, "Its nodes died 2 times while it ran, so it runs beside no other such job."},
-		{&fairleadv1.Obstacle{Code: "in_line"}, "10,000 jobs or more go first. fairlead job priority 7 10"},
+		{&fairleadv1.Obstacle{Code: "no_slot"}, "All slots on eligible nodes are busy."},
+		{&fairleadv1.Obstacle{Code: "suspect"}, "Nodes died 2 times while running this job, so it does not run at the same time as other such jobs."},
+		{&fairleadv1.Obstacle{Code: "in_line"}, "At least 10,000 jobs are ahead. fairlead job priority 7 10"},
 		{&fairleadv1.Obstacle{Code: "unheard_of", Text: "as the API says"}, "as the API says"},
 	} {
 		told := v.explain(job, test.obstacle, mostAhead)
@@ -68,10 +68,10 @@ func TestEveryObstacleIsPutIntoWords(t *testing.T) {
 		}
 	}
 	share := v.share(&fairleadv1.Share{Weight: 3, Entitled: 0.75, Had: 0.7})
-	if want := "Tenants share the starts by weight: with a weight of 3 its own gets 75.0 % of them, and had 70.0 % in the last minute."; share != want || v.share(nil) != "" {
+	if want := "Tenants share starts by weight: with weight 3, this tenant is entitled to 75.0 % of starts and received 70.0 % in the last minute."; share != want || v.share(nil) != "" {
 		t.Errorf("the share is %q", share)
 	}
-	if got := v.goFirst(1); got != "1 job goes first." {
+	if got := v.goFirst(1); got != "1 job is ahead." {
 		t.Error(got)
 	}
 }
@@ -103,8 +103,8 @@ func TestAJobPageShowsAllOfTheJob(t *testing.T) {
 	r.await(1)
 	raw := r.page(http.StatusOK, "/jobs/"+fmt.Sprint(job.ID))
 	r.shows(raw, "first it broke\n\tat line 1 &lt;script&gt;", "98765432109876543210", `role="img"`, `id="attempt-`)
-	r.shows(html.UnescapeString(raw), `12345678901234567890`, "POST https://shop.example/x", "X-One", "Runs that did not succeed", "Run 1", "here",
-		"4bf92f3577b34da6a3ce929d0e0e4736", "1 of 3 have failed", "1m 30s", "it is cancelled", `href="/jobs?key=once&tenant=acme"`, "Its life")
+	r.shows(html.UnescapeString(raw), `12345678901234567890`, "POST https://shop.example/x", "X-One", "Failed attempts", "Run 1", "here",
+		"4bf92f3577b34da6a3ce929d0e0e4736", "1 of 3 failed", "1m 30s", "cancel", `href="/jobs?key=once&tenant=acme"`, "Timeline")
 	r.hides(raw, "Why is it not running?", "<script>\n")
 }
 

@@ -11,13 +11,13 @@ import (
 )
 
 var jobActions = []action{
-	{name: "job-cancel", path: "/jobs/{id}/cancel", Title: "Cancel the job", Nav: "jobs", method: "CancelJob", Grave: true, load: loadJobAct, do: cancelJob},
-	{name: "job-retry", path: "/jobs/{id}/retry", Title: "Run the job again", Nav: "jobs", method: "RetryJob", load: loadJobAct, do: retryJob},
-	{name: "job-run", path: "/jobs/{id}/run", Title: "Run the job now", Nav: "jobs", method: "RunJob", load: loadJobAct, do: runJob},
-	{name: "job-priority", path: "/jobs/{id}/priority", Title: "Change the priority", Nav: "jobs", method: "SetJobPriority", load: loadJobAct, do: setJobPriority},
-	{name: "job-move", path: "/jobs/{id}/move", Title: "Move the job", Nav: "jobs", method: "MoveJob", load: loadJobAct, do: moveJob},
-	{name: "job-copy", path: "/jobs/{id}/copy", Title: "Enqueue a copy", Nav: "jobs", method: "EnqueueJobs", load: loadJobAct, do: copyJob},
-	{name: "job-delete", path: "/jobs/{id}/delete", Title: "Delete the job", Nav: "jobs", method: "DeleteJob", Grave: true, load: loadJobAct, do: deleteJob},
+	{name: "job-cancel", path: "/jobs/{id}/cancel", Title: "Cancel job", Nav: "jobs", method: "CancelJob", Grave: true, load: loadJobAct, do: cancelJob},
+	{name: "job-retry", path: "/jobs/{id}/retry", Title: "Run job again", Nav: "jobs", method: "RetryJob", load: loadJobAct, do: retryJob},
+	{name: "job-run", path: "/jobs/{id}/run", Title: "Run job now", Nav: "jobs", method: "RunJob", load: loadJobAct, do: runJob},
+	{name: "job-priority", path: "/jobs/{id}/priority", Title: "Change priority", Nav: "jobs", method: "SetJobPriority", load: loadJobAct, do: setJobPriority},
+	{name: "job-move", path: "/jobs/{id}/move", Title: "Move job", Nav: "jobs", method: "MoveJob", load: loadJobAct, do: moveJob},
+	{name: "job-copy", path: "/jobs/{id}/copy", Title: "Enqueue copy", Nav: "jobs", method: "EnqueueJobs", load: loadJobAct, do: copyJob},
+	{name: "job-delete", path: "/jobs/{id}/delete", Title: "Delete job", Nav: "jobs", method: "DeleteJob", Grave: true, load: loadJobAct, do: deleteJob},
 }
 
 // jobButtons are those of a job by its state, in their order.
@@ -26,7 +26,7 @@ var jobButtons = []button[string]{
 	{"run", "RunJob", "Run now", false, in("scheduled")},
 	{"priority", "SetJobPriority", "Priority", false, in("scheduled", "parked", "ready", "running", "waiting")},
 	{"move", "MoveJob", "Move", false, in("scheduled", "parked", "ready")},
-	{"copy", "EnqueueJobs", "Copy with changes", false, in(jobStates...)},
+	{"copy", "EnqueueJobs", "Copy and edit", false, in(jobStates...)},
 	{"cancel", "CancelJob", "Cancel", false, in("scheduled", "parked", "ready", "running", "waiting")},
 	{"delete", "DeleteJob", "Delete", false, in("scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped")},
 }
@@ -47,7 +47,7 @@ func loadJobAct(v *visit) (any, error) {
 func (v *visit) jobID() (int64, error) {
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("The id of a job is a number.")))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A job ID is a number.")))
 	}
 	return id, nil
 }
@@ -67,7 +67,7 @@ func cancelJob(v *visit) (done, error) {
 	return v.onJob(func(id int64) error {
 		_, err := v.jobs.CancelJob(v.ctx, &fairleadv1.CancelJobRequest{Id: id, Reason: reason})
 		return err
-	}, v.T("Job %s was cancelled, or asked to stop.", "#"+v.Value("id")))
+	}, v.T("Job %s was cancelled or asked to stop.", "#"+v.Value("id")))
 }
 
 func retryJob(v *visit) (done, error) {
@@ -107,7 +107,7 @@ func setJobPriority(v *visit) (done, error) {
 	return v.onJob(func(id int64) error {
 		_, err := v.jobs.SetJobPriority(v.ctx, &fairleadv1.SetJobPriorityRequest{Id: id, Priority: priority})
 		return err
-	}, v.T("Job %s has another priority.", "#"+v.Value("id")))
+	}, v.T("Priority of job %s changed.", "#"+v.Value("id")))
 }
 
 func moveJob(v *visit) (done, error) {
@@ -119,7 +119,7 @@ func moveJob(v *visit) (done, error) {
 	return v.onJob(func(id int64) error {
 		_, err := v.jobs.MoveJob(v.ctx, &fairleadv1.MoveJobRequest{Id: id, Queue: queue})
 		return err
-	}, v.T("Job %s is in the queue %s.", "#"+v.Value("id"), queue))
+	}, v.T("Job %s was moved to queue %s.", "#"+v.Value("id"), queue))
 }
 
 func deleteJob(v *visit) (done, error) {
@@ -148,10 +148,10 @@ func copyJob(v *visit) (done, error) {
 	case len(args) > 0 && !json.Valid(args):
 		f.refuse("args", v.T("must be a JSON document"))
 	case !whole:
-		f.refuse("args", v.T("have *** in the place of a name and password of another address; write them in its place"))
+		f.refuse("args", v.T("contain *** in place of another URL's user name and password; replace it with the actual values"))
 	}
 	if masked := []byte(`"***"`); bytes.Contains(job.GetArgs(), masked) && bytes.Contains(args, masked) {
-		f.refuse("args", v.T("have a confidential value that is not shown, ***; write the value in its place"))
+		f.refuse("args", v.T("contain a hidden confidential value (***); replace it with the actual value"))
 	}
 	copied := &fairleadv1.NewJob{
 		Kind: job.GetKind(), Args: args, Queue: f.text("queue"), Tenant: job.GetTenant(), Priority: f.integer("priority"), NotBefore: f.time("not_before"),

@@ -143,7 +143,7 @@ func TestACountThatStoppedLeadsToAListThatStopsThere(t *testing.T) {
 		}
 	}
 	r.shows(r.page(http.StatusOK, "/jobs"), `state=scheduled" data-count="7">`)
-	r.shows(r.page(http.StatusOK, "/jobs?at_most=10"), "This list ends where counting stopped.")
+	r.shows(r.page(http.StatusOK, "/jobs?at_most=10"), "The list ends where the count stopped.")
 	if rows := r.listed("/jobs?at_most=70"); len(rows) != 70 {
 		t.Errorf("a list of at most 70 jobs has %d", len(rows))
 	}
@@ -159,7 +159,7 @@ func TestAnErrorIsLookedForWindowByWindow(t *testing.T) {
 		}
 	}
 	first := r.page(http.StatusOK, "/jobs?text=order+5")
-	r.shows(first, fmt.Sprintf(`id="job-%d"`, jobs[windowJobs+5].ID), fmt.Sprintf("from #%d to #%d", jobs[20].ID, jobs[windowJobs+19].ID), "Older jobs are in the next window.")
+	r.shows(first, fmt.Sprintf(`id="job-%d"`, jobs[windowJobs+5].ID), fmt.Sprintf("jobs #%d to #%d", jobs[20].ID, jobs[windowJobs+19].ID), "Older jobs are on the next page.")
 	r.hides(first, "data-count")
 	want := []string{fmt.Sprint(jobs[windowJobs+5].ID), fmt.Sprint(jobs[7].ID), fmt.Sprint(jobs[3].ID)}
 	if got := r.listed("/jobs?like=Order+N+was+lost"); !slices.Equal(got, want) {
@@ -168,7 +168,7 @@ func TestAnErrorIsLookedForWindowByWindow(t *testing.T) {
 	if got := r.listed("/jobs?text=WAS+LOST&like=Order+N+was+lost&at_most=1"); !slices.Equal(got, want[:1]) {
 		t.Errorf("at most one of them is %v, want %v", got, want[:1])
 	}
-	r.shows(r.page(http.StatusOK, "/jobs?text=nowhere"), "No such error here")
+	r.shows(r.page(http.StatusOK, "/jobs?text=nowhere"), "No matching errors")
 	if got := r.listed("/jobs?text=nowhere"); len(got) != 0 {
 		t.Errorf("%v are found", got)
 	}
@@ -183,7 +183,7 @@ func TestAGroupOfFailuresLeadsToExactlyItsJobs(t *testing.T) {
 	r.run()
 	r.await(555)
 	page := r.page(http.StatusOK, "/failures")
-	r.shows(page, "order N is unknown", "the card was refused", "more of it &lt;b&gt;", "Older ones are in the next window.", `href="/tenants/acme"`)
+	r.shows(page, "order N is unknown", "the card was refused", "more of it &lt;b&gt;", "Older jobs are on the next page.", `href="/tenants/acme"`)
 	for path, want := range map[string]int{"/failures": 3, "/failures?kind=bill": 2, "/failures?tenant=globex&queue=post": 1, "/failures?finished_from=2020-01-01": 3} {
 		if counts, _ := r.countsHold(path); counts != want {
 			t.Errorf("%s has %d groups, want %d", path, counts, want)
@@ -193,15 +193,15 @@ func TestAGroupOfFailuresLeadsToExactlyItsJobs(t *testing.T) {
 	if counts, _ := r.countsHold(next); counts == 0 {
 		t.Error("the next window has no groups")
 	}
-	r.shows(r.page(http.StatusOK, "/failures?kind=noop"), "No failed job matches")
+	r.shows(r.page(http.StatusOK, "/failures?kind=noop"), "No matching failures")
 }
 
 func TestListsTeachWhenThereIsNothing(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.shows(r.page(http.StatusOK, "/jobs"), "No jobs yet", "fairlead job enqueue http")
-	r.shows(r.page(http.StatusOK, "/jobs?kind=none"), "No job matches")
-	r.shows(r.page(http.StatusOK, "/failures"), "No job has failed", "fairlead job enqueue http")
-	r.shows(r.page(http.StatusOK, "/runs"), "Nothing ran", "fairlead job enqueue http")
+	r.shows(r.page(http.StatusOK, "/jobs?kind=none"), "No matching jobs")
+	r.shows(r.page(http.StatusOK, "/failures"), "No failures", "fairlead job enqueue http")
+	r.shows(r.page(http.StatusOK, "/runs"), "No runs", "fairlead job enqueue http")
 	r.shows(r.page(http.StatusOK, "/jobs", "lang", "zh"), "还没有作业")
 }
 
@@ -209,19 +209,19 @@ func TestParametersThatCannotBeReadAreNamed(t *testing.T) {
 	r := newRig(t, false, nil)
 	for path, want := range map[string]string{
 		"/jobs?state=done":                    "state: must be one of scheduled",
-		"/jobs?from=yesterday":                "from: must be a time as 2026-01-31T12:00:00Z",
+		"/jobs?from=yesterday":                "from: must be a time such as 2026-01-31T12:00:00Z",
 		"/jobs?batch=x":                       "batch: must be a number above 0",
 		"/jobs?batch=1&schedule=1":            "batch: cannot be combined",
 		"/jobs?at_most=0":                     "at_most: must be a number above 0",
 		"/jobs?colour=red":                    "colour: is not a parameter of this page",
-		"/jobs?page=xyz":                      "page: is not a token that was given out",
+		"/jobs?page=xyz":                      "page: is not a valid page token",
 		"/jobs/1?colour=red":                  "colour: is not a parameter of this page",
 		"/failures?finished_from=1":           "finished_from: must be a time",
 		"/failures?state=ready":               "state: is not a parameter of this page",
 		"/runs?by=colour":                     "by: must be one of queue, tenant, node, schedule",
 		"/runs?last=2h":                       "last: must be one of",
-		"/runs?from=2026-01-01&to=2026-01-01": "to: must be later than from",
-		"/runs?from=2020-01-01&to=2026-01-01": "from: must be within 366 days",
+		"/runs?from=2026-01-01&to=2026-01-01": "to: must be at least 10ms after from",
+		"/runs?from=2020-01-01&to=2026-01-01": "from: must be at most 366 days",
 	} {
 		r.shows(html.UnescapeString(r.page(http.StatusBadRequest, path)), want)
 	}

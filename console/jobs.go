@@ -83,7 +83,7 @@ func (v *visit) jobFilter() (*jobFilter, error) {
 		}
 	}
 	if f.Batch > 0 && f.Schedule > 0 {
-		p.refuse("batch", v.T("cannot be combined with schedule; give one of the two"))
+		p.refuse("batch", v.T("cannot be combined with schedule; specify only one of them"))
 	}
 	return f, p.err()
 }
@@ -148,7 +148,7 @@ func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*
 			PageToken: next, PageSize: int32(rows - len(jobs)),
 		})
 		if connect.CodeOf(err) == connect.CodeInvalidArgument && strings.Contains(err.Error(), "page_token") {
-			return nil, "", refuse("page", v.T("is not a token that was given out; leave it out for the first page"))
+			return nil, "", refuse("page", v.T("is not a valid page token; omit it to get the first page"))
 		}
 		if err != nil {
 			return nil, "", err

@@ -7,7 +7,7 @@ import (
 )
 
 // phaseNames are what the phases are called that are no states.
-var phaseNames = map[string]string{"idle": "between runs", "ahead": "still ahead"}
+var phaseNames = map[string]string{"idle": "between runs", "ahead": "upcoming"}
 
 // PhaseName is what a phase is called.
 func (v *visit) PhaseName(what string) string {

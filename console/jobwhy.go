@@ -53,7 +53,7 @@ func (v *visit) share(s *fairleadv1.Share) string {
 		return ""
 	}
 	percent := func(part float64) string { return strconv.FormatFloat(100*part, 'f', 1, 64) + " %" }
-	return v.T("Tenants share the starts by weight: with a weight of %s its own gets %s of them, and had %s in the last minute.",
+	return v.T("Tenants share starts by weight: with weight %s, this tenant is entitled to %s of starts and received %s in the last minute.",
 		v.Num(s.GetWeight()), percent(s.GetEntitled()), percent(s.GetHad()))
 }
 
@@ -66,13 +66,13 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 	}
 	switch o.GetCode() {
 	case "not_due":
-		out.Text = v.T("It is not due until %s.", v.clock(out.Until))
+		out.Text = v.T("The job is not due until %s.", v.clock(out.Until))
 		if job.GetFailures() > 0 {
-			out.Text = v.T("Its last run failed. It backs off until %s.", v.clock(out.Until))
+			out.Text = v.T("The last run failed. The job backs off until %s.", v.clock(out.Until))
 		}
-		out.Remedy, out.Command = v.T("It can be made ready at once:"), "fairlead job run "+text(job.GetId())
+		out.Remedy, out.Command = v.T("Run the job now:"), "fairlead job run "+text(job.GetId())
 	case "queued":
-		out.Text = v.T("It waits for an earlier run of its schedule to end.")
+		out.Text = v.T("The job is waiting for an earlier run of its schedule to finish.")
 		if job.GetScheduleId() != 0 {
 			out.Links = append(out.Links, link{v.T("Jobs of the schedule"), v.Href("/jobs", "schedule", job.GetScheduleId())})
 		}
@@ -81,23 +81,23 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 	case "paused":
 		v.paused(o, &out)
 	case "no_node":
-		out.Text = v.T("No live node that starts jobs serves queue %q and knows kind %q.", job.GetQueue(), job.GetKind())
-		out.Remedy = v.T("Start a node or a worker that handles this kind in this queue, or let a draining one go on.")
+		out.Text = v.T("No live node that accepts jobs serves queue %q and kind %q.", job.GetQueue(), job.GetKind())
+		out.Remedy = v.T("Start a node or worker that handles this kind in this queue, or resume a draining node.")
 		out.Links = v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
 	case "at_cap":
-		out.Text = v.T("%s: %s of %s places are taken.", v.owner(o), v.Num(o.GetUsed()), v.Num(o.GetCap()))
+		out.Text = v.T("%s: %s of %s slots are taken.", v.owner(o), v.Num(o.GetUsed()), v.Num(o.GetCap()))
 		v.limited(o, &out, "--max-running")
 	case "over_rate":
-		out.Text = v.T("%s: the rate of starts is used up until %s.", v.owner(o), v.clock(out.Until))
+		out.Text = v.T("%s: the start rate is used up until %s.", v.owner(o), v.clock(out.Until))
 		v.limited(o, &out, "--rate")
 	case "no_slot":
-		out.Text = v.T("All slots of the nodes that could run it are busy.")
-		out.Remedy, out.Links = v.T("It starts when a slot becomes free; more nodes or more slots help."), v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
+		out.Text = v.T("All slots on eligible nodes are busy.")
+		out.Remedy, out.Links = v.T("The job starts when a slot becomes free. Add nodes or slots to start it sooner."), v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
 	case "suspect":
-		out.Text = v.T("Its nodes died %s times while it ran, so it runs beside no other such job.", v.Num(job.GetCrashes()))
+		out.Text = v.T("Nodes died %s times while running this job, so it does not run at the same time as other such jobs.", v.Num(job.GetCrashes()))
 	case "in_line":
 		out.Text = v.goFirst(ahead)
-		out.Remedy, out.Command = v.T("A higher priority puts it ahead:"), "fairlead job priority "+text(job.GetId())+" 10"
+		out.Remedy, out.Command = v.T("Raise the priority to move it ahead:"), "fairlead job priority "+text(job.GetId())+" 10"
 	}
 	return out
 }
@@ -108,18 +108,18 @@ const mostAhead = 10_000
 func (v *visit) goFirst(ahead int64) string {
 	switch {
 	case v.Bound() && ahead == 0: // the API counts only those of its tenant
-		return v.T("Jobs of other tenants go first.")
+		return v.T("Jobs of other tenants are ahead.")
 	case v.Bound() && ahead < mostAhead:
-		return v.N(ahead, "%s job of its tenant goes first.", "%s jobs of its tenant go first.")
+		return v.N(ahead, "%s job of the same tenant is ahead.", "%s jobs of the same tenant are ahead.")
 	case ahead >= mostAhead:
-		return v.T("%s jobs or more go first.", v.Num(ahead))
+		return v.T("At least %s jobs are ahead.", v.Num(ahead))
 	}
-	return v.N(ahead, "%s job goes first.", "%s jobs go first.")
+	return v.N(ahead, "%s job is ahead.", "%s jobs are ahead.")
 }
 
 func (v *visit) atGate(job *fairleadv1.Job, o *fairleadv1.Obstacle, out *obstacle) {
-	out.Text = v.T("Concurrency key %q: %s of %s places are taken.", o.GetName(), v.Num(o.GetUsed()), v.Num(o.GetCap()))
-	out.Remedy, out.Command = v.T("It goes on when one of these jobs ends. More of them may run at once with:"), "fairlead limit set "+shellWord("kind:"+job.GetKind())+" --per-key "+text(o.GetCap()+1)
+	out.Text = v.T("Concurrency key %q: %s of %s slots are taken.", o.GetName(), v.Num(o.GetUsed()), v.Num(o.GetCap()))
+	out.Remedy, out.Command = v.T("The job continues when one of these jobs finishes. Allow more to run at the same time:"), "fairlead limit set "+shellWord("kind:"+job.GetKind())+" --per-key "+text(o.GetCap()+1)
 	for _, id := range o.GetBy() {
 		out.Links = append(out.Links, link{v.T("Job %s", text(id)), v.To("/jobs", id)})
 	}
@@ -135,12 +135,12 @@ func (v *visit) paused(o *fairleadv1.Obstacle, out *obstacle) {
 		out.Text = v.T("Kind %q is paused.", o.GetName())
 		return
 	}
-	out.Remedy, out.Links = v.T("Its jobs start again with:"), v.ownerLinks(o)
+	out.Remedy, out.Links = v.T("Resume:"), v.ownerLinks(o)
 }
 
 // limited adds where a limit is set.
 func (v *visit) limited(o *fairleadv1.Obstacle, out *obstacle, flag string) {
-	out.Remedy, out.Links = v.T("The limit can be changed with:"), v.ownerLinks(o)
+	out.Remedy, out.Links = v.T("Change the limit:"), v.ownerLinks(o)
 	switch o.GetScope() {
 	case "tenant":
 		out.Command = "fairlead tenant update " + shellWord(o.GetName()) + " " + flag + " N"
@@ -159,11 +159,11 @@ func hiddenParent(o *fairleadv1.Obstacle) bool { return o.GetScope() == "tenant"
 func (v *visit) ofParent(o *fairleadv1.Obstacle) string {
 	switch o.GetCode() {
 	case "paused":
-		return v.T("The parent of its tenant is paused.")
+		return v.T("The parent tenant is paused.")
 	case "over_rate":
-		return v.T("The parent of its tenant has used up its rate of starts.")
+		return v.T("The parent tenant has used up its start rate.")
 	}
-	return v.T("The parent of its tenant is at its cap.")
+	return v.T("The parent tenant is at its cap.")
 }
 
 // owner is whose limit keeps a job from starting.
@@ -173,7 +173,7 @@ func (v *visit) owner(o *fairleadv1.Obstacle) string {
 		return v.T("Queue %q", o.GetName())
 	case "tenant":
 		if hiddenParent(o) {
-			return v.T("The parent of its tenant")
+			return v.T("The parent tenant")
 		}
 		return v.T("Tenant %q", o.GetName())
 	case "kind":

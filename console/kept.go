@@ -23,7 +23,7 @@ func (c *Console) turnAway(w http.ResponseWriter, v *visit, a *action, err error
 	if unanswered(err) && v.request.ContentLength <= maxUnknown {
 		v.request.Body = http.MaxBytesReader(w, v.request.Body, maxUnknown)
 		if v.readForm() == nil {
-			c.keep(w, v, a, v.T("The database does not answer, and nothing was done. What you typed is kept here: send it again."))
+			c.keep(w, v, a, v.T("The database is not responding, and nothing was changed. Your input is kept here; submit it again."))
 			return
 		}
 	}

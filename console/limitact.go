@@ -8,9 +8,9 @@ import (
 )
 
 var limitActions = []action{
-	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Edit the limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
-	{name: "limit-new", path: "/new/limit", Title: "Set a limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
-	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove the limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit, whatIf: noLimitWhatIf},
+	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Edit limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
+	{name: "limit-new", path: "/new/limit", Title: "New limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
+	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit, whatIf: noLimitWhatIf},
 }
 
 // loadLimitAct is the limit that is edited; one that says nothing if there is none.
@@ -93,7 +93,7 @@ func saveLimit(v *visit) (done, error) {
 		return done{}, err
 	}
 	_, err = v.limits.SetLimit(v.ctx, limit)
-	return done{Notice: v.T("The limit of %s is set.", limit.GetScope()), To: "/tenants"}, err
+	return done{Notice: v.T("The limit of %s was saved.", limit.GetScope()), To: "/tenants"}, err
 }
 
 func removeLimit(v *visit) (done, error) {
@@ -107,15 +107,15 @@ func removeLimit(v *visit) (done, error) {
 		return done{}, err
 	}
 	_, err = v.limits.SetLimit(v.ctx, &fairleadv1.Limit{Scope: scope})
-	return done{Notice: v.T("The limit of %s is removed.", scope), To: "/tenants"}, err
+	return done{Notice: v.T("The limit of %s was removed.", scope), To: "/tenants"}, err
 }
 
 // LimitScopes are what a limit can be of.
 func (v *visit) LimitScopes() []option {
-	return []option{{"kind", v.T("a kind")}, {"queue", v.T("a queue")}, {"global", v.T("all jobs together")}}
+	return []option{{"kind", v.T("kind")}, {"queue", v.T("queue")}, {"global", v.T("all jobs")}}
 }
 
 // LimitOrders are the orders in which jobs start.
 func (v *visit) LimitOrders() []option {
-	return []option{{"", v.T("as all jobs together; these go by deadline")}, {"deadline", v.T("deadline: the earliest acceptable start first")}, {"fair", v.T("fair: tenants share the starts by weight")}}
+	return []option{{"", v.T("same as all jobs; all jobs default to deadline")}, {"deadline", v.T("deadline: earliest start-by time first")}, {"fair", v.T("fair: tenants share starts by weight")}}
 }

@@ -59,9 +59,9 @@ func loadComing(v *visit) (any, error) {
 	tenants, token, from, to := p.texts("tenant"), p.page(), moment(p.time("from")), moment(p.time("to"))
 	switch {
 	case from.IsZero() != to.IsZero():
-		p.refuse("from", v.T("must be given together with to"))
+		p.refuse("from", v.T("must be specified together with to"))
 	case !to.IsZero() && (!from.Before(to) || to.Sub(from) > longestSpan):
-		p.refuse("to", v.T("must be after from, by 8 days at most"))
+		p.refuse("to", v.T("must be after from, at most 8 days later"))
 	}
 	if err := p.err(); err != nil {
 		return nil, err

@@ -38,5 +38,5 @@ func (v *viewer) May(method string) bool {
 
 // errMayNot is the answer to one who asks for a form without having its button.
 func errMayNot(v *visit) error {
-	return connect.NewError(connect.CodePermissionDenied, errors.New(v.T("Your role is %s, which may not do this.", v.Role)))
+	return connect.NewError(connect.CodePermissionDenied, errors.New(v.T("Your role (%s) does not allow this action.", v.Role)))
 }

@@ -22,9 +22,9 @@ var navigation = []section{
 		{"failures", "/failures", "Failures", nil},
 		{"runs", "/runs", "Runs", nil},
 	}},
-	{"Plans", []entry{
+	{"Scheduling", []entry{
 		{"schedules", "/schedules", "Schedules", nil},
-		{"load", "/load", "Coming load", nil},
+		{"load", "/load", "Upcoming load", nil},
 		{"calendars", "/calendars", "Calendars", nil},
 	}},
 	{"Bulk", []entry{
@@ -35,11 +35,11 @@ var navigation = []section{
 	{"Capacity", []entry{
 		{"tenants", "/tenants", "Tenants and limits", nil},
 		{"queues", "/queues", "Queues", (*viewer).Unbound},
-		{"holds", "/holds", "Held back", nil},
+		{"holds", "/holds", "Wait reasons", nil},
 		{"nodes", "/nodes", "Nodes", (*viewer).Unbound},
 	}},
 	{"Access", []entry{
-		{"audit", "/audit", "Audit", (*viewer).Admin},
+		{"audit", "/audit", "Audit log", (*viewer).Admin},
 		{"tokens", "/tokens", "Tokens", (*viewer).Admin},
 		{"docs", "/docs", "API reference", nil},
 	}},

@@ -9,8 +9,8 @@ import (
 )
 
 var nodeActions = []action{
-	{name: "node-drain", path: "/nodes/{id}/drain", Title: "Drain the node", Nav: "nodes", method: "DrainNode", Grave: true, load: loadNodeAct, do: drainNode},
-	{name: "node-undrain", path: "/nodes/{id}/undrain", Title: "Let the node go on", Nav: "nodes", method: "DrainNode", load: loadNodeAct, do: undrainNode},
+	{name: "node-drain", path: "/nodes/{id}/drain", Title: "Drain node", Nav: "nodes", method: "DrainNode", Grave: true, load: loadNodeAct, do: drainNode},
+	{name: "node-undrain", path: "/nodes/{id}/undrain", Title: "Resume node", Nav: "nodes", method: "DrainNode", load: loadNodeAct, do: undrainNode},
 }
 
 // loadNodeAct is the node that something is to be done to.
@@ -24,14 +24,14 @@ func loadNodeAct(v *visit) (any, error) {
 			return nodeLine{Node: node, State: nodeState(node)}, nil
 		}
 	}
-	return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("There is no such node any more.")))
+	return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("This node no longer exists.")))
 }
 
 func drainNode(v *visit) (done, error) {
-	return v.drain(false, v.T("The node is asked to start nothing more."))
+	return v.drain(false, v.T("The node was asked to start no more jobs."))
 }
 
-func undrainNode(v *visit) (done, error) { return v.drain(true, v.T("The node may start jobs again.")) }
+func undrainNode(v *visit) (done, error) { return v.drain(true, v.T("The node can start jobs again.")) }
 
 func (v *visit) drain(undo bool, notice string) (done, error) {
 	id, _ := number(v.Value("id")) // the API refuses what is none

@@ -47,7 +47,7 @@ func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
 	name := "error"
 	switch {
 	case v.byScript() && unanswered(err):
-		name, text = "refused", v.T("The database does not answer. Try again in a moment.")
+		name, text = "refused", v.T("The database is not responding. Try again in a moment.")
 	case v.byScript():
 		name = "refused"
 	case status == http.StatusServiceUnavailable && v.request.Method == http.MethodGet:

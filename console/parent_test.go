@@ -40,12 +40,12 @@ func TestViewersWhoAreBoundAreNotShownTheParentOfTheirTenant(t *testing.T) {
 	all, bound := r.token("all", access.RoleViewer), r.token("bound", access.RoleViewer, "acme")
 	for path, c := range map[string]struct{ told, instead []string }{
 		"/jobs/" + text(second.ID): {
-			[]string{"conglomerate", "1 of 1 places", "2 jobs go first", "fairlead tenant update"},
-			[]string{"The parent of its tenant is at its cap.", "The parent of its tenant has used up its rate of starts.", "1 job of its tenant goes first."},
+			[]string{"conglomerate", "1 of 1 slots", "2 jobs are ahead", "fairlead tenant update"},
+			[]string{"The parent tenant is at its cap.", "The parent tenant has used up its start rate.", "1 job of the same tenant is ahead."},
 		},
-		"/jobs/" + text(first.ID): {[]string{"conglomerate", "1 job goes first"}, []string{"Jobs of other tenants go first."}},
+		"/jobs/" + text(first.ID): {[]string{"conglomerate", "1 job is ahead"}, []string{"Jobs of other tenants are ahead."}},
 		"/tenants/acme":           {[]string{"conglomerate"}, []string{"acme"}},
-		"/holds?tenant=acme":      {[]string{}, []string{"parent of the tenant"}},
+		"/holds?tenant=acme":      {[]string{}, []string{"the parent tenant"}},
 	} {
 		r.shows(r.page(http.StatusOK, path, sessionCookie, all), c.told...)
 		page := r.page(http.StatusOK, path, sessionCookie, bound)
@@ -55,11 +55,11 @@ func TestViewersWhoAreBoundAreNotShownTheParentOfTheirTenant(t *testing.T) {
 	must(r.store.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseTenant, Name: "conglomerate"}))
 	r.console.forget()
 	paused := "/jobs/" + text(first.ID)
-	r.shows(r.page(http.StatusOK, paused, sessionCookie, bound), "The parent of its tenant is paused.")
-	if chinese := r.page(http.StatusOK, paused, sessionCookie, bound, "lang", "zh"); strings.Contains(chinese, "conglomerate") || !strings.Contains(chinese, "父租户已暂停") {
+	r.shows(r.page(http.StatusOK, paused, sessionCookie, bound), "The parent tenant is paused.")
+	if chinese := r.page(http.StatusOK, paused, sessionCookie, bound, "lang", "zh"); strings.Contains(chinese, "conglomerate") || !strings.Contains(chinese, "上级租户已暂停") {
 		t.Errorf("in Chinese: %s", chinese)
 	}
-	for !strings.Contains(r.page(http.StatusOK, paused, sessionCookie, bound), "The parent of its tenant was at its cap.") { // once it has waited noticeably
+	for !strings.Contains(r.page(http.StatusOK, paused, sessionCookie, bound), "The parent tenant was at its cap.") { // once it has waited noticeably
 		r.console.forget()
 	}
 }

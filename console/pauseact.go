@@ -7,12 +7,12 @@ import (
 )
 
 var pauseActions = []action{
-	{name: "pause", path: "/queues/{name}/pause", Title: "Pause the queue", Nav: "queues", method: "PauseQueue", load: loadPause, do: pauseQueue},
-	{name: "resume", path: "/queues/{name}/resume", Title: "Resume the queue", Nav: "queues", method: "ResumeQueue", load: loadPause, do: resumeQueue},
-	{name: "pause", path: "/kinds/{name}/pause", Title: "Pause the kind", Nav: "queues", method: "PauseKind", load: loadPause, do: pauseKind},
-	{name: "resume", path: "/kinds/{name}/resume", Title: "Resume the kind", Nav: "queues", method: "ResumeKind", load: loadPause, do: resumeKind},
-	{name: "pause", path: "/tenants/{name}/pause", Title: "Pause the tenant", Nav: "tenants", method: "PauseTenant", load: loadPause, do: pauseTenant},
-	{name: "resume", path: "/tenants/{name}/resume", Title: "Resume the tenant", Nav: "tenants", method: "ResumeTenant", load: loadPause, do: resumeTenant},
+	{name: "pause", path: "/queues/{name}/pause", Title: "Pause queue", Nav: "queues", method: "PauseQueue", load: loadPause, do: pauseQueue},
+	{name: "resume", path: "/queues/{name}/resume", Title: "Resume queue", Nav: "queues", method: "ResumeQueue", load: loadPause, do: resumeQueue},
+	{name: "pause", path: "/kinds/{name}/pause", Title: "Pause kind", Nav: "queues", method: "PauseKind", load: loadPause, do: pauseKind},
+	{name: "resume", path: "/kinds/{name}/resume", Title: "Resume kind", Nav: "queues", method: "ResumeKind", load: loadPause, do: resumeKind},
+	{name: "pause", path: "/tenants/{name}/pause", Title: "Pause tenant", Nav: "tenants", method: "PauseTenant", load: loadPause, do: pauseTenant},
+	{name: "resume", path: "/tenants/{name}/resume", Title: "Resume tenant", Nav: "tenants", method: "ResumeTenant", load: loadPause, do: resumeTenant},
 }
 
 // pauseForm is what is to be paused or to go on, and what that holds back.
@@ -53,30 +53,30 @@ func pausedOf(v *visit) (what, name string) {
 
 func pauseQueue(v *visit) (done, error) {
 	_, err := v.queues.PauseQueue(v.ctx, &fairleadv1.QueueRequest{Name: v.Value("name")})
-	return done{Notice: v.T("The queue %s is paused.", v.Value("name"))}, err
+	return done{Notice: v.T("Queue %s was paused.", v.Value("name"))}, err
 }
 
 func resumeQueue(v *visit) (done, error) {
 	_, err := v.queues.ResumeQueue(v.ctx, &fairleadv1.QueueRequest{Name: v.Value("name")})
-	return done{Notice: v.T("The queue %s goes on.", v.Value("name"))}, err
+	return done{Notice: v.T("Queue %s was resumed.", v.Value("name"))}, err
 }
 
 func pauseKind(v *visit) (done, error) {
 	_, err := v.kinds.PauseKind(v.ctx, &fairleadv1.KindRequest{Name: v.Value("name")})
-	return done{Notice: v.T("The kind %s is paused.", v.Value("name"))}, err
+	return done{Notice: v.T("Kind %s was paused.", v.Value("name"))}, err
 }
 
 func resumeKind(v *visit) (done, error) {
 	_, err := v.kinds.ResumeKind(v.ctx, &fairleadv1.KindRequest{Name: v.Value("name")})
-	return done{Notice: v.T("The kind %s goes on.", v.Value("name"))}, err
+	return done{Notice: v.T("Kind %s was resumed.", v.Value("name"))}, err
 }
 
 func pauseTenant(v *visit) (done, error) {
 	_, err := v.tenants.PauseTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: v.Value("name")})
-	return done{Notice: v.T("The tenant %s is paused.", v.Value("name"))}, err
+	return done{Notice: v.T("Tenant %s was paused.", v.Value("name"))}, err
 }
 
 func resumeTenant(v *visit) (done, error) {
 	_, err := v.tenants.ResumeTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: v.Value("name")})
-	return done{Notice: v.T("The tenant %s goes on.", v.Value("name"))}, err
+	return done{Notice: v.T("Tenant %s was resumed.", v.Value("name"))}, err
 }

@@ -16,7 +16,7 @@ import (
 
 func TestSchedulesAreListedWithWhenTheyAreDueAndHowTheyWent(t *testing.T) {
 	r := newPlanner(t, false)
-	r.shows(r.page(200, "/schedules"), "There are no schedules yet", "fairlead schedule create")
+	r.shows(r.page(200, "/schedules"), "No schedules yet", "fairlead schedule create")
 	good := r.schedule(`{"name":"nightly","cron":"0 3 * * *","timezone":"Europe/Paris","job":{"kind":"noop","tenant":"acme"}}`)
 	bad := r.schedule(`{"name":"<b>hostile</b>","every":"3600s","job":{"kind":"broken"}}`)
 	r.schedule(`{"name":"off","delay":"60s","job":{"kind":"noop"},"enabled":false,"reason":"holidays"}`)
@@ -37,7 +37,7 @@ func TestSchedulesAreListedWithWhenTheyAreDueAndHowTheyWent(t *testing.T) {
 			t.Errorf("%s has the rows %v, want %d", path, got, want)
 		}
 	}
-	r.shows(r.page(200, "/schedules?tenant=nemo"), "No schedule matches")
+	r.shows(r.page(200, "/schedules?tenant=nemo"), "No matching schedules")
 	r.shows(r.page(400, "/schedules?enabled=perhaps"), "enabled: must be one of true, false")
 	r.shows(r.page(400, "/schedules?at_most=-1"), "at_most: must be a number above 0")
 	r.shows(r.page(400, "/schedules?tenat=acme"), "tenat: is not a parameter of this page")
@@ -65,7 +65,7 @@ func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
 		"alert":{"url":"https://user:sesame1@hooks.example.org/services/sesame2?key=sesame3","on":["failure","failures","missed"],"failures":5,"headers":{"Authorization":"sesame4"},"signing_secret":"sesame5"}}`)
 	page := r.page(200, "/schedules/"+id, "zone", "Asia%2FTokyo")
 	r.shows(page, "night/ly", "of sales", `href="/calendars/feast%2Fdays"`, `href="/tenants/acme"`, "clocks go forward by 1h at 02:00 on this day", "Sat 2099-03-28 02:30:00 CET", "up to 5m later",
-		"the next one is skipped", "each of them is run, at most 100 of them, up to 1d old", "&#34;of&#34;: &#34;sales&#34;", "1m 30s", "https://hooks.example.org/…", "a run fails", "5 runs fail in a row", "instants were missed", "It has not run yet")
+		"skip the next run", "run all, at most 100, no older than 1d", "&#34;of&#34;: &#34;sales&#34;", "1m 30s", "https://hooks.example.org/…", "a run fails", "5 consecutive runs fail", "runs were missed", "No runs yet")
 	r.hides(page, "sesame")
 	if fires := strings.Count(page, `<tr id="fire-`); fires != firesShown {
 		t.Errorf("there are %d coming fires, want %d", fires, firesShown)
@@ -74,7 +74,7 @@ func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
 		t.Errorf("the live part of a name with a slash is asked for elsewhere:\n%s", byName)
 	}
 	r.page(404, "/schedules/nothing")
-	r.shows(r.page(400, "/schedules/"+id+"?page=nonsense"), "page: is not a token that was given out")
+	r.shows(r.page(400, "/schedules/"+id+"?page=nonsense"), "page: is not a valid page token")
 	r.shows(r.page(400, "/schedules/"+id+"?pgae=1"), "pgae: is not a parameter of this page")
 }
 
@@ -83,7 +83,7 @@ func TestRunsOfAScheduleHaveTheirReasonAndDuration(t *testing.T) {
 	id := r.schedule(`{"name":"busy","every":"3600s","max_concurrency":1,"concurrency_policy":"skip","job":{"kind":"noop"}}`)
 	first := r.asks("POST", "/api/v1/schedules/busy/trigger", "{}")["id"].(string)
 	r.asks("POST", "/api/v1/schedules/busy/trigger", "{}") // the first one is still active: no node runs
-	r.shows(r.page(200, "/schedules/"+id), "too many runs were active", "by hand", "tone-off\">skipped")
+	r.shows(r.page(200, "/schedules/"+id), "too many runs were active", "manual", "tone-off\">skipped")
 	r.run()
 	r.until("the first run has ended", func() bool { return strings.Contains(r.page(200, "/schedules/"+id), "tone-good\">succeeded") })
 	page := r.page(200, "/schedules/"+id)
@@ -114,11 +114,11 @@ func TestRunsAreListedPageByPage(t *testing.T) {
 
 func TestACalendarShowsAYear(t *testing.T) {
 	r := newPlanner(t, false)
-	r.shows(r.page(200, "/calendars"), "There are no calendars yet", "fairlead calendar create")
+	r.shows(r.page(200, "/calendars"), "No calendars yet", "fairlead calendar create")
 	r.asks("POST", "/api/v1/calendars", `{"name":"feast","description":"bank holidays","weekdays":["sunday"],"dates":["12-25","2027-05-01"],"ranges":[{"from":"2027-12-27","to":"2028-01-02"}]}`)
 	r.shows(r.page(200, "/calendars"), `href="/calendars/feast"`, "bank holidays", "Sunday", "-12-25")
 	page := r.page(200, "/calendars/feast?year=2027")
-	r.shows(page, "2027-12-25\n12-25 of every year", "2027-05-01\nthis day", "2027-12-31\n2027-12-27 to 2028-01-02", "2027-01-03\nevery Sunday", "December: excluded are 5, 12, 19, 25, 26, 27, 28, 29, 30, 31", "year=2026", "year=2028")
+	r.shows(page, "2027-12-25\n12-25 of every year", "2027-05-01\nthis day", "2027-12-31\n2027-12-27 to 2028-01-02", "2027-01-03\nevery Sunday", "December: excluded days are 5, 12, 19, 25, 26, 27, 28, 29, 30, 31", "year=2026", "year=2028")
 	if got := strings.Count(page, "data-excluded"); got != 52+2+5 { // the ranges of 2027 have five days
 		t.Errorf("%d days are left out", got)
 	}
@@ -128,8 +128,8 @@ func TestACalendarShowsAYear(t *testing.T) {
 	r.shows(r.page(200, "/calendars/feast?year=2028", "lang", "zh"), "每星期日", "十二月", "2028-12-25\n每年 12-25")
 	r.page(404, "/calendars/nothing")
 	r.shows(r.page(400, "/calendars/feast?year=MMXXVI"), "year: must be a number above 0")
-	r.shows(r.page(400, "/calendars/feast?year=10000"), "year: must be a year as 2026")
-	r.shows(r.page(400, "/calendars?page=gone"), "page: that calendar does not exist")
+	r.shows(r.page(400, "/calendars/feast?year=10000"), "year: must be a year such as 2026")
+	r.shows(r.page(400, "/calendars?page=gone"), "page: refers to a calendar that no longer exists")
 }
 
 func TestCalendarsAreListedPageByPage(t *testing.T) {
@@ -144,7 +144,7 @@ func TestCalendarsAreListedPageByPage(t *testing.T) {
 
 func TestEachNumberOfTheLoadLeadsToExactlyItsSchedules(t *testing.T) {
 	r := newPlanner(t, false)
-	r.shows(r.page(200, "/load"), "No schedule is enabled")
+	r.shows(r.page(200, "/load"), "No enabled schedules")
 	for i := range 30 {
 		r.schedule(fmt.Sprintf(`{"name":"night-%02d","daily":"03:00","job":{"kind":"noop","tenant":"acme"}}`, i))
 	}
@@ -175,7 +175,7 @@ func TestEachNumberOfTheLoadLeadsToExactlyItsSchedules(t *testing.T) {
 	if n, err := strconv.Atoi(cell[2]); err != nil || n != 30+5+60 {
 		t.Errorf("the worst hour has %s fires", cell[2])
 	}
-	r.shows(r.page(200, html.UnescapeString(cell[1])), cell[2]+" fires in all.", "night-29", "half-04", "each minute")
+	r.shows(r.page(200, html.UnescapeString(cell[1])), cell[2]+" fires in total.", "night-29", "half-04", "each minute")
 }
 
 func TestTheSpreadThatIsSuggestedHolds(t *testing.T) {
@@ -212,7 +212,7 @@ func TestTheLoadOfMoreSchedulesThanAreLookedAtGoesOnOnTheNextPage(t *testing.T) 
 		r.schedule(fmt.Sprintf(`{"name":"s%04d","daily":"03:00","job":{"kind":"noop"}}`, i))
 	}
 	page := r.page(200, "/load")
-	r.shows(page, ">500&#43;</a>", "There are more")
+	r.shows(page, ">500&#43;</a>", "The next page has more")
 	for href, n := range r.counts(page) {
 		if got := r.rows(href); len(got) != n {
 			t.Errorf("%d rows are promised at %s, which has %d", n, href, len(got))
@@ -233,8 +233,8 @@ func TestTheLoadOfMoreSchedulesThanAreLookedAtGoesOnOnTheNextPage(t *testing.T) 
 func TestASpanOfTheLoadIsRefusedIfItIsNone(t *testing.T) {
 	r := newPlanner(t, false)
 	for query, want := range map[string]string{
-		"from=noon&to=2026-01-01T00:00:00Z":                 "from: must be a time as",
-		"from=2026-01-01T00:00:00Z":                         "from: must be given together with to",
+		"from=noon&to=2026-01-01T00:00:00Z":                 "from: must be a time such as",
+		"from=2026-01-01T00:00:00Z":                         "from: must be specified together with to",
 		"from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "to: must be after from",
 		"from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z": "to: must be after from",
 		"hour=3": "hour: is not a parameter of this page",

@@ -60,17 +60,17 @@ func (c *Console) backFromProvider(w http.ResponseWriter, r *http.Request) {
 	v, query := c.visit(r, c.stranger(r, "")), r.URL.Query()
 	switch {
 	case !began || subtle.ConstantTimeCompare([]byte(pending.State), []byte(query.Get("state"))) != 1:
-		c.showLogin(w, r, http.StatusBadRequest, signIn{pending.Next, v.T("This sign-in was not begun here, or took too long. Try again.")})
+		c.showLogin(w, r, http.StatusBadRequest, signIn{pending.Next, v.T("This sign-in was not started here or has expired. Try again.")})
 		return
 	case query.Get("code") == "":
 		c.options.Log.Warn("sign-in refused by the identity provider", "error", query.Get("error"))
-		c.showLogin(w, r, http.StatusForbidden, signIn{pending.Next, v.T("The identity provider did not sign you in.")})
+		c.showLogin(w, r, http.StatusForbidden, signIn{pending.Next, v.T("The identity provider rejected the sign-in.")})
 		return
 	}
 	token, err := c.options.Provider.Exchange(r.Context(), c.callbackURL(r), query.Get("code"), pending.Nonce, pending.Verifier)
 	if err != nil {
 		c.options.Log.Warn("sign-in failed", "error", err)
-		c.showLogin(w, r, http.StatusBadGateway, signIn{pending.Next, v.T("The identity provider did not sign you in.")})
+		c.showLogin(w, r, http.StatusBadGateway, signIn{pending.Next, v.T("The identity provider rejected the sign-in.")})
 		return
 	}
 	v.token = token

@@ -2,8 +2,8 @@ package console
 
 import "regexp"
 
-// refusals are the refusals of the API that have a translation: what people who type into
-// forms meet. Others are said in English.
+// refusals are the API errors that have a translation: those that people meet in forms.
+// Other errors are shown in English.
 var refusals = []phrase{
 	{regexp.MustCompile(`^cannot ([a-z ]+) job (\d+): it is (\w+)$`), "tts", "cannot %s job %s: it is %s"},
 	{regexp.MustCompile(`^cannot ([a-z ]+) batch (\d+): it is (\w+)$`), "tts", "cannot %s batch %s: it is %s"},
@@ -11,7 +11,7 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^(?:a )?(?:schedule|sweep|calendar|tenant)(?: with the name)? "(.*)" exists already$`), "t", "%s exists already"},
 	{regexp.MustCompile(`^(?:add token: )?a token with the name "(.*)" or with the same secret exists already$`), "t", "a token with the name %s exists already"},
 	{regexp.MustCompile(`^(?:schedule|sweep|calendar|tenant) "(.*)" was changed by another caller$`), "t", "%s was changed by another caller"},
-	{regexp.MustCompile(`^calendar "(.*)" is named by schedule "(.*)"$`), "tt", "calendar %s is named by schedule %s"},
+	{regexp.MustCompile(`^calendar "(.*)" is used by schedule "(.*)"$`), "tt", "calendar %s is used by schedule %s"},
 	{regexp.MustCompile(`^tenant "(.*)" is the parent of "(.*)"$`), "tt", "tenant %s is the parent of %s"},
 	{regexp.MustCompile(`^bulk (\d+) has ended$`), "t", "bulk %s has ended"},
 	{regexp.MustCompile(`^job (\S+): not found$`), "t", "job %s: not found"},
@@ -21,25 +21,30 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^calendar (\S+): not found$`), "t", "calendar %s: not found"},
 	{regexp.MustCompile(`^tenant (\S+): not found$`), "t", "tenant %s: not found"},
 	{regexp.MustCompile(`^([a-z_][a-z0-9_.\[\]]*): (.+)$`), "tp", "%s: %s"},
-	{regexp.MustCompile(`^is missing; it must be given$`), "", "is missing; it must be given"},
+	{regexp.MustCompile(`^is required$`), "", "is required"},
 	{regexp.MustCompile(`^is (\S+); it must be at least (\S+)$`), "tt", "is %s; it must be at least %s"},
 	{regexp.MustCompile(`^is (\S+); it must be at most (\S+)$`), "tt", "is %s; it must be at most %s"},
 	{regexp.MustCompile(`^is empty; give it a name$`), "", "is empty; give it a name"},
-	{regexp.MustCompile(`^is "(.*)": no live node handles batches of type "(.*)" on such targets; start one that registers the operation, or mend the type$`), "tt", "is %s: no live node handles batches of type %s on such targets"},
+	{regexp.MustCompile(`^is "(.*)": no live node handles batches of type "(.*)" for this target type; start a node that registers the operation, or correct the type$`), "tt", "is %s: no live node handles batches of type %s for this target type"},
+	{regexp.MustCompile(`^this is a worker token; sign in with a token of another role$`), "", "this is a worker token; sign in with a token of another role"},
 	{regexp.MustCompile(`^is not valid JSON$`), "", "is not valid JSON"},
+	{regexp.MustCompile(`^is not a valid page token; leave it out to (?:get the first page|begin)$`), "", "is not a valid page token; omit it to get the first page"},
 	{regexp.MustCompile(`^is not valid UTF-8$`), "", "is not valid UTF-8"},
-	{regexp.MustCompile(`^has (\d+) bytes; at most (\d+) are kept`), "tt", "has %s bytes; at most %s are kept"},
+	{regexp.MustCompile(`^has (\d+) bytes; at most (\d+) are allowed`), "tt", "has %s bytes; at most %s are allowed"},
 	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+)$`), "ttt", "is %s; it must be between %s and %s"},
 	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+), or zero for none$`), "ttt", "is %s; it must be between %s and %s, or zero for none"},
 	{regexp.MustCompile(`^is (\S+); it must be between 0 \(no (?:limit|bound)\) and (\S+) (?:starts|tasks|items) per second$`), "tt", "is %s; it must be between 0 (no limit) and %s per second"},
+	{regexp.MustCompile(`^is (\S+); it must be between (\S+) and ([^ ,]+), or zero for the (?:handler's|operation's)(?: own| default)?$`), "ttt", "is %s; it must be between %s and %s, or zero for the default"},
+	{regexp.MustCompile(`^is (\S+); it must be between 0 \([^)]*\) and ([^ ,]+)$`), "tt", "is %s; it must be between 0 and %s"},
+	{regexp.MustCompile(`^is (\S+); it must be 1 or more, or zero if .+$`), "t", "is %s; it must be 0 or more"},
 	{regexp.MustCompile(`^is "(.*)"; it must be one of (.+)$`), "tt", "is %s; it must be one of %s"},
-	{regexp.MustCompile(`^is given without a rate; set the rate or leave it out$`), "", "is given without a rate; set the rate or leave it out"},
-	{regexp.MustCompile(`^is no address; give one that begins with http:// or https://$`), "", "is no address; give one that begins with http:// or https://"},
+	{regexp.MustCompile(`^requires a rate; set the rate or leave it out$`), "", "requires a rate; set the rate or leave it out"},
+	{regexp.MustCompile(`^is not a URL; it must begin with http:// or https://$`), "", "is not a URL; it must begin with http:// or https://"},
 	{regexp.MustCompile(`^is not after starts_at; swap them or leave one out$`), "", "is not after starts_at; swap them or leave one out"},
-	{regexp.MustCompile(`^"(.*)" is no time zone that is known here; give one such as Europe/Paris$`), "t", "%s is no time zone that is known here; give one such as Europe/Paris"},
+	{regexp.MustCompile(`^"(.*)" is not a known time zone; give one such as Europe/Paris$`), "t", "%s is not a known time zone; give one such as Europe/Paris"},
 	{regexp.MustCompile(`^must be after from$`), "", "must be after from"},
-	{regexp.MustCompile(`^is still to come; only what has passed can be filled in$`), "", "is still to come; only what has passed can be filled in"},
-	{regexp.MustCompile(`^and to have no instant of the schedule between them$`), "", "and to have no instant of the schedule between them"},
+	{regexp.MustCompile(`^is in the future; only past instants can be backfilled$`), "", "is in the future; only past instants can be backfilled"},
+	{regexp.MustCompile(`^and to have no instant of the schedule between them; choose a longer span$`), "", "and to have no instant of the schedule between them; choose a longer span"},
 	{regexp.MustCompile(`^is the tenant itself; name another, or none$`), "", "is the tenant itself; name another, or none"},
 	{regexp.MustCompile(`^is (\d+), more than max_running \((\d+)\); lower it or raise the cap$`), "tt", "is %s, more than max_running (%s); lower it or raise the cap"},
 }

@@ -80,7 +80,7 @@ func (c *Console) render(w http.ResponseWriter, status int, name string, data *s
 	body, err := c.templates.execute(name, data)
 	if err != nil {
 		c.options.Log.Error("console page failed", "path", data.Path, "error", err)
-		http.Error(w, data.T("This page could not be made; the log of the server says why."), http.StatusInternalServerError)
+		http.Error(w, data.T("This page could not be displayed. See the server log for the reason."), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -125,9 +125,9 @@ func (v *visit) choose(r *runs, from, to *timestamppb.Timestamp, last string, no
 	}
 	switch length := r.To.Sub(r.From); {
 	case length < leastSpan:
-		return refuse("to", v.T("must be later than from by 10ms and more"))
+		return refuse("to", v.T("must be at least 10ms after from"))
 	case length > mostSpan:
-		return refuse("from", v.T("must be within 366 days before to"))
+		return refuse("from", v.T("must be at most 366 days before to"))
 	}
 	return nil
 }

@@ -30,13 +30,13 @@ func TestRunsAreDrawnAndLeadToTheirJobs(t *testing.T) {
 	} {
 		page := r.page(http.StatusOK, path)
 		r.shows(page, groups...)
-		r.shows(page, "succeeded", "failed", "data-zoom-from=", "Drag over the picture")
+		r.shows(page, "succeeded", "failed", "data-zoom-from=", "Drag over the chart")
 		if links := ganttLink.FindAllStringSubmatch(page, -1); len(links) != 2 {
 			t.Errorf("%s has %d bars, want 2", path, len(links))
 		}
 	}
 	past := "/runs?from=" + url.QueryEscape(begun.Add(-time.Hour).UTC().Format(time.RFC3339)) + "&to=" + url.QueryEscape(begun.Add(-time.Minute).UTC().Format(time.RFC3339))
-	r.shows(r.page(http.StatusOK, past), "Nothing ran")
+	r.shows(r.page(http.StatusOK, past), "No runs")
 	if links := ganttLink.FindAllStringSubmatch(r.page(http.StatusOK, "/runs?tenant=acme"), -1); len(links) != 1 || html.UnescapeString(links[0][1]) != "/jobs/1" {
 		t.Errorf("bars lead to %v", links)
 	}
@@ -47,8 +47,8 @@ func TestAChartSaysThatItDoesNotHoldAllJobs(t *testing.T) {
 	r.enqueue(jobsOf(runJobs+1, fairlead.Job{Kind: "noop"})...)
 	r.run()
 	r.await(runJobs + 1)
-	r.shows(r.page(http.StatusOK, "/runs"), "the newest 500 are drawn")
-	r.hides(r.page(http.StatusOK, "/runs?kind=other"), "the newest 500 are drawn")
+	r.shows(r.page(http.StatusOK, "/runs"), "only the latest 500 are shown")
+	r.hides(r.page(http.StatusOK, "/runs?kind=other"), "only the latest 500 are shown")
 }
 
 func TestASpanIsChosenByItsEndsOrItsLength(t *testing.T) {

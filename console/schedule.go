@@ -134,7 +134,7 @@ func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err err
 func (v *visit) scheduleRuns(page *schedulePage, token string) error {
 	runs, err := v.schedules.ListRuns(v.ctx, &fairleadv1.ListRunsRequest{Id: page.GetId(), PageSize: runsShown, PageToken: token})
 	if connect.CodeOf(err) == connect.CodeInvalidArgument {
-		return refuse("page", v.T("is not a token that was given out; leave it out for the first page"))
+		return refuse("page", v.T("is not a valid page token; omit it to get the first page"))
 	}
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (v *visit) runRow(run *fairleadv1.Run, job *fairleadv1.Job) *runRow {
 	case why != "":
 		row.Skip = v.T(why)
 	case run.GetQueued():
-		row.Skip = v.T("it waits for an earlier run")
+		row.Skip = v.T("waiting for an earlier run")
 	}
 	began := moment(job.GetStartedAt())
 	if began.IsZero() || run.GetSkipReason() != "" {
@@ -189,7 +189,7 @@ func (v *visit) runRow(run *fairleadv1.Run, job *fairleadv1.Job) *runRow {
 }
 
 // triggers are what made a run, in words.
-var triggers = map[string]string{"cron": "the clock", "catch_up": "catching up", "manual": "by hand", "backfill": "backfill"}
+var triggers = map[string]string{"cron": "schedule", "catch_up": "catch-up", "manual": "manual", "backfill": "backfill"}
 
 // SkipReason is why a job was recorded and not run, in words; empty if it was not skipped.
 func (v *visit) SkipReason(job *fairleadv1.Job) string {
@@ -201,40 +201,40 @@ func (v *visit) SkipReason(job *fairleadv1.Job) string {
 
 // skipReasons are why a run was recorded and not run, in words.
 var skipReasons = map[string]string{
-	"overlap": "an earlier run was still active", "failure": "the run before had failed", "concurrency": "too many runs were active",
+	"overlap": "an earlier run was still active", "failure": "the previous run failed", "concurrency": "too many runs were active",
 }
 
 // policies are what happens if runs come too close to each other, fail, or are missed.
 func (v *visit) policies(s *fairleadv1.Schedule) []fact {
-	bound := v.T("no bound")
+	bound := v.T("unlimited")
 	if s.GetMaxConcurrency() > 0 {
 		bound = v.T("%s; %s", v.Num(s.GetMaxConcurrency()), v.T(policyWords["more:"+s.GetConcurrencyPolicy()]))
 		if s.GetConcurrencyPolicy() == "queue" {
-			bound += v.T(", at most %s of them", v.Num(s.GetQueueDepth()))
+			bound += v.T(", at most %s", v.Num(s.GetQueueDepth()))
 		}
 	}
 	missed := v.T(policyWords["missed:"+s.GetCatchUpMode()])
 	if s.GetCatchUpMode() == "full" {
-		missed += v.T(", at most %s of them", v.Num(s.GetCatchUpLimit()))
+		missed += v.T(", at most %s", v.Num(s.GetCatchUpLimit()))
 	}
 	if s.GetCatchUpMode() != "none" {
-		missed += v.T(", up to %s old", v.Dur(s.GetCatchUpWindow()))
+		missed += v.T(", no older than %s", v.Dur(s.GetCatchUpWindow()))
 	}
 	return []fact{
 		{v.T("While an earlier run is active"), v.T(policyWords["overlap:"+s.GetOverlapAction()])},
-		{v.T("After a run that failed"), v.T(policyWords["failure:"+s.GetFailureAction()])},
-		{v.T("Runs at once"), bound},
-		{v.T("Missed instants"), missed},
+		{v.T("After a failed run"), v.T(policyWords["failure:"+s.GetFailureAction()])},
+		{v.T("Concurrent runs"), bound},
+		{v.T("Missed runs"), missed},
 	}
 }
 
 // policyWords are the policies of a schedule in words.
 var policyWords = map[string]string{
-	"overlap:allow": "the next one runs, as far as the bound of runs at once allows", "overlap:skip": "the next one is skipped",
-	"overlap:cancel_prev": "the earlier run is cancelled", "overlap:parallel": "the next one runs beside it",
-	"failure:run_new": "the next one runs as if nothing had happened", "failure:retry": "the next one runs as the next attempt", "failure:skip": "the next one is skipped, once",
-	"more:queue": "more of them wait", "more:skip": "more of them are skipped", "more:parallel": "more of them run all the same",
-	"missed:none": "are not run", "missed:compact": "the last of them is run", "missed:full": "each of them is run",
+	"overlap:allow": "start the next run if the concurrency limit allows it", "overlap:skip": "skip the next run",
+	"overlap:cancel_prev": "cancel the earlier run", "overlap:parallel": "run both in parallel",
+	"failure:run_new": "start the next run as usual", "failure:retry": "start the next run as another attempt", "failure:skip": "skip the next run once",
+	"more:queue": "queue additional runs", "more:skip": "skip additional runs", "more:parallel": "start additional runs anyway",
+	"missed:none": "do not run", "missed:compact": "run only the latest", "missed:full": "run all",
 }
 
 // AlertFacts is where alerts go, and when; nil: nowhere.
@@ -242,7 +242,7 @@ func (v *visit) AlertFacts(alert *fairleadv1.Alert) *alertFacts {
 	if alert == nil {
 		return nil
 	}
-	facts := &alertFacts{To: v.T("an address that is not shown"), Quiet: span(alert.GetQuiet()), Signed: alert.GetSigningSecret() != ""}
+	facts := &alertFacts{To: v.T("hidden URL"), Quiet: span(alert.GetQuiet()), Signed: alert.GetSigningSecret() != ""}
 	if to, err := url.Parse(alert.GetUrl()); err == nil && to.Host != "" && !strings.ContainsAny(to.Host, "{}") {
 		facts.To = to.Scheme + "://" + to.Host + "/…"
 	}
@@ -259,7 +259,7 @@ func (v *visit) AlertFacts(alert *fairleadv1.Alert) *alertFacts {
 
 // alertEvents are what a schedule tells of, in words.
 var alertEvents = map[string]string{
-	"failure": "a run fails", "failures": "%s runs fail in a row", "recovery": "a run succeeds after failures", "missed": "instants were missed",
+	"failure": "a run fails", "failures": "%s consecutive runs fail", "recovery": "a run succeeds after failures", "missed": "runs were missed",
 }
 
 // SuccessShare writes a share in percent. It is not rounded up: 100 % is all.

@@ -7,18 +7,18 @@ import (
 )
 
 var scheduleActions = []action{
-	{name: "schedule-enable", path: "/schedules/{id}/enable", Title: "Enable the schedule", Nav: "schedules", method: "EnableSchedule", load: loadScheduleEnable, do: enableSchedule},
-	{name: "schedule-disable", path: "/schedules/{id}/disable", Title: "Disable the schedule", Nav: "schedules", method: "DisableSchedule", load: loadScheduleAct, do: disableSchedule},
-	{name: "schedule-trigger", path: "/schedules/{id}/trigger", Title: "Run the schedule now", Nav: "schedules", method: "TriggerSchedule", load: loadScheduleAct, do: triggerSchedule},
-	{name: "schedule-backfill", path: "/schedules/{id}/backfill", Title: "Backfill the schedule", Nav: "schedules", method: "BackfillSchedule", load: loadBackfill, do: backfillSchedule},
-	{name: "schedule-test", path: "/schedules/{id}/test", Title: "Test the request", Nav: "schedules", method: "TestSchedule", load: loadScheduleAct, do: testSchedule},
-	{name: "schedule-delete", path: "/schedules/{id}/delete", Title: "Delete the schedule", Nav: "schedules", method: "DeleteSchedule", Grave: true, load: loadScheduleAct, do: deleteSchedule},
+	{name: "schedule-enable", path: "/schedules/{id}/enable", Title: "Enable schedule", Nav: "schedules", method: "EnableSchedule", load: loadScheduleEnable, do: enableSchedule},
+	{name: "schedule-disable", path: "/schedules/{id}/disable", Title: "Disable schedule", Nav: "schedules", method: "DisableSchedule", load: loadScheduleAct, do: disableSchedule},
+	{name: "schedule-trigger", path: "/schedules/{id}/trigger", Title: "Run schedule now", Nav: "schedules", method: "TriggerSchedule", load: loadScheduleAct, do: triggerSchedule},
+	{name: "schedule-backfill", path: "/schedules/{id}/backfill", Title: "Backfill schedule", Nav: "schedules", method: "BackfillSchedule", load: loadBackfill, do: backfillSchedule},
+	{name: "schedule-test", path: "/schedules/{id}/test", Title: "Test request", Nav: "schedules", method: "TestSchedule", load: loadScheduleAct, do: testSchedule},
+	{name: "schedule-delete", path: "/schedules/{id}/delete", Title: "Delete schedule", Nav: "schedules", method: "DeleteSchedule", Grave: true, load: loadScheduleAct, do: deleteSchedule},
 }
 
 // scheduleButtons are those of a schedule, in their order.
 var scheduleButtons = []button[*fairleadv1.Schedule]{
 	{"trigger", "TriggerSchedule", "Run now", true, anySchedule},
-	{"test", "TestSchedule", "Test the request", false, callsHTTP},
+	{"test", "TestSchedule", "Test request", false, callsHTTP},
 	{"enable", "EnableSchedule", "Enable", true, func(s *fairleadv1.Schedule) bool { return !s.GetEnabled() }},
 	{"disable", "DisableSchedule", "Disable", true, (*fairleadv1.Schedule).GetEnabled},
 	{"backfill", "BackfillSchedule", "Backfill", false, func(s *fairleadv1.Schedule) bool { return s.GetDelay() == nil && s.GetAt() == nil }},
@@ -100,7 +100,7 @@ func enableSchedule(v *visit) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{Notice: v.T("Schedule %s is enabled.", s.GetName())}, nil
+	return done{Notice: v.T("Schedule %s was enabled.", s.GetName())}, nil
 }
 
 func disableSchedule(v *visit) (done, error) {
@@ -108,7 +108,7 @@ func disableSchedule(v *visit) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{Notice: v.T("Schedule %s is disabled.", s.GetName())}, nil
+	return done{Notice: v.T("Schedule %s was disabled.", s.GetName())}, nil
 }
 
 func triggerSchedule(v *visit) (done, error) {
@@ -129,9 +129,9 @@ func triggerSchedule(v *visit) (done, error) {
 	case run.GetSkipReason() != "":
 		return done{Notice: v.T("Run %s was recorded as skipped: %s.", made, v.T(skipReasons[run.GetSkipReason()]))}, nil
 	case run.GetQueued():
-		return done{Notice: v.T("Run %s waits for an earlier run.", made)}, nil
+		return done{Notice: v.T("Run %s is waiting for an earlier run.", made)}, nil
 	}
-	return done{Notice: v.T("Run %s was made.", made)}, nil
+	return done{Notice: v.T("Run %s was created.", made)}, nil
 }
 
 // deleteSchedule removes the schedule as the form showed it: the API has no version for

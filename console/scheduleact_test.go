@@ -50,24 +50,24 @@ func TestAScheduleIsDisabledEnabledRunAndDeleted(t *testing.T) {
 	id := r.schedule(`{"name":"nightly","cron":"0 3 * * *","max_concurrency":1,"job":{"kind":"noop"}}`)
 	path := "/schedules/" + id
 	r.shows(r.page(200, "/schedules"), `href="`+path+`/disable?next=`, `href="`+path+`/trigger?next=`)
-	r.shows(r.page(200, path+"/disable"), "1 schedule makes no more runs", "None runs now.")
+	r.shows(r.page(200, path+"/disable"), "The schedule does not fire until you enable it again", "None are running.")
 	r.sends(303, path+"/disable", url.Values{"reason": {"holidays"}})
 	page := r.page(200, path)
 	r.shows(page, "holidays", `href="`+path+`/enable?next=`)
 	r.hides(page, path+"/disable")
-	r.shows(r.page(200, path+"/enable"), "Its first instant:", "03:00:00 UTC", "It was disabled because:", "holidays")
+	r.shows(r.page(200, path+"/enable"), "First fire:", "03:00:00 UTC", "Reason for disabling:", "holidays")
 	r.sends(303, path+"/enable", url.Values{})
 	r.shows(r.page(200, path), `href="`+path+`/disable?next=`)
 
-	r.shows(r.page(200, path+"/trigger"), "1 run is made now", "At most 1 may be active at once")
+	r.shows(r.page(200, path+"/trigger"), "A run starts now", "Active runs are limited to 1")
 	r.shows(first(r.sends(400, path+"/trigger", url.Values{"args": {"{"}})), "args: must be a JSON document", ">{<")
 	for range 3 { // one is active, two wait for it: no node runs
 		r.sends(303, path+"/trigger", url.Values{})
 	}
 	form := r.page(200, path+"/delete")
-	r.shows(form, "2 queued runs are removed with it.", "1 run is active, and goes on.", `name="was.queued" value="2"`)
+	r.shows(form, "2 queued runs are deleted as well.", "1 active run continues.", `name="was.queued" value="2"`)
 	seen := url.Values{"was.version": {between(form, `name="was.version" value="`)}, "was.queued": {"1"}}
-	r.shows(first(r.sends(409, path+"/delete", seen)), "This was changed since you opened the form", `name="was.queued" value="2"`)
+	r.shows(first(r.sends(409, path+"/delete", seen)), "This was changed after you opened the form", `name="was.queued" value="2"`)
 	seen.Set("was.queued", "2")
 	if _, to := r.sends(303, path+"/delete", seen); to != "/schedules" {
 		t.Errorf("it leads to %s", to)
@@ -88,16 +88,16 @@ func between(page, before string) string {
 func TestABackfillIsMadeOnceItWasCounted(t *testing.T) {
 	r := newPlanner(t, false)
 	path := "/schedules/" + r.schedule(`{"name":"hourly","cron":"0 * * * *","job":{"kind":"noop"}}`)
-	r.shows(r.page(200, path+"/backfill"), "24 runs will be made.", `name="counted" value="24"`)
+	r.shows(r.page(200, path+"/backfill"), "24 runs will be created.", `name="counted" value="24"`)
 	span := url.Values{"from": {"2026-01-01T00:30"}, "to": {"2026-01-01T04:00"}}
-	r.shows(first(r.sends(200, path+"/backfill/count", span)), "3 runs will be made.", "2026-01-01T01:00:00Z", "2026-01-01T03:00:00Z", `value="3"`)
+	r.shows(first(r.sends(200, path+"/backfill/count", span)), "3 runs will be created.", "2026-01-01T01:00:00Z", "2026-01-01T03:00:00Z", `value="3"`)
 	r.shows(first(r.sends(200, path+"/backfill/count", url.Values{"from": {"soon"}, "to": {"2026-01-01"}})), "from: must be a time", `value="0"`)
-	r.shows(first(r.sends(409, path+"/backfill", span)), "Look at how many runs this makes", "3 runs will be made.", `value="2026-01-01T00:30"`)
+	r.shows(first(r.sends(409, path+"/backfill", span)), "Check the number of runs to create", "3 runs will be created.", `value="2026-01-01T00:30"`)
 	span.Set("counted", "3")
 	r.sends(303, path+"/backfill", span)
-	r.shows(first(r.sends(200, path+"/backfill/count", span)), "0 runs will be made.", "3 instants have a run already.", `value="0"`)
+	r.shows(first(r.sends(200, path+"/backfill/count", span)), "0 runs will be created.", "3 fires already have a run.", `value="0"`)
 	span.Set("again", "true")
-	r.shows(first(r.sends(200, path+"/backfill/count", span)), "3 runs will be made.", `value="3"`)
+	r.shows(first(r.sends(200, path+"/backfill/count", span)), "3 runs will be created.", `value="3"`)
 	if rows := r.rows(path); len(rows) != 3 {
 		t.Errorf("the runs are %v", rows)
 	}
@@ -111,9 +111,9 @@ func TestARequestIsTestedAndShown(t *testing.T) {
 	defer target.Close()
 	r := newPlanner(t, false)
 	path := "/schedules/" + r.schedule(`{"name":"call","cron":"0 3 * * *","job":{"kind":"http","args":{"url":"`+target.URL+`/tea","headers":{"Authorization":"sesame"}}}}`)
-	r.shows(r.page(200, path+"/test"), "1 call is made now", "No job is stored")
+	r.shows(r.page(200, path+"/test"), "Sends one real request to the target now", "No job is stored")
 	tested, _ := r.sends(200, path+"/test", url.Values{})
-	r.shows(tested, `class="problem" id="tested"`, "status: ", "418", "status 418", "POST "+target.URL+"/tea", "short and &lt;stout&gt;", "Go on")
+	r.shows(tested, `class="problem" id="tested"`, "status: ", "418", "status 418", "POST "+target.URL+"/tea", "short and &lt;stout&gt;", "Continue")
 	r.hides(tested, "sesame")
 	if jobs := r.rows("/jobs"); len(jobs) != 0 {
 		t.Errorf("there are the jobs %v", jobs)

@@ -23,7 +23,7 @@ func (v *visit) AlertTicks(alert *fairleadv1.Alert) (ticks []alertTick) {
 	for _, event := range alertTicks {
 		tick := alertTick{Name: "alert_" + event, Label: v.T(alertEvents[event])}
 		if event == "failures" {
-			tick.Label = v.T("several runs fail in a row")
+			tick.Label = v.T("several consecutive runs fail")
 		}
 		if slices.Contains(on, event) {
 			tick.Value = "true"

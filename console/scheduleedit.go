@@ -8,7 +8,7 @@ import (
 
 var scheduleEdits = []action{
 	{name: "schedule-form", path: "/new/schedule", Title: "New schedule", Button: "Save", Nav: "schedules", method: "CreateSchedule", load: loadScheduleForm, do: createSchedule},
-	{name: "schedule-form", path: "/schedules/{id}/edit", Title: "Edit the schedule", Button: "Save", Nav: "schedules", method: "UpdateSchedule", load: loadScheduleForm, do: updateSchedule, whatIf: scheduleWhatIf},
+	{name: "schedule-form", path: "/schedules/{id}/edit", Title: "Edit schedule", Button: "Save", Nav: "schedules", method: "UpdateSchedule", load: loadScheduleForm, do: updateSchedule, whatIf: scheduleWhatIf},
 }
 
 func createSchedule(v *visit) (done, error) {
@@ -20,7 +20,7 @@ func createSchedule(v *visit) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{Notice: v.T("Schedule %s was stored.", made.GetName()), To: "/schedules/" + made.GetId()}, nil
+	return done{Notice: v.T("Schedule %s was saved.", made.GetName()), To: "/schedules/" + made.GetId()}, nil
 }
 
 // changedSchedule is the stored schedule with what was changed in the form. What the form
@@ -55,7 +55,7 @@ func updateSchedule(v *visit) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{Notice: v.T("Schedule %s was stored.", stored.GetName()), To: "/schedules/" + stored.GetId()}, nil
+	return done{Notice: v.T("Schedule %s was saved.", stored.GetName()), To: "/schedules/" + stored.GetId()}, nil
 }
 
 // typedSchedule is a schedule with what was typed into its form. A field that was left alone
@@ -106,7 +106,7 @@ func (f *scheduleFields) timing(s *fairleadv1.Schedule) {
 	}
 	s.Cron, s.Daily, s.Every, s.Delay, s.At = nil, nil, nil, nil, nil
 	if f.text(way) == "" {
-		f.refuse(way, f.v.T("is missing: say when the schedule is due"))
+		f.refuse(way, f.v.T("is missing; specify when the schedule fires"))
 	}
 	switch way {
 	case "cron":

@@ -105,7 +105,7 @@ func TestTheSecondOfTwoEditorsIsToldWhatChanged(t *testing.T) {
 	r.asks("PATCH", "/api/v1/schedules/shared", `{"daily":"04:00","description":"by another"}`)
 	form.Set("description", "mine")
 	page, _ := r.sends(409, path, form)
-	r.shows(page, `id="problem"`, "Changed meanwhile: it is now by another.", "Changed meanwhile: it is now 04:00.", `value="mine"`)
+	r.shows(page, `id="problem"`, "Changed by someone else. The current value is by another.", "Changed by someone else. The current value is 04:00.", `value="mine"`)
 	r.sends(303, path, filled(page))
 	if s := r.stored("shared"); s.Description != "mine" || s.Daily != "04:00" {
 		t.Errorf("stored is %+v", s)
@@ -131,11 +131,11 @@ func TestWhatIsNotShownStaysOrIsRefused(t *testing.T) {
 	}
 	form = filled(r.page(200, path))
 	form.Set("call_url", "https://***@evil.example.org/")
-	r.shows(first(r.sends(400, path, form)), "call_url: has *** in the place", "https://***@evil.example.org/")
+	r.shows(first(r.sends(400, path, form)), "call_url: contains *** in place", "https://***@evil.example.org/")
 	form = filled(r.page(200, path))
 	form.Set("work", "kind")
 	form.Set("args", `{"url":"https://***@evil.example.org/"}`)
-	r.shows(first(r.sends(400, path, form)), "args: have *** in the place")
+	r.shows(first(r.sends(400, path, form)), "args: contain *** in place")
 	fresh := filled(r.page(200, "/new/schedule"))
 	fresh.Set("name", "other")
 	fresh.Set("call_url", "https://api.example.org/")

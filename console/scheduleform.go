@@ -111,12 +111,12 @@ func (v *visit) PolicyOptions(policy string, values ...string) (options []option
 
 // CrashOptions are what may become of a job whose node dies.
 func (v *visit) CrashOptions() []option {
-	return []option{{"", v.T("as its handler says")}, {"revive", v.T("it runs again")}, {"cancel", v.T("it is cancelled")}}
+	return []option{{"", v.T("handler default")}, {"revive", v.T("run again")}, {"cancel", v.T("cancel")}}
 }
 
 // FailOptions are what may become of a job that has failed for good.
 func (v *visit) FailOptions() []option {
-	return []option{{"", v.T("it is kept")}, {"remove", v.T("it is removed")}}
+	return []option{{"", v.T("keep")}, {"remove", v.T("remove")}}
 }
 
 // MethodOptions are the methods of HTTP calls.

@@ -122,11 +122,11 @@ func (v *visit) noNext(s *fairleadv1.Schedule) string {
 	case !s.GetEnabled() || s.GetNextFire() != nil:
 		return ""
 	case s.GetDelay() != nil:
-		return v.T("after the end of its run")
+		return v.T("after the current run")
 	case s.GetCalendar() != "":
-		return v.T("none within 8 years: its calendar excludes all")
+		return v.T("none within 8 years: the calendar excludes all fires")
 	}
-	return v.T("none: it is over")
+	return v.T("none: the schedule has ended")
 }
 
 func findSchedule(v *visit, query string) []hit {

@@ -16,7 +16,7 @@ const sessionCookie = "fairlead_session"
 // maxToken is how many bytes of a token a browser keeps in a cookie.
 const maxToken = 3800
 
-var errWorker = errors.New("this token belongs to a worker, which may run jobs but not look at them")
+var errWorker = errors.New("this is a worker token; sign in with a token of another role")
 
 // signIn is what the page that asks for a token shows.
 type signIn struct {
@@ -57,7 +57,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 // signIn remembers a token in the browser if the API knows it, and goes on.
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request, v *visit, next string) {
 	if len(v.token) > maxToken || strings.ContainsAny(v.token, "\";\\, \t\r\n") {
-		c.showLogin(w, r, http.StatusUnprocessableEntity, signIn{next, v.T("This is no token: it is too long, or has spaces or quotes in it.")})
+		c.showLogin(w, r, http.StatusUnprocessableEntity, signIn{next, v.T("Invalid token: it is too long or contains spaces or quotes.")})
 		return
 	}
 	if err := c.introduce(r, v.viewer); err != nil {
@@ -100,14 +100,14 @@ func localPath(next string) string {
 func (v *visit) refusal(err error) (status int, text string) {
 	var refused *connect.Error
 	if errors.Is(err, errForeignHost) {
-		return http.StatusMisdirectedRequest, v.T("Without tokens this server answers to localhost only. Open the console at localhost or 127.0.0.1, or make a token.")
+		return http.StatusMisdirectedRequest, v.T("Without tokens, this server accepts requests from localhost only. Open the console at localhost or 127.0.0.1, or create a token.")
 	}
 	if !errors.As(err, &refused) {
-		return http.StatusInternalServerError, v.T("This page could not be made; the log of the server says why.")
+		return http.StatusInternalServerError, v.T("This page could not be displayed. See the server log for the reason.")
 	}
 	switch refused.Code() {
 	case connect.CodeUnauthenticated:
-		return http.StatusUnauthorized, v.T("The token is unknown, was revoked or has expired. Ask an admin for another.")
+		return http.StatusUnauthorized, v.T("The token is unknown, revoked or expired. Ask an admin for a new one.")
 	case connect.CodePermissionDenied:
 		return http.StatusForbidden, v.refusalWords(refused.Message())
 	case connect.CodeNotFound:
@@ -119,7 +119,7 @@ func (v *visit) refusal(err error) (status int, text string) {
 	case connect.CodeResourceExhausted:
 		return http.StatusTooManyRequests, v.refusalWords(refused.Message())
 	case connect.CodeUnavailable, connect.CodeDeadlineExceeded:
-		return http.StatusServiceUnavailable, v.T("The database does not answer. The page tries again soon.")
+		return http.StatusServiceUnavailable, v.T("The database is not responding. The page retries automatically.")
 	}
 	return http.StatusInternalServerError, refused.Message()
 }

@@ -82,27 +82,27 @@ func (v *visit) sweepNotices(s *fairleadv1.Sweep) []advice {
 	failed := s.GetProgress().GetAbandoned() > 0
 	switch s.GetState() {
 	case "created":
-		return []advice{{Tone: "later", Title: v.T("It has not been started."), Remedy: v.T("Let it run:"), Commands: []string{command("start")}}}
+		return []advice{{Tone: "later", Title: v.T("The sweep has not been started."), Remedy: v.T("Start it:"), Commands: []string{command("start")}}}
 	case "waiting":
 		return []advice{{
-			Tone: "held", Title: v.T("It waits at its gate: the business got a message, and has to open it."), Text: withoutUserinfo(s.GetGate().GetBeforeRun()),
-			Remedy:   v.T("The message is sent again every %s. If the business cannot open the gate, do so:", v.Dur(s.GetGate().GetTimeout())),
+			Tone: "held", Title: v.T("The sweep is waiting at its gate. The business system was notified and must open it."), Text: withoutUserinfo(s.GetGate().GetBeforeRun()),
+			Remedy:   v.T("The notification is repeated every %s. If the business system cannot open the gate, open it yourself:", v.Dur(s.GetGate().GetTimeout())),
 			Commands: []string{command("open")},
 		}}
 	case "stopping":
-		return []advice{{Tone: "held", Title: v.T("It stops: no more items begin, and those in flight end."), Text: s.GetReason()}}
+		return []advice{{Tone: "held", Title: v.T("The sweep is stopping. No more items start, and items in flight are allowed to finish."), Text: s.GetReason()}}
 	case "stopped":
 		n := advice{
-			Tone: "held", Title: v.T("It was stopped, and can go on where it was."), Text: s.GetReason(),
-			Remedy: v.T("Mend the cause, then let it go on:"), Commands: []string{command("start")},
+			Tone: "held", Title: v.T("The sweep was stopped and can continue from where it stopped."), Text: s.GetReason(),
+			Remedy: v.T("Fix the cause, then start it again:"), Commands: []string{command("start")},
 		}
 		if failed {
-			n.Remedy, n.Commands = v.T("Mend the cause, then let it go on, or try failed items again first:"), append(n.Commands, command("retry"))
+			n.Remedy, n.Commands = v.T("Fix the cause, then start it again, or retry the failed items first:"), append(n.Commands, command("retry"))
 		}
 		return []advice{n}
 	case "finished":
 		if failed {
-			return []advice{{Tone: "bad", Title: v.T("It has finished, and items have failed."), Remedy: v.T("Mend the cause, then try them again:"), Commands: []string{command("retry")}}}
+			return []advice{{Tone: "bad", Title: v.T("The sweep finished with failed items."), Remedy: v.T("Fix the cause, then retry them:"), Commands: []string{command("retry")}}}
 		}
 	}
 	return nil

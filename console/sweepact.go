@@ -5,18 +5,18 @@ import (
 )
 
 var sweepActions = []action{
-	{name: "sweep-start", path: "/sweeps/{id}/start", Title: "Start the sweep", Nav: "sweeps", method: "StartSweep", load: loadSweepAct, do: startSweep},
-	{name: "sweep-open", path: "/sweeps/{id}/open", Title: "Open the gate", Nav: "sweeps", method: "OpenSweep", load: loadSweepAct, do: openSweep},
-	{name: "sweep-stop", path: "/sweeps/{id}/stop", Title: "Stop the sweep", Nav: "sweeps", method: "StopSweep", Grave: true, load: loadSweepAct, do: stopSweep},
+	{name: "sweep-start", path: "/sweeps/{id}/start", Title: "Start sweep", Nav: "sweeps", method: "StartSweep", load: loadSweepAct, do: startSweep},
+	{name: "sweep-open", path: "/sweeps/{id}/open", Title: "Open gate", Nav: "sweeps", method: "OpenSweep", load: loadSweepAct, do: openSweep},
+	{name: "sweep-stop", path: "/sweeps/{id}/stop", Title: "Stop sweep", Nav: "sweeps", method: "StopSweep", Grave: true, load: loadSweepAct, do: stopSweep},
 	{name: "sweep-retry", path: "/sweeps/{id}/retry", Title: "Retry failed items", Nav: "sweeps", method: "RetrySweep", load: loadSweepAct, do: retrySweep},
-	{name: "sweep-set", path: "/sweeps/{id}/set", Title: "Change the settings", Nav: "sweeps", method: "PatchSweep", load: loadSweepAct, do: setSweep},
-	{name: "sweep-delete", path: "/sweeps/{id}/delete", Title: "Delete the sweep", Nav: "sweeps", method: "DeleteSweep", Grave: true, load: loadSweepAct, do: deleteSweep},
+	{name: "sweep-set", path: "/sweeps/{id}/set", Title: "Change settings", Nav: "sweeps", method: "PatchSweep", load: loadSweepAct, do: setSweep},
+	{name: "sweep-delete", path: "/sweeps/{id}/delete", Title: "Delete sweep", Nav: "sweeps", method: "DeleteSweep", Grave: true, load: loadSweepAct, do: deleteSweep},
 }
 
 // sweepButtons are those of a sweep as it stands, in their order.
 var sweepButtons = []button[*fairleadv1.Sweep]{
 	{"start", "StartSweep", "Start", true, sweepIn("created", "stopped", "finished")},
-	{"open", "OpenSweep", "Open the gate", true, sweepIn("waiting")},
+	{"open", "OpenSweep", "Open gate", true, sweepIn("waiting")},
 	{"retry", "RetrySweep", "Retry failures", true, itemsRetryable},
 	{"set", "PatchSweep", "Settings", false, sweepIn(sweepStates...)},
 	{"stop", "StopSweep", "Stop", true, sweepIn("waiting", "running")},
@@ -53,14 +53,14 @@ func loadSweepAct(v *visit) (any, error) { return v.sweep() }
 func startSweep(v *visit) (done, error) {
 	s, err := v.sweeps.StartSweep(v.ctx, &fairleadv1.StartSweepRequest{Id: v.Value("id"), Again: v.WasState() == "finished"})
 	if s.GetState() == "waiting" {
-		return done{Notice: v.T("Sweep %s waits at its gate.", s.GetName())}, err
+		return done{Notice: v.T("Sweep %s is waiting at its gate.", s.GetName())}, err
 	}
 	return done{Notice: v.T("Sweep %s was started.", s.GetName())}, err
 }
 
 func openSweep(v *visit) (done, error) {
 	s, err := v.sweeps.OpenSweep(v.ctx, &fairleadv1.GetSweepRequest{Id: v.Value("id")})
-	return done{Notice: v.T("The gate of sweep %s is open.", s.GetName())}, err
+	return done{Notice: v.T("The gate of sweep %s was opened.", s.GetName())}, err
 }
 
 func stopSweep(v *visit) (done, error) {
@@ -75,7 +75,7 @@ func retrySweep(v *visit) (done, error) {
 		return done{}, err
 	}
 	s, err := v.sweeps.RetrySweep(v.ctx, &fairleadv1.RetrySweepRequest{Id: v.Value("id"), Indexes: indexes})
-	return done{Notice: v.T("Failed items of sweep %s are tried again.", s.GetName())}, err
+	return done{Notice: v.T("Retrying failed items of sweep %s.", s.GetName())}, err
 }
 
 func deleteSweep(v *visit) (done, error) {

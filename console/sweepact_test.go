@@ -22,18 +22,18 @@ func TestASweepIsStartedStoppedAndDeletedWithItsCounts(t *testing.T) {
 	r.create(sweep.Sweep{Name: "long", From: held - 100, To: held, InFlight: 8, Rate: 0.001})
 	r.shows(r.page(200, "/sweeps/1"), `href="/sweeps/1/start?next=`, `href="/sweeps/1/set?next=`, `href="/sweeps/1/delete?next=`)
 	r.shows(r.page(200, "/sweeps"), `href="/sweeps/1/start?next=`)
-	r.shows(r.page(200, "/sweeps/1/start"), "100 items are to do.", `name="was.state" value="created"`)
+	r.shows(r.page(200, "/sweeps/1/start"), "100 items to process.", `name="was.state" value="created"`)
 	r.post(303, "/sweeps/1/start", url.Values{"was.state": {"created"}})
 	r.shows(r.page(200, "/sweeps/1"), `href="/sweeps/1/stop?next=`)
-	r.shows(r.page(200, "/sweeps/1/stop"), "the sweep can go on with them later.", "At most 8 in flight", `class="grave"`)
+	r.shows(r.page(200, "/sweeps/1/stop"), "the sweep can process them later.", "Items in flight (at most 8)", `class="grave"`)
 	r.post(303, "/sweeps/1/stop", url.Values{"reason": {"the mail server is full"}})
 	r.until("it has stopped", func() bool { return r.sweep(1).State == sweep.Stopped })
 	if reason := r.sweep(1).Reason; reason != "the mail server is full" {
 		t.Errorf("it was stopped because %s", reason)
 	}
 	refused := r.post(409, "/sweeps/1/stop", url.Values{"was.state": {"running"}})
-	r.shows(refused, "cannot stop sweep", "It was running when you opened this.")
-	r.shows(r.page(200, "/sweeps/1/delete"), "The sweep is removed with its log, its history")
+	r.shows(refused, "cannot stop sweep", "The state was running when you opened this form.")
+	r.shows(r.page(200, "/sweeps/1/delete"), "The sweep is deleted with its log, its history")
 	answer := r.ask("POST", "/sweeps/1/delete", url.Values{})
 	if to := answer.Header.Get("Location"); to != "/sweeps" {
 		t.Errorf("it leads to %s", to)
@@ -45,13 +45,13 @@ func TestFailedItemsOfASweepAreRetriedAllOrSome(t *testing.T) {
 	r := newMailers(t, false)
 	s := r.swept(sweep.Sweep{Name: "campaign", To: 50, Budget: sweep.Budget{Items: 1000}})
 	r.shows(r.page(200, "/sweeps"), `href="/sweeps/1/retry?next=`)
-	r.shows(r.page(200, "/sweeps/1/retry"), "5 failed items are tried again.")
+	r.shows(r.page(200, "/sweeps/1/retry"), "5 failed items are retried.")
 	r.shows(r.post(400, "/sweeps/1/retry", url.Values{"indexes": {"7"}}), "indexes", "which are not those of failed items", `value="7"`)
 	r.post(303, "/sweeps/1/retry", url.Values{"indexes": {"10, 20"}})
 	r.until("it has finished again", func() bool { now := r.sweep(s.ID); return now.Run == 2 && now.State == sweep.Finished })
 	r.shows(r.page(200, "/sweeps/1/failed?like=item+N+has+no+address"), `id="items-actions"`, "/sweeps/1/retry?indexes=0%2C10%2C20%2C30%2C40&amp;next=")
-	r.shows(r.page(200, "/sweeps/1/retry?indexes=10"), "1 chosen item is tried again.")
-	r.shows(r.page(200, "/sweeps/1/start"), "It goes over 50 items from the beginning.")
+	r.shows(r.page(200, "/sweeps/1/retry?indexes=10"), "1 selected item is retried.")
+	r.shows(r.page(200, "/sweeps/1/start"), "Processes 50 items from the beginning.")
 	r.post(303, "/sweeps/1/start", url.Values{"was.state": {"finished"}})
 	r.until("it has gone over all again", func() bool { now := r.sweep(s.ID); return now.Run == 3 && now.State == sweep.Finished })
 }
@@ -78,7 +78,7 @@ func TestTheSecondOfTwoWhoChangeASweepIsShownWhatTheFirstDid(t *testing.T) {
 		t.Errorf("the sweep is %+v", s)
 	}
 	refused := r.post(409, "/sweeps/1/set", sent("1", map[string]string{"in_flight": "9"}))
-	r.shows(refused, "was changed by another caller", "Changed meanwhile: it is now 7.5.", `name="in_flight" value="9"`, `name="rate" value="7.5"`, `name="version" value="2"`, "checked")
+	r.shows(refused, "was changed by another caller", "Changed by someone else. The current value is 7.5.", `name="in_flight" value="9"`, `name="rate" value="7.5"`, `name="version" value="2"`, "checked")
 	if r.sweep(1).InFlight != 8 {
 		t.Error("the second has changed it all the same")
 	}
@@ -88,7 +88,7 @@ func TestTheSecondOfTwoWhoChangeASweepIsShownWhatTheFirstDid(t *testing.T) {
 func TestTheGateOfASweepIsOpened(t *testing.T) {
 	r := newMailers(t, false)
 	s := r.create(sweep.Sweep{Name: "campaign", To: 5, Gate: sweep.Gate{BeforeRun: "http://127.0.0.1:9/ask"}})
-	r.shows(r.page(200, "/sweeps/1/start"), "It waits at its gate first")
+	r.shows(r.page(200, "/sweeps/1/start"), "It first waits at its gate")
 	r.post(303, "/sweeps/1/start", url.Values{"was.state": {"created"}})
 	r.shows(r.page(200, "/sweeps/1"), `href="/sweeps/1/open?next=`)
 	r.shows(r.page(200, "/sweeps/1/open"), "without waiting for the business")

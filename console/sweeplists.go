@@ -53,7 +53,7 @@ func loadSweepLog(v *visit) (any, error) {
 	if given := v.Get("index"); given != "" {
 		index, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || index < 0 {
-			return nil, refuse("index", v.T("must be the number of an item, as 17"))
+			return nil, refuse("index", v.T("must be an item number such as 17"))
 		}
 		request.Index = &index
 	}
@@ -88,25 +88,25 @@ func loadSweepHistory(v *visit) (any, error) {
 func (v *visit) ActionName(action string) string {
 	switch action {
 	case "create":
-		return v.T("Creation")
+		return v.T("Sweep created")
 	case "set":
 		return v.T("Settings changed")
 	case "renew":
-		return v.T("Began anew")
+		return v.T("Restarted")
 	case "start":
-		return v.T("Start")
+		return v.T("Sweep started")
 	case "retry":
-		return v.T("Failed items again")
+		return v.T("Failed items retried")
 	case "open":
 		return v.T("Gate opened")
 	case "stop":
-		return v.T("Asked to stop")
+		return v.T("Stop requested")
 	case "stopped":
 		return v.T("Stopped")
 	case "finish":
 		return v.T("Finished")
 	case "data":
-		return v.T("Args changed")
+		return v.T("Arguments changed")
 	}
 	return action
 }

@@ -33,9 +33,9 @@ func loadSweeps(v *visit) (any, error) {
 // the windows behind them, and what is to do.
 func (v *visit) SweepBar(s *fairleadv1.Sweep) segmented {
 	p := s.GetProgress()
-	bar := segmented{Label: v.T("%s items have ended", v.Num(p.GetDone()+p.GetAbandoned()))}
+	bar := segmented{Label: v.T("%s items done", v.Num(p.GetDone()+p.GetAbandoned()))}
 	if p.GetTotal() > 0 {
-		bar.Label = v.T("%s of %s items have ended", v.Num(p.GetDone()+p.GetAbandoned()), v.Num(p.GetTotal()))
+		bar.Label = v.T("%s of %s items done", v.Num(p.GetDone()+p.GetAbandoned()), v.Num(p.GetTotal()))
 		bar.Segments = segments(p.GetTotal(),
 			segment{Tone: "good", Name: v.T("done"), N: p.GetMarked()},
 			segment{Tone: "waiting", Name: v.T("done in the window"), N: p.GetInWindow()},
@@ -61,7 +61,7 @@ func (v *visit) ItemsLeft(s *fairleadv1.Sweep) int64 {
 
 // SweepRate is how fast a sweep goes, and how fast it may.
 func (v *visit) SweepRate(s *fairleadv1.Sweep) string {
-	set := v.T("no bound")
+	set := v.T("unlimited")
 	if s.GetRate() > 0 {
 		set = v.Rate(s.GetRate())
 	}

@@ -73,16 +73,16 @@ func (r *rig) start(s sweep.Sweep) {
 func TestWithoutSweepsThePageTellsHowToMakeOne(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.shows(r.page(200, "/sweeps"), "No sweeps yet", "fairlead sweep create first")
-	r.shows(r.page(200, "/sweeps?state=running"), "No sweep is like this")
+	r.shows(r.page(200, "/sweeps?state=running"), "No matching sweeps")
 }
 
 func TestCountsOfASweepLeadToExactlyThoseItems(t *testing.T) {
 	r := newMailers(t, false)
 	r.swept(sweep.Sweep{Name: "campaign/spring", To: 1200, Shards: 2, Budget: sweep.Budget{Items: 1000}})
 	list := r.page(200, "/sweeps?state=finished")
-	r.shows(list, ">campaign/spring<", "1,200 of 1,200 items have ended", "1,080 / 1,200")
+	r.shows(list, ">campaign/spring<", "1,200 of 1,200 items done", "1,080 / 1,200")
 	page := r.page(200, "/sweeps/campaign%2Fspring")
-	r.shows(page, "It has finished, and items have failed.", "fairlead sweep retry 1", "Shard 1", "items 600 to 1,199", "nothing is left to do", "880", "item N has no address")
+	r.shows(page, "The sweep finished with failed items.", "fairlead sweep retry 1", "Shard 1", "items 600 to 1,199", "all items done", "880", "item N has no address")
 	for _, from := range []string{list, page} {
 		counts := r.countLinks(from)
 		if counts["/sweeps/1/failed"] != 120 {
@@ -104,13 +104,13 @@ func TestASweepThatRunsShowsItsWindowAndWhereItsShardsAre(t *testing.T) {
 		return err == nil && len(shards) == 1 && shards[0].Mark == held
 	})
 	page := r.page(200, "/sweeps/long")
-	r.shows(page, "Shard 0", "mark 1,000,000", "window: 0 of 1,024 done", "node here", `href="/jobs/`, "data-chart", "/ 5,000", "at most 8 in flight")
+	r.shows(page, "Shard 0", "low-water mark 1,000,000", "window: 0 of 1,024 done", "node here", `href="/jobs/`, "data-chart", "/ 5,000", "up to 8 in flight")
 }
 
 func TestASweepAtItsGateSaysWhoHasToOpenIt(t *testing.T) {
 	r := newMailers(t, false)
 	r.start(r.create(sweep.Sweep{Name: "gated", To: 10, Gate: sweep.Gate{BeforeRun: "https://business.example.org/ask"}}))
-	r.shows(r.page(200, "/sweeps/gated"), "It waits at its gate", "https://business.example.org/ask", "fairlead sweep open 1", "every 30m")
+	r.shows(r.page(200, "/sweeps/gated"), "The sweep is waiting at its gate", "https://business.example.org/ask", "fairlead sweep open 1", "every 30m")
 	r.shows(r.page(200, "/sweeps"), "at its gate")
 }
 
@@ -118,7 +118,7 @@ func TestDocumentsOfASweepHaveNoPasswords(t *testing.T) {
 	r := newMailers(t, false)
 	r.create(sweep.Sweep{Name: "fresh", To: 10, Data: json.RawMessage(`{"url":"https://ada:hidden@example.org/x","n":9007199254740993}`)})
 	page := r.page(200, "/sweeps/fresh")
-	r.shows(page, "It has not been started.", "https://example.org/x", "9007199254740993")
+	r.shows(page, "The sweep has not been started.", "https://example.org/x", "9007199254740993")
 	r.hides(page, "hidden@")
 }
 
@@ -143,7 +143,7 @@ func TestTheLogOfASweepIsFilteredByLevelAndItem(t *testing.T) {
 func TestTheHistoryOfASweepSaysWhoDidWhat(t *testing.T) {
 	r := newMailers(t, false)
 	r.swept(sweep.Sweep{Name: "small", To: 5})
-	r.shows(r.page(200, "/sweeps/small/history"), ">Start<", "ada", "Finished", "automatic")
+	r.shows(r.page(200, "/sweeps/small/history"), ">Sweep started<", "ada", "Finished", "automatic")
 }
 
 func TestASweepOfAnotherTenantDoesNotExist(t *testing.T) {
@@ -170,9 +170,9 @@ func TestParametersOfSweepsThatCannotBeUsedAreNamed(t *testing.T) {
 	for path, says := range map[string]string{
 		"/sweeps?kind=x":              "kind: is not a parameter of this page",
 		"/sweeps?state=odd":           "state",
-		"/sweeps?page=x":              "page: is not a token that was given out",
-		"/sweeps/one/failed?page=x":   "page: is not a token that was given out",
-		"/sweeps/one/log?index=first": "index: must be the number of an item",
+		"/sweeps?page=x":              "page: is not a valid page token",
+		"/sweeps/one/failed?page=x":   "page: is not a valid page token",
+		"/sweeps/one/log?index=first": "index: must be an item number",
 		"/sweeps/one/log?level=loud":  "level",
 		"/sweeps/one/history?x=1":     "x: is not a parameter of this page",
 	} {

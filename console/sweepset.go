@@ -63,5 +63,5 @@ func (p *parameters) setFailures(change *fairleadv1.Sweep) {
 
 // Exhausted are what may become of an item whose attempts are used up.
 func (v *visit) Exhausted() []option {
-	return []option{{"abandon", v.T("the item has failed, and takes one from the budget")}, {"stop", v.T("the sweep stops")}}
+	return []option{{"abandon", v.T("the item fails and counts against the error budget")}, {"stop", v.T("the sweep stops")}}
 }

@@ -12,9 +12,9 @@ import (
 )
 
 var tenantActions = []action{
-	{name: "tenant-edit", path: "/tenants/{name}/edit", Title: "Edit the tenant", Button: "Save", Nav: "tenants", method: "UpdateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
-	{name: "tenant-new", path: "/new/tenant", Title: "Declare a tenant", Button: "Save", Nav: "tenants", method: "CreateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
-	{name: "tenant-delete", path: "/tenants/{name}/delete", Title: "Remove the tenant", Nav: "tenants", method: "DeleteTenant", Grave: true, load: loadTenantRemoval, do: deleteTenant},
+	{name: "tenant-edit", path: "/tenants/{name}/edit", Title: "Edit tenant", Button: "Save", Nav: "tenants", method: "UpdateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
+	{name: "tenant-new", path: "/new/tenant", Title: "New tenant", Button: "Save", Nav: "tenants", method: "CreateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
+	{name: "tenant-delete", path: "/tenants/{name}/delete", Title: "Remove tenant", Nav: "tenants", method: "DeleteTenant", Grave: true, load: loadTenantRemoval, do: deleteTenant},
 }
 
 // loadTenantAct is the tenant that is edited; one without declarations if there is none.
@@ -58,7 +58,7 @@ func (p *parameters) labels(name string) map[string]string {
 		}
 		label, value, found := strings.Cut(line, "=")
 		if !found {
-			p.refuse(name, p.v.T("must be lines such as name=value"))
+			p.refuse(name, p.v.T("must have one name=value pair per line"))
 		}
 		labels[strings.TrimSpace(label)] = strings.TrimSpace(value)
 	}
@@ -109,7 +109,7 @@ func saveTenant(v *visit) (done, error) {
 	} else {
 		_, err = v.tenants.UpdateTenant(v.ctx, tenant)
 	}
-	return done{Notice: v.T("The tenant %s is saved.", tenant.GetName()), To: v.below("/tenants", tenant.GetName())}, err
+	return done{Notice: v.T("Tenant %s was saved.", tenant.GetName()), To: v.below("/tenants", tenant.GetName())}, err
 }
 
 // tenantRemoval is what goes with a tenant.
@@ -137,5 +137,5 @@ var unfinished = []string{"scheduled", "parked", "ready", "running", "waiting"}
 func deleteTenant(v *visit) (done, error) {
 	name := v.Value("name")
 	removed, err := v.tenants.DeleteTenant(v.ctx, &fairleadv1.DeleteTenantRequest{Name: name, Force: v.posted.Get("force") == "true"})
-	return done{Notice: v.T("The tenant %s is removed; %s of its jobs were cancelled.", name, v.Num(removed.GetCancelledJobs())), To: "/tenants"}, err
+	return done{Notice: v.T("Tenant %s was removed; %s of its jobs were cancelled.", name, v.Num(removed.GetCancelledJobs())), To: "/tenants"}, err
 }

@@ -10,8 +10,8 @@ import (
 )
 
 var tokenActions = []action{
-	{name: "token-new", path: "/new/token", Title: "Make a token", Nav: "tokens", method: "CreateToken", load: loadTokenForm, do: makeToken},
-	{name: "token-delete", path: "/tokens/{id}/delete", Title: "Revoke the token", Nav: "tokens", method: "DeleteToken", Grave: true, load: loadTokenAct, do: deleteToken},
+	{name: "token-new", path: "/new/token", Title: "Create token", Nav: "tokens", method: "CreateToken", load: loadTokenForm, do: makeToken},
+	{name: "token-delete", path: "/tokens/{id}/delete", Title: "Revoke token", Nav: "tokens", method: "DeleteToken", Grave: true, load: loadTokenAct, do: deleteToken},
 }
 
 func loadTokenForm(*visit) (any, error) { return nil, nil }
@@ -19,8 +19,8 @@ func loadTokenForm(*visit) (any, error) { return nil, nil }
 // Roles are those that a token can have, each with what it may do.
 func (v *visit) Roles() []option {
 	return []option{
-		{"viewer", v.T("viewer: looks")}, {"submitter", v.T("submitter: enqueues, and acts on single jobs")},
-		{"operator", v.T("operator: acts on many jobs, queues, limits, tenants and nodes")}, {"admin", v.T("admin: tokens and the audit log too")}, {"worker", v.T("worker: runs jobs, and nothing else")},
+		{"viewer", v.T("viewer: read-only access")}, {"submitter", v.T("submitter: enqueues and manages individual jobs")},
+		{"operator", v.T("operator: manages jobs in bulk, queues, limits, tenants and nodes")}, {"admin", v.T("admin: full access, including tokens and the audit log")}, {"worker", v.T("worker: runs jobs only")},
 	}
 }
 
@@ -60,11 +60,11 @@ func loadTokenAct(v *visit) (any, error) {
 			return token, nil
 		}
 	}
-	return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("There is no such token any more.")))
+	return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("This token no longer exists.")))
 }
 
 func deleteToken(v *visit) (done, error) {
 	id, _ := number(v.Value("id")) // the API refuses what is none
 	_, err := v.tokens.DeleteToken(v.ctx, &fairleadv1.DeleteTokenRequest{Id: id})
-	return done{Notice: v.T("The token is revoked. Within a few seconds it counts nowhere."), To: "/tokens"}, err
+	return done{Notice: v.T("The token was revoked. It stops working everywhere within a few seconds."), To: "/tokens"}, err
 }

@@ -80,23 +80,23 @@ func (v *visit) held(job *fairleadv1.Job, o *fairleadv1.Obstacle) string {
 		return v.T("%s was paused.", v.owner(o))
 	case "at_cap":
 		if hiddenParent(o) {
-			return v.T("The parent of its tenant was at its cap.")
+			return v.T("The parent tenant was at its cap.")
 		}
 		return v.T("%s was at its cap of %s.", v.owner(o), v.Num(o.GetCap()))
 	case "over_rate":
-		return v.T("%s had used up its rate of starts.", v.owner(o))
+		return v.T("%s had used up its start rate.", v.owner(o))
 	case "no_node":
-		return v.T("No live node served queue %q and knew kind %q.", job.GetQueue(), job.GetKind())
+		return v.T("No live node served queue %q and kind %q.", job.GetQueue(), job.GetKind())
 	case "no_slot":
-		return v.T("All slots of the nodes that could run it were busy.")
+		return v.T("All slots on eligible nodes were busy.")
 	case "at_gate":
-		return v.T("The places of its concurrency key %q were taken.", job.GetConcurrencyKey())
+		return v.T("All slots of concurrency key %q were taken.", job.GetConcurrencyKey())
 	case "in_line":
-		return v.T("Others went first.")
+		return v.T("Other jobs were ahead.")
 	case "not_due":
-		return v.T("It backed off after a failed run, or was in line.")
+		return v.T("The job was backing off after a failure or waiting its turn.")
 	case "unrecorded":
-		return v.T("Nothing was recorded then.")
+		return v.T("Nothing was recorded for this period.")
 	}
 	return strings.TrimSuffix(o.GetText(), ".") + "."
 }

@@ -99,15 +99,15 @@ func (v *visit) EffectName(effect string) string {
 	case "later":
 		return v.T("later")
 	case "sooner":
-		return v.T("sooner")
+		return v.T("earlier")
 	case "appears":
-		return v.T("is new")
+		return v.T("added")
 	case "disappears":
-		return v.T("goes away")
+		return v.T("removed")
 	case "moves":
-		return v.T("moves")
+		return v.T("moved")
 	case "becomes":
-		return v.T("ends otherwise")
+		return v.T("different outcome")
 	}
 	return ""
 }
@@ -118,11 +118,11 @@ func (v *visit) ProspectName(p *fairleadv1.Prospect) string {
 	case p == nil:
 		return v.T("not due")
 	case p.GetSkip() != "":
-		return v.T("is skipped")
+		return v.T("skipped")
 	case p.GetQueued():
 		return v.T("waits for an earlier run")
 	case p.GetCancels() > 0:
-		return v.N(p.GetCancels(), "runs, and ends %s run", "runs, and ends %s runs")
+		return v.N(p.GetCancels(), "runs and cancels %s earlier run", "runs and cancels %s earlier runs")
 	}
 	return v.T("runs")
 }

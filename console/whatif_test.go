@@ -32,13 +32,13 @@ func TestAFormSaysWhatWouldHappenAndSavesNothing(t *testing.T) {
 		running = tally.Total()
 	}
 	page := r.send(http.StatusOK, "/new/limit", url.Values{"of": {"kind"}, "name": {"mail"}, "max_running": {"2"}, "what_if": {"true"}})
-	r.shows(page, `id="foreseen"`, "Of the next 50 starts", "2 sorts of jobs get later", `name="max_running" value="2"`, `class="moved"`)
+	r.shows(page, `id="foreseen"`, "Of the next 50 starts", "2 groups of jobs start later", `name="max_running" value="2"`, `class="moved"`)
 	limits, err := r.jobs.Limits(t.Context())
 	if err != nil || len(limits) != 0 {
 		t.Errorf("%+v, %v", limits, err)
 	}
 	page = r.send(http.StatusOK, "/new/tenant", url.Values{"name": {"acme"}, "weight": {"2"}, "what_if": {"true"}})
-	r.shows(page, "The next 50 starts stay as they are.")
+	r.shows(page, "The next 50 starts do not change.")
 	if _, err := r.jobs.Tenant(t.Context(), "acme"); err == nil {
 		t.Error("the tenant is declared")
 	}
@@ -60,13 +60,13 @@ func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
 	form.Set("cron", "0 4 * * *")
 	form.Set("way", "cron")
 	form.Set("what_if", "true")
-	r.shows(r.send(http.StatusOK, path, form), `id="foreseen"`, "of its next instants change", "is new", "goes away")
+	r.shows(r.send(http.StatusOK, path, form), `id="foreseen"`, "of its next fires change", "added", "removed")
 	form = r.opened("/calendars/holidays/edit")
 	for _, day := range weekdayNames[1:] {
 		form.Set("weekday_"+day, "true")
 	}
 	form.Set("what_if", "true")
-	r.shows(r.send(http.StatusOK, "/calendars/holidays/edit", form), `id="foreseen"`, "nightly", "goes away")
+	r.shows(r.send(http.StatusOK, "/calendars/holidays/edit", form), `id="foreseen"`, "nightly", "removed")
 	if again, err := plans.Get(t.Context(), stored.Name); err != nil || again.Version != stored.Version {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -77,5 +77,5 @@ func TestACalendarThatCannotBeStoredIsNotDrawn(t *testing.T) {
 	many := url.Values{"ranges": {strings.Repeat("2026-01-01 2026-12-31\n", 6000)}}
 	operator, viewer := r.token("worker on plans", access.RoleOperator), r.token("reader", access.RoleViewer)
 	r.shows(r.send(http.StatusOK, "/new/calendar/effect", many, sessionCookie, operator), "at most 5000 are kept")
-	r.shows(r.send(http.StatusOK, "/new/calendar/effect", url.Values{}, sessionCookie, viewer), "Your role is viewer")
+	r.shows(r.send(http.StatusOK, "/new/calendar/effect", url.Values{}, sessionCookie, viewer), "Your role (viewer)")
 }

@@ -45,7 +45,7 @@ func NormalizeNode(n *fairlead.Node) error {
 			c.Adopt(fmt.Sprintf("defaults[%d].", i), invalid.Fields)
 		}
 		if !slices.Contains(n.Kinds, d.Kind) {
-			c.Refuse(fmt.Sprintf("defaults[%d].kind", i), "is %q, which is none of its kinds; add it there", d.Kind)
+			c.Refuse(fmt.Sprintf("defaults[%d].kind", i), "is %q, which is not one of the node's kinds; add it to kinds", d.Kind)
 		}
 	}
 	return fairlead.Invalid(c.Found...)

@@ -18,7 +18,7 @@ func (l *life) keepAlerting(ctx context.Context) {
 	newLoop("alert", every, l.log).run(ctx, func(ctx context.Context) (time.Duration, error) {
 		sent, err := alert.Look(ctx, l.alerts, every)
 		for _, message := range sent {
-			l.log.Warn("jobs need attention: an alert is sent", "alert", message.Rule, "event", message.Event, "jobs", message.Count)
+			l.log.Warn("jobs need attention: sending an alert", "alert", message.Rule, "event", message.Event, "jobs", message.Count)
 		}
 		return 0, err
 	})

@@ -83,7 +83,7 @@ func (b *backlog) over(batch []ending) {
 // drop gives up runs whose leases are lost.
 func (b *backlog) drop(batch []ending) {
 	if len(batch) > 0 {
-		b.life.log.Warn("settlements given up: their leases are lost", "jobs", len(batch))
+		b.life.log.Warn("settlements dropped: their leases are lost", "jobs", len(batch))
 		b.over(batch)
 	}
 }
@@ -103,16 +103,16 @@ func (b *backlog) release(ctx context.Context, left []ending) {
 	defer cancel()
 	settled, err := b.life.store.Settle(ctx, settlements)
 	if err != nil {
-		b.life.log.Warn("runs could not be released whose jobs or successors' keys are held", "jobs", len(left), "error", err)
+		b.life.log.Warn("cannot release runs: open transactions hold their jobs or their successors' keys", "jobs", len(left), "error", err)
 		b.over(left)
 		return
 	}
 	released, _, held := partHeld(left, settled)
 	if len(released) > 0 {
-		b.life.log.Warn("runs released, to run again: open transactions held their jobs or their successors' keys", "jobs", len(released))
+		b.life.log.Warn("runs released to run again: open transactions held their jobs or their successors' keys", "jobs", len(released))
 	}
 	for _, e := range held {
-		b.life.logOf(e.run.job).Warn("run could not be released: an open transaction holds the job, which another node takes back when that ends")
+		b.life.logOf(e.run.job).Warn("cannot release run: an open transaction holds the job; another node takes the job back after the transaction ends")
 	}
 	b.over(left)
 }

@@ -65,7 +65,7 @@ func (d *deaths) name(ctx context.Context, nodes []fairlead.Node) error {
 		slices.SortFunc(fallen, func(a, b fairlead.Node) int { return b.Until.Compare(a.Until) })
 		for _, n := range fallen[:min(len(fallen), d.declared)] {
 			d.named[n.ID] = true
-			d.life.log.Warn("node declared dead: it was silent for longer than its lease", "dead_node", int64(n.ID), "name", n.Name, "address", n.Address,
+			d.life.log.Warn("node declared dead: silent for longer than its lease", "dead_node", int64(n.ID), "name", n.Name, "address", n.Address,
 				"last_beat", n.LastBeat.UTC(), "silence", now.Sub(n.LastBeat).Round(time.Millisecond))
 		}
 	}

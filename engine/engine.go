@@ -50,6 +50,7 @@ type Engine struct {
 	options Options
 	log     *slog.Logger
 	outages *outage.Watch
+	secrets *secrets
 	paused  atomic.Bool // by its own process
 	drained atomic.Bool // by an operator, through the store
 	current atomic.Pointer[life]
@@ -77,7 +78,7 @@ func New(store Source, mux *fairlead.Mux, options Options) (*Engine, error) {
 	if err := options.validate(mux); err != nil {
 		return nil, err
 	}
-	e := &Engine{store: store, mux: mux, options: options}
+	e := &Engine{store: store, mux: mux, options: options, secrets: newSecrets(store, mux)}
 	e.log, e.outages = outage.Logger(options.Logger)
 	if _, keeps := store.(driver.Keeper); !keeps {
 		e.outages.Of("service") // a database is behind it

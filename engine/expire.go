@@ -24,7 +24,7 @@ func (l *life) keepExpiring(ctx context.Context) {
 			}
 			n, err := l.keeper.Expire(ctx, overdue)
 			if n > 0 {
-				l.log.Warn("no answer came before the deadline of jobs", "jobs", n)
+				l.log.Warn("waiting jobs reached their deadline without an answer", "jobs", n)
 				l.unattended.poke()
 			}
 			if err != nil || n < keepChunk {

@@ -80,7 +80,7 @@ type decided struct {
 func (f *firing) decide(s schedule.Schedule, v schedule.View) schedule.Plan {
 	plan, err := s.Decide(v, graceLeases*f.life.options.Lease)
 	if err != nil {
-		f.life.log.Error("a schedule cannot be read: it makes no runs", "schedule", s.Name, "id", s.ID, "error", err)
+		f.life.log.Error("schedule cannot be read: no runs are started", "schedule", s.Name, "id", s.ID, "error", err)
 		plan.Cursor = schedule.Cursor{} // looking again would not help
 	}
 	f.plans[s.ID] = decided{plan, v.Now}
@@ -101,7 +101,7 @@ func (f *firing) wait(waiting []schedule.Waiting) {
 	for _, w := range waiting {
 		delete(f.plans, w.Schedule)
 		if w.Tries%waitRepeated == waitSaid {
-			f.life.log.Warn("a schedule waits for a transaction that holds its unique key or an earlier run: commit or roll back that transaction",
+			f.life.log.Warn("schedule blocked: an open transaction holds its unique key or an earlier run; commit it or roll it back",
 				"schedule", w.Name, "id", w.Schedule, "key", w.Key, "runs", w.Runs, "tries", w.Tries)
 		}
 	}
@@ -111,7 +111,7 @@ func (f *firing) wait(waiting []schedule.Waiting) {
 func (f *firing) tell() {
 	for id, d := range f.plans {
 		for _, alert := range d.plan.Alerts {
-			f.life.log.Warn("a schedule needs attention: an alert is sent", "schedule", id, "tenant", alert.Tenant)
+			f.life.log.Warn("schedule needs attention: sending an alert", "schedule", id, "tenant", alert.Tenant)
 		}
 		for _, fire := range d.plan.Fires {
 			f.life.options.Observer.Fired(fire, max(0, d.now.Sub(fire.Due)))

@@ -94,7 +94,7 @@ func (g *group) accept(jobs []*fairlead.Job) {
 	runs := make([]*run, len(jobs))
 	var refused []*run
 	for i, job := range jobs {
-		runs[i] = &run{job: job, entry: g.entries[job.Kind], group: g, save: g.life.store.Save, leased: g.life.lease.endsAt, leaving: g.life.departure.begun()}
+		runs[i] = &run{job: job, entry: g.entries[job.Kind], group: g, save: g.life.store.Save, leased: g.life.lease.endsAt, leaving: g.life.departure.begun(), secrets: g.life.engine.secrets}
 		if sweep.IsShardKind(job.Kind) {
 			runs[i].own = g.life.departure.alone()
 			runs[i].leaving = runs[i].own.told

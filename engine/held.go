@@ -220,7 +220,7 @@ func (h *heldWriter) failed(ctx context.Context, part *heldPart, err error) {
 		part.refusals = 0
 	}
 	part.due, part.pause = time.Now().Add(part.pause), min(2*part.pause, settleSlowest)
-	h.report(part.runs, "settlement not written yet: the store is unavailable for it", err)
+	h.report(part.runs, "settlement not written yet: the store is unavailable for this write", err)
 	switch {
 	case len(part.runs) > 1 && part.answers:
 		half := len(part.runs) / 2

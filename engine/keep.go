@@ -52,7 +52,7 @@ func (l *life) keepReaping(ctx context.Context) {
 			if reaped != (driver.Reaped{}) { // which may be before it failed
 				l.options.Observer.Reaped(reaped)
 				known.declared += reaped.Nodes
-				l.log.Warn("took jobs back from dead nodes", "dead_nodes", reaped.Nodes, "jobs", reaped.Jobs, "poisoned", reaped.Poisoned, "cancelled", reaped.Cancelled)
+				l.log.Warn("reclaimed jobs from dead nodes", "dead_nodes", reaped.Nodes, "jobs", reaped.Jobs, "poisoned", reaped.Poisoned, "cancelled", reaped.Cancelled)
 			}
 			if err != nil {
 				return 0, err

@@ -101,7 +101,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	l.audits = newLoop("audit", o.Lease, l.log)
 	l.yields = newLoop("yield", o.Lease, l.log)
 	l.reporter = newLoop("report", reportEvery, l.log)
-	l.telling = newLoop("tell that it lived", o.Lease/4, l.log)
+	l.telling = newLoop("report lost leases", o.Lease/4, l.log)
 	entries, kinds := map[string]*fairlead.Entry{}, map[string]*kindRoom{}
 	for _, kind := range e.mux.Kinds() {
 		entries[kind] = e.mux.Entry(kind)
@@ -285,7 +285,7 @@ func (l *life) awaitHooks() {
 	select {
 	case <-ended:
 	case <-timer.C:
-		l.log.Error("an OnFailed or a listener does not return; the node stops without it")
+		l.log.Error("OnFailed or a listener does not return; stopping the node without it")
 	}
 }
 
@@ -295,7 +295,7 @@ func (l *life) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Beat)
 	defer cancel()
 	if err := l.store.Leave(ctx, l.id); err != nil {
-		l.log.Warn("could not give up the lease; it will run out", "error", err)
+		l.log.Warn("cannot release the lease; it will expire", "error", err)
 		return
 	}
 	l.log.Info("left")

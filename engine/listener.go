@@ -73,7 +73,7 @@ func (t *teller) tell(job *fairlead.Job, call func(ctx context.Context)) {
 		return
 	case len(t.queue) >= listenerQueue:
 		if t.missed++; t.missed == 1 {
-			t.life.log.Warn("a listener is too slow and misses events", "kind", t.Kind, "tenant", t.Tenant)
+			t.life.log.Warn("listener too slow: events dropped", "kind", t.Kind, "tenant", t.Tenant)
 		}
 		return
 	}

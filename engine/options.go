@@ -160,14 +160,14 @@ func (o Options) validate(mux *fairlead.Mux) error {
 		refuse("lease", "is %v; it must be at least %v, or it ends before a database can answer", o.Lease, leastLease)
 	}
 	if o.Lease < 3*o.Beat {
-		refuse("lease", "is %v with a beat of %v; it must be at least three beats, so that one lost beat is no death", o.Lease, o.Beat)
+		refuse("lease", "is %v with a beat of %v; it must be at least three beats, so that one lost beat does not cost the lease", o.Lease, o.Beat)
 	}
 	for kind, keep := range o.kindRetention(mux) {
 		if keep.Succeeded < 0 || keep.Failed < 0 || keep.Cancelled < 0 || keep.Skipped < 0 {
-			refuse("kind_retention", "of kind %q is negative; use zero for the node's, or Forever", kind)
+			refuse("kind_retention", "is negative for kind %q; use zero for the node's default, or Forever", kind)
 		}
 		if kind == "" {
-			refuse("kind_retention", "names no kind")
+			refuse("kind_retention", "contains an empty kind; name one")
 		}
 	}
 	if len(mux.Kinds()) == 0 {
@@ -176,7 +176,7 @@ func (o Options) validate(mux *fairlead.Mux) error {
 	for kind, fields := range mux.Confidential() {
 		var invalid *fairlead.InvalidError
 		if _, err := fairlead.NormalizeConfidential(kind, fields); errors.As(err, &invalid) {
-			refuse("mux", "has kind %q, of which %s %s", kind, invalid.Fields[0].Field, invalid.Fields[0].Message)
+			refuse("mux", "has kind %q: %s %s", kind, invalid.Fields[0].Field, invalid.Fields[0].Message)
 		}
 	}
 	seen := map[string]bool{}
@@ -185,9 +185,9 @@ func (o Options) validate(mux *fairlead.Mux) error {
 		case q.Name == "":
 			refuse("queues", "has a queue without a name")
 		case q.Slots < 0:
-			refuse("queues", "gives %q %d slots; use zero to share the node's", q.Name, q.Slots)
+			refuse("queues", "gives queue %q %d slots; use zero to share the node's slots", q.Name, q.Slots)
 		case seen[q.Name]:
-			refuse("queues", "names %q twice", q.Name)
+			refuse("queues", "contains queue %q twice", q.Name)
 		}
 		seen[q.Name] = true
 	}

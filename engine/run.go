@@ -24,6 +24,8 @@ type run struct {
 
 	leased func() time.Time // until when the node's lease is confirmed
 
+	secrets *secrets // which of its fields are confidential
+
 	documents int64 // bytes that it was claimed with
 
 	admitted bool            // it counts among the node's sweeps, if it goes over a shard
@@ -42,6 +44,9 @@ type run struct {
 	ended    time.Time          // when
 	output   json.RawMessage
 	progress json.RawMessage
+	args     json.RawMessage // as it was before the handler could change the job
+	memo     json.RawMessage // likewise
+	saved    fairlead.Save   // what the handler has saved last
 }
 
 func (r *run) held() driver.Held { return driver.Held{ID: r.job.ID, Fence: r.job.Fence} }
@@ -55,6 +60,7 @@ func (r *run) begin(timeout time.Duration, cancel context.CancelFunc) bool {
 		return false
 	}
 	r.timeout, r.cancel, r.started = timeout, cancel, time.Now()
+	r.args, r.memo = r.job.Args, r.job.Memo
 	return true
 }
 
@@ -128,9 +134,7 @@ func (r *run) settlement(err, cause error) fairlead.Settlement {
 	r.mu.Unlock()
 	s := verdict.Judge(r.job, r.entry, err, cause, output)
 	s.Progress, s.Unstarted = progress, s.Move == fairlead.MoveRelease && !begun
-	if fields := r.entry.Options.Confidential; len(fields) > 0 && s.Error != "" {
-		s.Error = mask.Secrets(fields, mask.Job{Args: r.job.Args}).Text(s.Error) // a panic shows what it likes
-	}
+	s.Error = r.hide(s.Error) // a panic shows what it likes
 	return s
 }
 
@@ -175,7 +179,7 @@ func call(ctx context.Context, r *run) (err error) {
 			err = verdict.NewPanic(value)
 		}
 	}()
-	return r.entry.Handler.Work(ctx, r.job)
+	return r.entry.Handler.Work(mask.WithHider(ctx, r.hide), r.job)
 }
 
 // settle hands over what became of a run. A run that was fenced has nothing to
@@ -192,9 +196,9 @@ func (l *life) settle(r *run, err error) {
 	settlement := r.settlement(err, cause)
 	switch put := settlement.Move == fairlead.Snooze; {
 	case put && errors.Is(err, fairlead.ErrUnavailable):
-		l.logOf(r.job).Warn("run put off: the store was unavailable to it", "error", err, "retry_in", settlement.After)
+		l.logOf(r.job).Warn("run postponed: the store was unavailable", "error", err, "retry_in", settlement.After)
 	case put && descriptors.Exhausted(err):
-		l.logOf(r.job).Error("run put off: this process has no file descriptors left", "error", err, "retry_in", settlement.After)
+		l.logOf(r.job).Error("run postponed: this process has no file descriptors left", "error", err, "retry_in", settlement.After)
 	}
 	l.settles(ending{run: r, err: err, took: r.took(), settlement: settlement})
 }

@@ -20,6 +20,7 @@ const (
 // error then wraps ErrUnavailable, whatever ended the run, so that what the store did
 // not do is not taken for a failure of the handler.
 func (r *run) Save(ctx context.Context, save fairlead.Save) error {
+	r.note(save)
 	pause, try := saveFirst, saveTry
 	var away error
 	for {

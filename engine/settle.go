@@ -164,7 +164,7 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 		}
 		s.life.log.Warn("settlements not written yet", "jobs", len(batch), "error", err, "retry_in", pause)
 		if !s.life.lease.valid() || sleep(ctx, pause) != nil {
-			s.life.log.Warn("settlements given up: their leases are lost", "jobs", len(batch))
+			s.life.log.Warn("settlements dropped: their leases are lost", "jobs", len(batch))
 			s.done(batch)
 			return
 		}
@@ -187,7 +187,7 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 		case absences >= settleTries:
 			// The store may be unavailable for one of them alone: the others, and those
 			// that came since, must not wait for that one.
-			s.life.log.Warn("settlements parted: the store answers, and is unavailable for their write", "jobs", len(batch), "error", err)
+			s.life.log.Warn("splitting a batch of settlements: the store answers, but is unavailable for this write", "jobs", len(batch), "error", err)
 			s.life.held.isolate(batch)
 			s.done(nil)
 			return
@@ -259,7 +259,7 @@ func (l *life) answers(ctx context.Context) bool {
 func unstorable(s fairlead.Settlement, err error) fairlead.Settlement {
 	return fairlead.Settlement{
 		ID: s.ID, Fence: s.Fence, Move: fairlead.Fail, FreeKey: s.FreeKey,
-		Reason: fairlead.ReasonFatal, Error: "what became of the run could not be stored: " + err.Error(),
+		Reason: fairlead.ReasonFatal, Error: "the result of the run could not be stored: " + err.Error(),
 	}
 }
 
@@ -317,7 +317,7 @@ func (l *life) acknowledge(batch []ending, settled []fairlead.Settled) {
 		l.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
 		switch {
 		case settled[i] == fairlead.SettledLost:
-			l.logOf(e.run.job).Warn("late result refused: the job had been taken away or had succeeded", "fence", e.run.job.Fence)
+			l.logOf(e.run.job).Warn("late result refused: the job was reclaimed or had already succeeded", "fence", e.run.job.Fence)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Again:
 			l.logFailure(e)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:

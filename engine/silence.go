@@ -38,14 +38,14 @@ func (s *silence) lost(node fairlead.NodeID, remote bool) error {
 	e := &lostLease{node: node, silence: time.Since(s.since)}
 	switch {
 	case 2*s.stood >= e.silence:
-		e.whose = "this process, which did not run"
+		e.whose = "this process did not run"
 	case s.fails > 0:
-		e.whose = "the database, which did not answer"
+		e.whose = "the database did not answer"
 		if remote {
-			e.whose = "the service, which did not answer"
+			e.whose = "the service did not answer"
 		}
 	default:
-		e.whose = "neither: the lease had been ended"
+		e.whose = "the lease had been ended"
 	}
 	return e
 }

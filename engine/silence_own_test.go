@@ -10,9 +10,9 @@ import (
 
 func TestALostLeaseSaysWhoseSilenceItWas(t *testing.T) {
 	for whose, happens := range map[string]func(s *silence){
-		"this process, which did not run":    func(s *silence) { s.stoodStill(9 * time.Second); s.fails = 1 },
-		"the database, which did not answer": func(s *silence) { s.stoodStill(stillness); s.fails = 3 },
-		"neither: the lease had been ended":  func(*silence) {},
+		"this process did not run":    func(s *silence) { s.stoodStill(9 * time.Second); s.fails = 1 },
+		"the database did not answer": func(s *silence) { s.stoodStill(stillness); s.fails = 3 },
+		"the lease had been ended":    func(*silence) {},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSilence(time.Now())
@@ -30,7 +30,7 @@ func TestALostLeaseSaysWhoseSilenceItWas(t *testing.T) {
 	if !errors.As((&silence{since: time.Now(), fails: 1}).lost(7, true), &lost) {
 		t.Fatal("it says nothing of a lost lease")
 	}
-	if got := fmt.Sprint(lost.whose); got != "the service, which did not answer" {
+	if got := fmt.Sprint(lost.whose); got != "the service did not answer" {
 		t.Errorf("of a remote node: %s", got)
 	}
 }

@@ -44,7 +44,7 @@ func TestADatabaseThatIsAwayIsOneLineWhenItGoesAndOneWhenItIsBack(t *testing.T) 
 				if len(gone) != 1 || len(back) != 1 || len(lost) != 1 {
 					t.Fatalf("%d lines say that it went, %d that it is back, %d that the lease was lost", len(gone), len(back), len(lost))
 				}
-				if silence := time.Duration(lost[0]["silence"].(float64)); silence < 5*time.Second || silence > 10*time.Second || lost[0]["of"] != "the database, which did not answer" || lost[0]["node"] == nil {
+				if silence := time.Duration(lost[0]["silence"].(float64)); silence < 5*time.Second || silence > 10*time.Second || lost[0]["of"] != "the database did not answer" || lost[0]["node"] == nil {
 					t.Errorf("the lease was lost: %v", lost[0])
 				}
 				for _, line := range log.with(t, "") {

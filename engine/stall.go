@@ -122,7 +122,7 @@ func hindered(obstacles []fairlead.Obstacle) bool {
 
 // stalled begins to claim anew.
 func (g *group) stalled() {
-	g.life.log.Error("stalled: there are jobs and free slots, but nothing is claimed; claiming begins anew",
+	g.life.log.Error("stalled: there are jobs and free slots, but nothing is claimed; restarting claims",
 		"queues", g.scope.Queues, "polls", g.life.options.BlockingCountLimit, "held", g.held.Load(), "slots", g.slots)
 	g.life.options.Observer.Stalled()
 	select {

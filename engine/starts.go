@@ -28,7 +28,7 @@ func (l *life) keepReporting(ctx context.Context) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.options.Beat)
 	defer cancel()
 	if err := l.reportStarts(last); err != nil {
-		l.log.Warn("could not report what was started last", "error", err)
+		l.log.Warn("cannot report the latest starts", "error", err)
 	}
 }
 

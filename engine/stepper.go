@@ -20,6 +20,7 @@ type Stepper struct {
 	mux     *fairlead.Mux
 	options Options
 	scope   *driver.Scope
+	secrets *secrets
 	node    fairlead.NodeID
 	next    time.Duration // until there is something to do; negative: nothing is known of
 }
@@ -29,7 +30,7 @@ const stepperLease = 100 * 365 * 24 * time.Hour
 
 // NewStepper joins the store as a node that never beats.
 func NewStepper(ctx context.Context, store driver.Store, mux *fairlead.Mux) (*Stepper, error) {
-	s := &Stepper{store: store, mux: mux, options: Options{}.withDefaults(), scope: &driver.Scope{Kinds: mux.Kinds()}}
+	s := &Stepper{store: store, mux: mux, options: Options{}.withDefaults(), scope: &driver.Scope{Kinds: mux.Kinds()}, secrets: newSecrets(store, mux)}
 	err := store.AddConfidential(ctx, mux.Confidential())
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	r := &run{job: jobs[0], entry: s.mux.Entry(jobs[0].Kind), save: s.store.Save, leased: leasedForGood}
+	r := &run{job: jobs[0], entry: s.mux.Entry(jobs[0].Kind), save: s.store.Save, leased: leasedForGood, secrets: s.secrets}
 	err = s.call(ctx, r)
 	settlement := r.settlement(err, r.why())
 	if err := s.settle(ctx, settlement); err != nil {

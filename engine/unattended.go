@@ -98,7 +98,7 @@ func (u *unattended) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, u.life.options.Beat)
 	defer cancel()
 	if err := u.look(ctx); err != nil {
-		u.life.log.Warn("the last look for failed jobs failed", "error", err)
+		u.life.log.Warn("final search for failed jobs failed", "error", err)
 	}
 }
 

@@ -44,7 +44,7 @@ func (l *life) mayReap() bool {
 		return false
 	}
 	if !u.told {
-		l.log.Warn("beats fail again and again: taking jobs back from dead nodes all the same", "for", u.lasted)
+		l.log.Warn("beats keep failing: reclaiming jobs of dead nodes anyway", "for", u.lasted)
 		u.told = true
 	}
 	return true
@@ -116,7 +116,7 @@ func (l *life) complainOfUnreaped(ctx context.Context, dead []fairlead.Node, emp
 	}
 	l.options.Observer.Unreaped(jobs)
 	if jobs > 0 {
-		l.log.Error("jobs of dead nodes are not taken back and do not run", "jobs", jobs, "dead_nodes", holders,
+		l.log.Error("jobs of dead nodes are not reclaimed and do not run", "jobs", jobs, "dead_nodes", holders,
 			"longer_than", unreapedLeases*l.options.Lease, "may_take_back", l.trusted())
 	}
 	return nil

@@ -49,7 +49,7 @@ func (l *life) watchOnce(now time.Time) {
 func (l *life) abandon(r *run) {
 	if r.settled.CompareAndSwap(false, true) {
 		l.options.Observer.Abandoned(r.job)
-		l.logOf(r.job).Error("handler ignores the end of its context: its job goes on without it")
+		l.logOf(r.job).Error("handler ignores its cancelled context: its job continues without it")
 		l.settle(r, errors.Join(verdict.ErrStuck, r.why()))
 	}
 }

@@ -28,7 +28,7 @@ const (
 func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice, subject *fairlead.Job) (notice, error) {
 	stored, err := c.client.Get(ctx, subject.ID)
 	if errors.Is(err, fairlead.ErrNotFound) {
-		return n, fairlead.Fatal(fmt.Errorf("no notice is sent of a job that is gone: %w", err))
+		return n, fairlead.Fatal(fmt.Errorf("no notice sent: the job was deleted: %w", err))
 	}
 	if err != nil {
 		return n, err
@@ -87,5 +87,5 @@ func known(event string, stored *fairlead.Job, run fairlead.Job) notice {
 }
 
 func forged(n notice) error {
-	return fairlead.Fatal(fmt.Errorf("the store knows no event %q of job %s of tenant %q in its run %s; no notice is sent", n.Event, n.ID, n.Tenant, n.Fence))
+	return fairlead.Fatal(fmt.Errorf("no notice sent: the store has no event %q for job %s of tenant %q in run %s", n.Event, n.ID, n.Tenant, n.Fence))
 }

@@ -97,7 +97,7 @@ func (n notice) url(to fairlead.Tenant) string {
 func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
 	if job.Tenant != NoticeTenant {
 		// Who may act for one tenant must not speak to another in our name.
-		return fairlead.Fatal(fmt.Errorf("notices are jobs of the tenant %q; this is one of %q", NoticeTenant, job.Tenant))
+		return fairlead.Fatal(fmt.Errorf("notices belong to tenant %q; this job belongs to %q", NoticeTenant, job.Tenant))
 	}
 	var n notice
 	if err := json.Unmarshal(job.Args, &n); err != nil {

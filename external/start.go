@@ -35,7 +35,7 @@ func (c *Courier) start(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	if to.StartURL == "" {
-		return fairlead.Fatal(fmt.Errorf("tenant %q has no start_url: set it to where its jobs of the kind %q are to be sent", job.Tenant, Kind))
+		return fairlead.Fatal(fmt.Errorf("tenant %q has no start_url; set it to the URL that receives its jobs of kind %q", job.Tenant, Kind))
 	}
 	timeout := job.Timeout
 	if timeout == 0 {

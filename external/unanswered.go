@@ -46,7 +46,7 @@ func (c *Courier) tellUnanswered(ctx context.Context, tenant string, jobs []*fai
 func (c *Courier) owe(jobs []*fairlead.Job) {
 	for _, job := range jobs {
 		if !c.owed.add(job) {
-			c.logOf(job).Error("no notice of a timeout is sent: too many wait already")
+			c.logOf(job).Error("timeout notice dropped: too many are pending")
 		}
 	}
 }

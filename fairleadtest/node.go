@@ -91,7 +91,7 @@ func (n *Node[S]) Work() *fairlead.Job {
 	n.t.Helper()
 	job := n.step()
 	if job == nil {
-		n.t.Fatal("fairleadtest: no job is ready; is it scheduled for later, or its kind not handled?")
+		n.t.Fatal("fairleadtest: no job is ready; it may be scheduled for later, or no handler is registered for its kind")
 	}
 	return job
 }
@@ -106,7 +106,7 @@ func (n *Node[S]) Drain() []*fairlead.Job {
 	var jobs []*fairlead.Job
 	for job := n.step(); job != nil; job = n.step() {
 		if jobs = append(jobs, job); len(jobs) == tooMany {
-			n.t.Fatalf("fairleadtest: %d runs and still jobs are ready", tooMany)
+			n.t.Fatalf("fairleadtest: after %d runs jobs are still ready", tooMany)
 		}
 	}
 	return jobs
@@ -125,7 +125,7 @@ func (n *Node[S]) RunFor(d time.Duration) []*fairlead.Job {
 		}
 		n.clock.Advance(step)
 		if jobs = append(jobs, n.Drain()...); len(jobs) >= tooMany {
-			n.t.Fatalf("fairleadtest: %d runs in %v, and still there are more", len(jobs), d-left)
+			n.t.Fatalf("fairleadtest: after %d runs in %v jobs are still ready", len(jobs), d-left)
 		}
 	}
 	return jobs

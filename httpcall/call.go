@@ -57,12 +57,12 @@ func decodeCall(args json.RawMessage) (Call, error) {
 	if err == nil {
 		return call, nil
 	}
-	field, message := "args", "is no call; give an object with at least a url"
+	field, message := "args", "is not an HTTP call; give an object with at least a url"
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
-		field, message = "args."+wrong.Field, "is a "+wrong.Value+"; it must be "+jsonName(wrong.Type.Kind().String())
+		field, message = "args."+wrong.Field, "is of type "+wrong.Value+"; it must be "+jsonName(wrong.Type.Kind().String())
 	} else if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		field, message = "args."+strings.Trim(name, `"`), "is unknown; look for a typing mistake"
+		field, message = "args."+strings.Trim(name, `"`), "is not a known field; check the spelling"
 	}
 	return call, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: message}}}
 }

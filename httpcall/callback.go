@@ -19,7 +19,7 @@ import (
 const tokenGrace = 24 * time.Hour
 
 // ErrForged means that a token was not issued by this service.
-var ErrForged = errors.New("the token is not one that was given out")
+var ErrForged = errors.New("the token was not issued by this service")
 
 // Callback is the content of a token: the right to answer for one run of a job.
 type Callback struct {
@@ -62,7 +62,7 @@ func VerifyToken(key []byte, token string, now time.Time) (Callback, error) {
 		return Callback{}, err
 	}
 	if now.After(c.Expires) {
-		return Callback{}, fmt.Errorf("the token was good until %s: %w", c.Expires.UTC().Format(time.RFC3339), fairlead.ErrExpired)
+		return Callback{}, fmt.Errorf("the token was valid until %s: %w", c.Expires.UTC().Format(time.RFC3339), fairlead.ErrExpired)
 	}
 	return c, nil
 }

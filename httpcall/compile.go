@@ -62,9 +62,9 @@ func (c *compiler) readMethod() {
 	case c.plan.method == "":
 		c.plan.method = http.MethodPost
 	case c.plan.method == http.MethodConnect, c.plan.method == http.MethodTrace:
-		c.refuse("method", "is %s, which no target should be called with; use another", c.plan.method)
+		c.refuse("method", "is %s, which is not allowed; use another method", c.plan.method)
 	case !isToken(c.plan.method):
-		c.refuse("method", "is no method; use one such as POST")
+		c.refuse("method", "is not an HTTP method; use one such as POST")
 	}
 }
 
@@ -73,7 +73,7 @@ func (c *compiler) readVars() {
 		decoder := json.NewDecoder(bytes.NewReader(c.call.Vars))
 		decoder.UseNumber() // a number is sent as it was written
 		if err := decoder.Decode(&c.plan.vars); err != nil {
-			c.refuse("vars", "is no object; give one, with a field for each {{args.NAME}}")
+			c.refuse("vars", "is not an object; give one with a field for each {{args.NAME}}")
 		}
 	}
 	sample := c.plan.vars
@@ -118,7 +118,7 @@ func (c *compiler) count(t template) error {
 func (c *compiler) checkCallback(field string, t template) {
 	for _, name := range t.names(placeholder) {
 		if strings.HasPrefix(name, "callback_") && !c.call.Async {
-			c.refuse(field, "has {{%s}}, and the job does not wait for a callback; set async", name)
+			c.refuse(field, "contains {{%s}}, but the job does not wait for a callback; set async", name)
 			return
 		}
 	}
@@ -126,7 +126,7 @@ func (c *compiler) checkCallback(field string, t template) {
 
 func (c *compiler) readURL() {
 	if len(c.call.URL) > maxURL {
-		c.refuse("url", "has %d bytes; at most %d are sent", len(c.call.URL), maxURL)
+		c.refuse("url", "has %d bytes; at most %d are allowed", len(c.call.URL), maxURL)
 		return
 	}
 	var err error
@@ -145,7 +145,7 @@ func (c *compiler) readURL() {
 
 func (c *compiler) readHeaders() {
 	if len(c.call.Headers) > maxHeaders {
-		c.refuse("headers", "are %d; at most %d are sent", len(c.call.Headers), maxHeaders)
+		c.refuse("headers", "has %d entries; at most %d are allowed", len(c.call.Headers), maxHeaders)
 		return
 	}
 	c.plan.contentType = "application/json"
@@ -155,10 +155,10 @@ func (c *compiler) readHeaders() {
 		case len(c.fields) > maxRefused:
 			return // each may have cost as much as all vars are long
 		case !isToken(name):
-			c.refuse("headers", "has %q, which is no name of a header", name)
+			c.refuse("headers", "contains %q, which is not a valid header name", name)
 			continue
 		case !fitsHeader(text):
-			c.refuse(field, "has a line break or another control character; leave that out")
+			c.refuse(field, "contains a line break or another control character; remove it")
 			continue
 		}
 		if isOwn(name) {
@@ -169,7 +169,7 @@ func (c *compiler) readHeaders() {
 		if canonical == "Content-Type" {
 			c.plan.contentType = text
 			if !value.plain() {
-				c.refuse(field, "has a placeholder or a reference, and decides how those in the body are written; it must be fixed")
+				c.refuse(field, "must not contain a placeholder or a reference: it determines how those in the body are encoded")
 			}
 		}
 		if !connectionHeaders[canonical] {
@@ -205,7 +205,7 @@ func (c *compiler) readTimes() {
 	c.plan.callbackTimeout = c.seconds("callback_timeout_seconds", c.call.CallbackTimeoutSeconds, maxCallbackTimeout)
 	switch {
 	case c.call.CallbackTimeoutSeconds != 0 && !c.call.Async:
-		c.refuse("callback_timeout_seconds", "is given, and the job does not wait for a callback; set async or leave it out")
+		c.refuse("callback_timeout_seconds", "is set, but the job does not wait for a callback; set async or leave it out")
 	case c.plan.callbackTimeout == 0:
 		c.plan.callbackTimeout = defaultCallbackTimeout
 	}
@@ -216,7 +216,7 @@ func (c *compiler) readCallbackMethod() {
 	c.plan.callbackMethod = strings.ToUpper(c.call.CallbackMethod)
 	switch {
 	case c.call.CallbackMethod != "" && !c.call.Async:
-		c.refuse("callback_method", "is given, and the job does not wait for a callback; set async or leave it out")
+		c.refuse("callback_method", "is set, but the job does not wait for a callback; set async or leave it out")
 	case c.plan.callbackMethod == "":
 		c.plan.callbackMethod = http.MethodPost
 	case c.plan.callbackMethod != http.MethodPost && c.plan.callbackMethod != http.MethodPut:
@@ -253,11 +253,11 @@ func (c *compiler) readSecrets() {
 	}
 	if text := c.call.TLS.CA; text != "" {
 		if _, refers := soleReference(text); !refers && poolOf(text) == nil {
-			c.refuse("tls.ca", "has no certificate in it; give PEM or a reference such as ${file:/etc/ca.pem}")
+			c.refuse("tls.ca", "contains no certificate; give PEM or a reference such as ${file:/etc/ca.pem}")
 		}
 	}
 	if (c.call.TLS.ClientCertificate == "") != (c.call.TLS.ClientKey == "") {
-		c.refuse("tls", "has only one of client_certificate and client_key; they belong together")
+		c.refuse("tls", "has only one of client_certificate and client_key; set both or neither")
 		return
 	}
 	if c.call.TLS.ClientKey != "" {
@@ -269,7 +269,7 @@ func (c *compiler) readSecrets() {
 func (c *compiler) referred(field, text string) string {
 	name, ok := soleReference(text)
 	if !ok {
-		c.refuse(field, "is no reference; give one such as ${env:NAME} or ${file:PATH}, and nothing else")
+		c.refuse(field, "is not a reference; give exactly one, such as ${env:NAME} or ${file:PATH}")
 	}
 	return name
 }

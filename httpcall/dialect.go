@@ -36,7 +36,7 @@ func (headerDialect) pass(string) {}
 func (headerDialect) write(value any) (string, error) {
 	text := textOf(value)
 	if !fitsHeader(text) {
-		return "", errors.New("it has a line break or another control character")
+		return "", errors.New("the value contains a line break or another control character")
 	}
 	return text, nil
 }
@@ -65,7 +65,7 @@ func (d *jsonDialect) pass(text string) {
 
 func (d *jsonDialect) write(value any) (string, error) {
 	if d.escaping {
-		return "", errors.New("there is a backslash before it")
+		return "", errors.New("a backslash precedes the placeholder")
 	}
 	if !d.inside {
 		return encodeJSON(value), nil

@@ -44,7 +44,7 @@ func compileExpression(text string) (*expression, error) {
 	config.MaxNodes = maxNodes
 	tree, err := new(parser.Parser).Parse(text, config)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be understood: %w", err)
+		return nil, fmt.Errorf("is not a valid expression: %w", err)
 	}
 	// The library's checker visits what is shared by two operators twice, so trees must
 	// be known to be small before they get there.
@@ -54,7 +54,7 @@ func compileExpression(text string) (*expression, error) {
 	}
 	config.Expect, config.ExpectAny = reflect.Bool, true
 	if _, err := checker.Check(tree, config); err != nil {
-		return nil, fmt.Errorf("cannot be understood: %w", err)
+		return nil, fmt.Errorf("is not a valid expression: %w", err)
 	}
 	return found.expression, nil
 }

@@ -9,7 +9,7 @@ const (
 	maxMade = 1 << 20 // bytes of texts and lists that are made
 )
 
-var errTooMuch = errors.New("it takes too much work or memory")
+var errTooMuch = errors.New("it takes too much time or memory")
 
 // budget is what an evaluation may still cost.
 type budget struct{ work, made int }

@@ -61,13 +61,13 @@ func (c *expressionChecker) check(node ast.Node) error {
 		// print all that is below it again.
 		name, isName := n.Callee.(*ast.IdentifierNode)
 		if !isName {
-			return fmt.Errorf("calls what is no function; functions are %s", strings.Join(functions, ", "))
+			return fmt.Errorf("calls something that is not a function; functions are %s", strings.Join(functions, ", "))
 		}
 		return c.checkCall(name.Value, n.Arguments)
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
 		return errors.New("has variables or several statements; it must be one condition")
 	default:
-		return errors.New("has a part that the language here does not have")
+		return errors.New("uses syntax that is not supported")
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *expressionChecker) checkCall(name string, arguments []ast.Node) error {
 		most = 2
 	}
 	if len(arguments) < 1 || len(arguments) > most {
-		return fmt.Errorf("has %s with %d arguments; at least 1 and at most %d are possible", name, len(arguments), most)
+		return fmt.Errorf("calls %s with %d arguments; it takes at least 1 and at most %d", name, len(arguments), most)
 	}
 	return c.checkAll(arguments...)
 }

@@ -27,11 +27,11 @@ func compilePattern(text string) (*matcher, error) {
 	}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil, errors.New("has something after matches that is no regular expression")
+		return nil, errors.New("has an invalid regular expression after matches")
 	}
 	states := patternStates(tree)
 	if states > maxPatternStates {
-		return nil, fmt.Errorf("has a regular expression that stands for more than %d states; repeat less", maxPatternStates)
+		return nil, fmt.Errorf("has a regular expression with more than %d states; use fewer repetitions", maxPatternStates)
 	}
 	compiled, err := regexp.Compile(text)
 	return &matcher{compiled, states}, err

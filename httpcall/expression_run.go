@@ -58,7 +58,7 @@ func (e *evaluation) value(node ast.Node) (any, error) {
 	case *ast.BuiltinNode:
 		return e.call(n.Name, n.Arguments)
 	}
-	return nil, fmt.Errorf("it has an unknown %T", node) // the checker refuses it
+	return nil, fmt.Errorf("unknown syntax node %T", node) // the checker refuses it
 }
 
 func (e *evaluation) named(name string) any {
@@ -132,7 +132,7 @@ func (e *evaluation) unary(n *ast.UnaryNode) (any, error) {
 		}
 		return v, nil
 	}
-	return nil, fmt.Errorf("%s is no number", sortOf(value))
+	return nil, fmt.Errorf("%s is not a number", sortOf(value))
 }
 
 // binary applies an operator. Its right side is not looked at if the left one decides.
@@ -222,7 +222,7 @@ func (e *evaluation) slice(n *ast.SliceNode) (any, error) {
 	text, isText := from.(string)
 	list, isList := from.([]any)
 	if !isText && !isList {
-		return nil, fmt.Errorf("%s has no parts", sortOf(from))
+		return nil, fmt.Errorf("%s cannot be sliced", sortOf(from))
 	}
 	long := max(len(text), len(list))
 	bounds := [2]int{0, long}
@@ -236,7 +236,7 @@ func (e *evaluation) slice(n *ast.SliceNode) (any, error) {
 		}
 		at, fine := wholeNumber(value)
 		if !fine {
-			return nil, fmt.Errorf("%s is no whole number", sortOf(value))
+			return nil, fmt.Errorf("%s is not a whole number", sortOf(value))
 		}
 		if at < 0 {
 			at += long

@@ -20,7 +20,7 @@ func (e *evaluation) find(operator string, within, what any) (any, error) {
 	text, fine := within.(string)
 	part, alsoFine := what.(string)
 	if !fine || !alsoFine {
-		return nil, fmt.Errorf("%s needs two texts, and there are %s and %s", operator, sortOf(within), sortOf(what))
+		return nil, fmt.Errorf("%s requires two strings, got %s and %s", operator, sortOf(within), sortOf(what))
 	}
 	if operator == "matches" {
 		return e.matches(text, part)
@@ -88,7 +88,7 @@ func (e *evaluation) changed(name string, arguments []any) (any, error) {
 	for i, argument := range arguments {
 		var fine bool
 		if texts[i], fine = argument.(string); !fine {
-			return nil, fmt.Errorf("%s needs a text, and there is %s", name, sortOf(argument))
+			return nil, fmt.Errorf("%s requires a string, got %s", name, sortOf(argument))
 		}
 	}
 	text, set := texts[0], texts[1]
@@ -129,25 +129,25 @@ func (e *evaluation) length(value any) (any, error) {
 func (e *evaluation) convert(name string, value any) (any, error) {
 	text, isText := value.(string)
 	if isText && (len(text) > 400 || name == "abs") {
-		return nil, fmt.Errorf("%s cannot be applied to the text", name)
+		return nil, fmt.Errorf("%s cannot be applied to the string", name)
 	}
 	switch {
 	case isText && name == "int":
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return nil, errors.New("the text is no whole number")
+			return nil, errors.New("the string is not a whole number")
 		}
 		return n, nil
 	case isText:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, errors.New("the text is no number")
+			return nil, errors.New("the string is not a number")
 		}
 		return n, nil
 	}
 	x, fine := number(value)
 	if !fine {
-		return nil, fmt.Errorf("%s is no number", sortOf(value))
+		return nil, fmt.Errorf("%s is not a number", sortOf(value))
 	}
 	n, isInt := value.(int)
 	switch {

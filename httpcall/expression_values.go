@@ -14,9 +14,9 @@ func sortOf(value any) string {
 	case "nil":
 		return "nil"
 	case "bool":
-		return "a condition"
+		return "a boolean"
 	case "string":
-		return "a text"
+		return "a string"
 	case "array":
 		return "a list"
 	case "map":
@@ -54,7 +54,7 @@ func partName(name any) string {
 	case int, float64:
 		return fmt.Sprintf("item %v", n)
 	default:
-		return "part with " + sortOf(name) + " for a name"
+		return "element at " + sortOf(name)
 	}
 }
 
@@ -194,7 +194,7 @@ func (e *evaluation) ordered(operator string, a, b any) (any, error) {
 		}
 		order = strings.Compare(s, t)
 	default:
-		return nil, fmt.Errorf("%s and %s have no order", sortOf(a), sortOf(b))
+		return nil, fmt.Errorf("cannot compare %s with %s", sortOf(a), sortOf(b))
 	}
 	switch operator {
 	case "<":
@@ -223,7 +223,7 @@ func (e *evaluation) in(value, within any) (any, error) {
 	}
 	object, fine := objectOf(within)
 	if !fine {
-		return nil, fmt.Errorf("in needs a list or an object, and there is %s", sortOf(within))
+		return nil, fmt.Errorf("in requires a list or an object, got %s", sortOf(within))
 	}
 	name, fine := value.(string)
 	if !fine {
@@ -261,7 +261,7 @@ func (e *evaluation) calculate(operator string, a, b any) (any, error) {
 	x, fine := number(a)
 	y, alsoFine := number(b)
 	if !fine || !alsoFine {
-		return nil, fmt.Errorf("%s %s %s has no result", sortOf(a), operator, sortOf(b))
+		return nil, fmt.Errorf("cannot evaluate %s %s %s", sortOf(a), operator, sortOf(b))
 	}
 	switch operator {
 	case "+":
@@ -282,9 +282,9 @@ func remainder(a, b any) (any, error) {
 	j, alsoFine := wholeNumber(b)
 	switch {
 	case !fine || !alsoFine:
-		return nil, errors.New("% needs whole numbers")
+		return nil, errors.New("% requires whole numbers")
 	case j == 0:
-		return nil, errors.New("% by zero has no result")
+		return nil, errors.New("% by zero is undefined")
 	case j == -1:
 		return 0, nil // of the smallest number too
 	}

@@ -46,7 +46,7 @@ func noAnswer(request *http.Request, err error) *Error {
 	case ctx.Err() != nil && overdue(ctx):
 		return lateAnswer(request)
 	case ctx.Err() != nil:
-		return &Error{ClassCanceled, fmt.Errorf("%s: the call was ended before an answer came", asked)}
+		return &Error{ClassCanceled, fmt.Errorf("%s: the call was cancelled before a response arrived", asked)}
 	default:
 		return &Error{ClassConnect, fmt.Errorf("%s: %w", asked, outbound.Reason(err))}
 	}
@@ -54,7 +54,7 @@ func noAnswer(request *http.Request, err error) *Error {
 
 // lateAnswer is the failure of a call whose time was over.
 func lateAnswer(request *http.Request) *Error {
-	return &Error{ClassTimeout, fmt.Errorf("%s %s: no answer came in time", request.Method, shown(request.URL))}
+	return &Error{ClassTimeout, fmt.Errorf("%s %s: no response arrived in time", request.Method, shown(request.URL))}
 }
 
 // overdue reports whether the time of a context was over. Its owner may have ended it a

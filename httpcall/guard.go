@@ -41,7 +41,7 @@ func NewGuard(allow []string, local bool) (*Guard, error) {
 		} else if isHost(text) {
 			g.hosts[hostName(text)] = true
 		} else {
-			return nil, fmt.Errorf("%q: it must be a network such as 10.1.0.0/16, an address, or the name of a host", text)
+			return nil, fmt.Errorf("%q must be a network such as 10.1.0.0/16, an IP address or a host name", text)
 		}
 	}
 	return g, nil

@@ -47,7 +47,7 @@ func (r *ItemsRun) written(item CallItem) ([]byte, error) {
 		return nil, err
 	}
 	if call.request.ContentLength > wireBody {
-		return nil, errors.New("it is too large")
+		return nil, errors.New("the request is too large")
 	}
 	setUser(call.request)
 	var out bytes.Buffer

@@ -72,7 +72,7 @@ type leftAloneError struct {
 }
 
 func (e *leftAloneError) Error() string {
-	return fmt.Sprintf("%s is left alone for %v: its last calls failed, or it has as many as it may have at once", e.target, e.wait.Round(time.Second))
+	return fmt.Sprintf("calls to %s are paused for %v: the last ones failed, or the limit of concurrent calls is reached", e.target, e.wait.Round(time.Second))
 }
 
 // Unwrap says that trying later may help.

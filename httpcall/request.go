@@ -46,7 +46,7 @@ func (p *plan) fillIn(ctx context.Context, job *fairlead.Job, key string, origin
 	vals := valuesOf(job, origin, callback.url, callback.token, p.vars, read)
 	target, err := p.url.render(vals)
 	if err != nil {
-		return nil, nil, fmt.Errorf("args.url: it %w", err)
+		return nil, nil, fmt.Errorf("args.url: %w", err)
 	}
 	if password, ok := target.User.Password(); ok {
 		hidden = append(hidden, password, base64.StdEncoding.EncodeToString([]byte(target.User.Username()+":"+password)))
@@ -57,7 +57,7 @@ func (p *plan) fillIn(ctx context.Context, job *fairlead.Job, key string, origin
 	}
 	request, err := http.NewRequestWithContext(ctx, p.method, "/", strings.NewReader(body)) // of the URL it is known that it can be read
 	if err != nil {
-		return nil, nil, errors.New("args: no request can be made of them; look at the method")
+		return nil, nil, errors.New("args: no request can be built from them; check the method")
 	}
 	request.URL, request.Host = target, strings.TrimSuffix(target.Host, ":")
 	if p.body != nil {
@@ -67,14 +67,14 @@ func (p *plan) fillIn(ctx context.Context, job *fairlead.Job, key string, origin
 	for _, h := range p.headers {
 		value, err := h.value.render(headerDialect{}, vals, maxHeader)
 		if err != nil {
-			return nil, nil, fmt.Errorf("args.headers.%s: it %w", h.name, err)
+			return nil, nil, fmt.Errorf("args.headers.%s: %w", h.name, err)
 		}
 		request.Header.Set(h.name, value)
 	}
 	if p.signingSecret != "" {
 		secret, err := read(p.signingSecret)
 		if err != nil {
-			return nil, nil, fmt.Errorf("args.signing_secret: it %w", err)
+			return nil, nil, fmt.Errorf("args.signing_secret: %w", err)
 		}
 		Sign(request, secret, key, time.Now(), []byte(body))
 	}
@@ -93,7 +93,7 @@ func (p *plan) renderBody(from filler) (string, error) {
 	}
 	body, err := p.body.render(bodyDialect(p.contentType), from, maxBody)
 	if err != nil {
-		return "", fmt.Errorf("args.body: it %w", err)
+		return "", fmt.Errorf("args.body: %w", err)
 	}
 	return body, nil
 }

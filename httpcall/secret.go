@@ -23,7 +23,7 @@ func NewSecrets(listed []string) (*Secrets, error) {
 	s := &Secrets{listed: map[string]bool{}}
 	for _, name := range listed {
 		if found := reference.FindString("${" + name + "}"); found != "${"+name+"}" {
-			return nil, fmt.Errorf("%q: it must be env:NAME or file:PATH", name)
+			return nil, fmt.Errorf("%q must be env:NAME or file:PATH", name)
 		}
 		s.listed[name] = true
 	}
@@ -66,7 +66,7 @@ func (s *Secrets) read(name string) (string, error) {
 	case err != nil:
 		return "", &unreadableError{name, "this node cannot read: " + err.Error(), err}
 	case value == "":
-		return "", &unreadableError{name: name, why: "is empty on this node; fill it"}
+		return "", &unreadableError{name: name, why: "is empty on this node; write the secret to it"}
 	case len(value) > maxSecret:
 		return "", &unreadableError{name: name, why: fmt.Sprintf("is longer than %d bytes", maxSecret)}
 	}

@@ -29,7 +29,7 @@ func newCondition(success *Success) (*condition, error) {
 		success = &Success{}
 	}
 	if len(success.Status) > maxStatuses {
-		return nil, &conditionError{"status", fmt.Errorf("has %d entries; at most %d are looked at", len(success.Status), maxStatuses)}
+		return nil, &conditionError{"status", fmt.Errorf("has %d entries; at most %d are allowed", len(success.Status), maxStatuses)}
 	}
 	for i, text := range success.Status {
 		statuses, err := parseStatus(text)
@@ -54,7 +54,7 @@ func newCondition(success *Success) (*condition, error) {
 
 // parseStatus reads 2xx, 304 or 200-204.
 func parseStatus(text string) (statusRange, error) {
-	wrong := fmt.Errorf("is %q; it must be like 2xx, 304 or 200-204", text)
+	wrong := fmt.Errorf("is %q; it must be a status such as 2xx, 304 or 200-204", text)
 	if hundreds, isClass := strings.CutSuffix(strings.ToLower(text), "xx"); isClass {
 		n, err := strconv.Atoi(hundreds)
 		if err != nil || n < 1 || n > 5 {
@@ -88,10 +88,10 @@ func (c *condition) met(reply Reply) error {
 	}
 	holds, err := c.expression.holds(reply)
 	if err != nil {
-		return fmt.Errorf("answered what success.expression cannot be applied to: %w", err)
+		return fmt.Errorf("answered, but success.expression cannot be evaluated: %w", err)
 	}
 	if !holds {
-		return fmt.Errorf("answered %s, and success.expression is false", statusText(reply.Status))
+		return fmt.Errorf("answered %s, but success.expression is false", statusText(reply.Status))
 	}
 	return nil
 }

@@ -29,10 +29,10 @@ func parseTarget(text string) (target, error) {
 	}
 	authority := rest[:end]
 	if strings.Contains(authority, "{{") || strings.Contains(authority, "${") {
-		return target{}, errors.New("has a placeholder or a reference in its host, which must be fixed; only the path and the query may vary")
+		return target{}, errors.New("contains a placeholder or a reference in its host; only the path and the query may contain them")
 	}
 	if strings.Contains(rest, "#") {
-		return target{}, errors.New("has a part after #, which is never sent; leave it out")
+		return target{}, errors.New("has a fragment (after #), which is never sent; leave it out")
 	}
 	origin := scheme + "://" + authority
 	if parsed, err := url.Parse(origin); err != nil || parsed.Hostname() == "" {
@@ -74,9 +74,9 @@ func (t target) checkPath() error {
 		case p.sort == literal && strings.Contains(p.text, "?"):
 			return nil
 		case p.sort == secretReference:
-			return errors.New("refers to a secret in its path, which is shown; put it into the query or, better, a header")
+			return errors.New("refers to a secret in its path, which appears in errors and logs; put it in the query or, better, in a header")
 		case p.text == "callback_token":
-			return errors.New("has {{callback_token}} in its path, which is shown; put it into the query or a header")
+			return errors.New("contains {{callback_token}} in its path, which appears in errors and logs; put it in the query or in a header")
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (t target) render(from filler) (*url.URL, error) {
 	}
 	for part := range strings.SplitSeq(parsed.EscapedPath(), "/") {
 		if part == "." || part == ".." {
-			return nil, fmt.Errorf("has %q as a part of its path when it is filled in, which leads elsewhere; use another value", part)
+			return nil, fmt.Errorf("contains the path segment %q after its placeholders are filled in, which leads to another path; use another value", part)
 		}
 	}
 	return parsed, nil

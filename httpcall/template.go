@@ -78,11 +78,11 @@ func readPlace(text string) (p part, size int, err error) {
 	}
 	inside, _, closed := strings.Cut(text[2:], "}}")
 	if !closed {
-		return p, 0, errors.New("has {{ without }}; write {{braces}} where {{ itself is meant")
+		return p, 0, errors.New("contains {{ without }}; write {{braces}} for a literal {{")
 	}
 	name := strings.TrimSpace(inside)
 	if !slices.Contains(placeholders, name) && !variable.MatchString(name) {
-		return p, 0, fmt.Errorf("has an unknown placeholder {{%.40s}}; known are %s and args.NAME, and {{braces}} writes {{ itself", name, strings.Join(placeholders, ", "))
+		return p, 0, fmt.Errorf("contains the unknown placeholder {{%.40s}}; use %s or args.NAME, or {{braces}} for a literal {{", name, strings.Join(placeholders, ", "))
 	}
 	return part{sort: placeholder, text: name}, len("{{}}") + len(inside), nil
 }
@@ -130,11 +130,11 @@ func (t template) render(d dialect, from filler, limit int) (string, error) {
 				return "", err
 			}
 			if text, err = d.write(value); err != nil {
-				return "", fmt.Errorf("cannot hold what {{%s}} stands for: %w", p.text, err)
+				return "", fmt.Errorf("cannot contain the value of {{%s}}: %w", p.text, err)
 			}
 		}
 		if out.Len()+len(text) > limit {
-			return "", fmt.Errorf("gets longer than %d bytes when it is filled in; send less", limit)
+			return "", fmt.Errorf("is longer than %d bytes after its placeholders are filled in; send less", limit)
 		}
 		out.WriteString(text)
 	}

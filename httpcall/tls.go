@@ -38,7 +38,7 @@ func (c *callers) with(options *TLS, read func(name string) (string, error)) (*C
 		if name, refers := soleReference(text); refers {
 			var err error
 			if texts[i], err = read(name); err != nil {
-				return nil, fmt.Errorf("args.tls: it %w", err)
+				return nil, fmt.Errorf("args.tls: %w", err)
 			}
 		}
 	}
@@ -71,13 +71,13 @@ func tlsConfig(ca, certificate, key string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
 		if config.RootCAs = poolOf(ca); config.RootCAs == nil {
-			return nil, errors.New("args.tls.ca: there is no certificate in what it refers to; it must be PEM")
+			return nil, errors.New("args.tls.ca: the reference contains no certificate; it must be PEM")
 		}
 	}
 	if certificate != "" {
 		pair, err := tls.X509KeyPair([]byte(certificate), []byte(key))
 		if err != nil {
-			return nil, errors.New("args.tls: client_certificate and client_key are no pair; both must be PEM and belong together")
+			return nil, errors.New("args.tls: client_certificate and client_key do not match; both must be PEM and belong together")
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

@@ -27,7 +27,7 @@ func (h *Handler) Try(ctx context.Context, job *fairlead.Job, origin Origin) (sn
 		return Snapshot{}, false, err
 	}
 	if p.async {
-		return Snapshot{}, false, refusedArgs("args.async: awaits a callback, which needs a job that is stored; trigger a run instead")
+		return Snapshot{}, false, refusedArgs("args.async: a callback requires a stored job; trigger a run instead")
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(h.timeoutOf(job), longestTry))
 	defer cancel()

@@ -95,7 +95,7 @@ func (v *values) fill(p part) (any, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("has {{%s}}, and vars has no %s; add it there", p.text, path)
+			return nil, fmt.Errorf("contains {{%s}}, but vars has no %s; add it to vars", p.text, path)
 		}
 	}
 	return value, nil

@@ -59,7 +59,7 @@ type line struct {
 // Read bounds what is read of an answer's headers.
 func (l *line) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, fmt.Errorf("the headers of the answer are longer than %d bytes", maxAnswerHeaders)
+		return 0, fmt.Errorf("the response headers are longer than %d bytes", maxAnswerHeaders)
 	}
 	var n int
 	var err error

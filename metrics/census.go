@@ -40,15 +40,15 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	storeUp    = describe("fairlead_store_up", "1 if the database answered.")
-	liveNodes  = describe("fairlead_live_nodes", "Nodes with a lease.")
-	deadNodes  = describe("fairlead_dead_nodes", "Nodes whose lease ran out; they are forgotten after an hour.")
+	storeUp    = describe("fairlead_store_up", "1 if the database responds, otherwise 0.")
+	liveNodes  = describe("fairlead_live_nodes", "Nodes with a valid lease.")
+	deadNodes  = describe("fairlead_dead_nodes", "Nodes whose lease expired. They are removed after an hour.")
 	liveJobs   = describe("fairlead_jobs", "Jobs that have not ended; state is scheduled, parked, ready, running or waiting.", "state")
 	readyJobs  = describe("fairlead_ready_jobs", "Jobs that are due and wait for a slot.", "queue")
-	oldestWait = describe("fairlead_oldest_wait_seconds", "How long ago the first acceptable start of all ready jobs was.", "queue")
-	tenantJobs = describe("fairlead_tenant_jobs", "Ready and running jobs of the tenants that have most; all others together are (other).", "tenant", "state")
-	openBulks  = describe("fairlead_open_bulks", "Bulks that have not ended, of the newest 100; state is pending or running.", "state")
-	lookAge    = describe("fairlead_hold_look_age_seconds", "How long ago a node last looked at what keeps jobs waiting; left out if none has.")
+	oldestWait = describe("fairlead_oldest_wait_seconds", "Time since the earliest acceptable start among the ready jobs.", "queue")
+	tenantJobs = describe("fairlead_tenant_jobs", "Ready and running jobs of the largest tenants. All other tenants are combined as (other).", "tenant", "state")
+	openBulks  = describe("fairlead_open_bulks", "Bulks among the newest 100 that have not ended; state is pending or running.", "state")
+	lookAge    = describe("fairlead_hold_look_age_seconds", "Time since a node last recorded what keeps jobs waiting. Missing if no node ever has.")
 )
 
 // Describe is part of prometheus.Collector.
@@ -88,7 +88,7 @@ func (c *census) take() []prometheus.Metric {
 	nodes, err := c.store.Nodes(ctx)
 	found.gauge(storeUp, truth(err == nil))
 	if err != nil {
-		c.log.Warn("metrics of the store are left out: the store does not answer", "error", err)
+		c.log.Warn("store metrics omitted: the store does not answer", "error", err)
 		return found
 	}
 	found.nodes(nodes)
@@ -97,7 +97,7 @@ func (c *census) take() []prometheus.Metric {
 		take func(context.Context, driver.Store) error
 	}{{"jobs", found.jobs}, {"bulks", found.bulks}, {"holds", found.holds}} {
 		if err := part.take(ctx, c.store); err != nil {
-			c.log.Warn("metrics of "+part.of+" are left out: they could not be counted", "error", err)
+			c.log.Warn(part.of+" metrics omitted: the count failed", "error", err)
 		}
 	}
 	return found

@@ -63,7 +63,7 @@ func newDurations() *durations {
 	return &durations{
 		kinds: map[string]*[outcomes]prometheus.Observer{},
 		all: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "fairlead_job_duration_seconds", Help: "How long runs took; its _count is how many ended so.",
+			Name: "fairlead_job_duration_seconds", Help: "Duration of attempts. The _count is the number of attempts with this outcome.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800, 3600},
 		}, []string{"kind", "outcome"}),
 	}

@@ -42,11 +42,11 @@ func New(options Options) *Metrics {
 	}
 	m := &Metrics{registry: prometheus.NewRegistry(), log: options.Logger, observer: newObserver()}
 	m.statements = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "fairlead_store_seconds", Help: "How long the store took to enqueue, claim, settle, beat, promote, reap and so on.",
+		Name: "fairlead_store_seconds", Help: "Duration of calls to the store, such as enqueue, claim, settle, beat, promote and reap.",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"statement"})
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "fairlead_build_info", Help: "Always 1; its label tells the version.",
+		Name: "fairlead_build_info", Help: "Always 1. The label contains the version.",
 		ConstLabels: prometheus.Labels{"version": options.Version},
 	})
 	build.Set(1)

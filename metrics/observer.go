@@ -40,29 +40,29 @@ func newObserver() observer {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	return observer{
-		claims:    counter("fairlead_claims_total", "Claims that the store answered."),
-		claimed:   counter("fairlead_claimed_jobs_total", "Jobs that claims brought."),
+		claims:    counter("fairlead_claims_total", "Successful claims."),
+		claimed:   counter("fairlead_claimed_jobs_total", "Jobs that this node claimed."),
 		durations: newDurations(),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "fairlead_failed_attempts_total", Help: "Attempts that failed, tried again or not; reason is error, fatal, panic or timeout.",
+			Name: "fairlead_failed_attempts_total", Help: "Failed attempts, whether or not the job runs again; reason is error, fatal, panic or timeout.",
 		}, []string{"kind", "reason"}),
-		unwritten:   counter("fairlead_job_update_failures_total", "Ends of runs that could not be written; the write is repeated."),
-		refused:     counter("fairlead_fenced_writes_refused_total", "Writes for a job that had been taken away from the node: nothing was changed."),
-		leaseLosses: counter("fairlead_lease_losses_total", "How often the node lost its lease and started over."),
+		unwritten:   counter("fairlead_job_update_failures_total", "Results of attempts that could not be written. The node repeats the write."),
+		refused:     counter("fairlead_fenced_writes_refused_total", "Writes rejected because the job had been taken away from this node. They changed nothing."),
+		leaseLosses: counter("fairlead_lease_losses_total", "Number of times this node lost its lease and rejoined."),
 		reaped:      counter("fairlead_reaped_total", "Jobs that this node took back from dead nodes."),
-		lostNodes:   counter("fairlead_lost_nodes_total", "Nodes that this node declared dead because their lease ran out; those that leave do not count."),
-		fires:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairlead_fires_total", Help: "Due instants of schedules that this node acted upon; outcome is run, queued, skipped_overlap, skipped_failure or skipped_concurrency."}, []string{"outcome"}),
+		lostNodes:   counter("fairlead_lost_nodes_total", "Nodes that this node declared dead because their lease expired. Nodes that left are not counted."),
+		fires:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairlead_fires_total", Help: "Due instants of schedules that this node processed; outcome is run, queued, skipped_overlap, skipped_failure or skipped_concurrency."}, []string{"outcome"}),
 		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "fairlead_fire_lateness_seconds", Help: "How long after its instant a schedule made its run.",
+			Name: "fairlead_fire_lateness_seconds", Help: "Delay between the due instant of a schedule and the creation of its run.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 600},
 		}),
-		bulkJobs:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairlead_bulk_jobs_total", Help: "Jobs that bulks came to on this node; outcome is done or missed."}, []string{"outcome"}),
-		uncounted: counter("fairlead_batch_update_failures_total", "Looks at batches that failed; they are repeated."),
-		stalls:    counter("fairlead_stalls_total", "How often there was work and room for it, but for --blocking-count-limit polls nothing was claimed and nothing ended: claiming began anew."),
+		bulkJobs:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairlead_bulk_jobs_total", Help: "Jobs that bulks processed on this node; outcome is done or missed."}, []string{"outcome"}),
+		uncounted: counter("fairlead_batch_update_failures_total", "Failed checks of batches. The node repeats them."),
+		stalls:    counter("fairlead_stalls_total", "Number of times this node restarted claiming because it had work and free slots, but claimed and finished nothing for --blocking-count-limit polls."),
 		unreaped: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "fairlead_unreaped_jobs", Help: "Jobs that dead nodes have held for longer than six leases: no node takes them back, or cannot, and they do not run.",
+			Name: "fairlead_unreaped_jobs", Help: "Jobs that dead nodes have held for longer than six leases. No node has taken them back, so they do not run.",
 		}),
-		abandoned: counter("fairlead_abandoned_handlers_total", "Handlers that ignored the end of their context for longer than the grace."),
+		abandoned: counter("fairlead_abandoned_handlers_total", "Handlers that did not return within the grace period after their context ended."),
 	}
 }
 

@@ -30,18 +30,18 @@ var shown = []struct {
 	group string
 	rows  []alarm
 }{
-	{"Of the store", []alarm{
+	{"Read from the store", []alarm{
 		{"fairlead_store_up", "0 for a minute"},
-		{"fairlead_ready_jobs", "grows for as long as you can bear"},
-		{"fairlead_oldest_wait_seconds", "longer than your users may wait; the best single alarm"},
+		{"fairlead_ready_jobs", "keeps growing for longer than you can accept"},
+		{"fairlead_oldest_wait_seconds", "longer than your users can wait; the best single alert"},
 		{"fairlead_jobs", ""},
 		{"fairlead_tenant_jobs", ""},
 		{"fairlead_live_nodes", "fewer than you started"},
 		{"fairlead_dead_nodes", "see `fairlead_lost_nodes_total`"},
 		{"fairlead_open_bulks", "`pending` for minutes: no node carries out bulks"},
-		{"fairlead_hold_look_age_seconds", "above five minutes: no node looks, and waits are not explained"},
+		{"fairlead_hold_look_age_seconds", "above five minutes: no node is recording, so waits cannot be explained later"},
 	}},
-	{"Of a node", []alarm{
+	{"Counted by each node", []alarm{
 		{"fairlead_node_up", "0 for longer than a lease"},
 		{"fairlead_slot_usage_ratio", "near 1 while jobs wait: add nodes or slots"},
 		{"fairlead_slots", ""},
@@ -49,25 +49,25 @@ var shown = []struct {
 		{"fairlead_queue_usage_ratio", ""},
 		{"fairlead_queued_jobs", ""},
 		{"fairlead_claims_total", ""},
-		{"fairlead_claimed_jobs_total", "stays still while jobs are ready"},
+		{"fairlead_claimed_jobs_total", "does not increase while jobs are ready"},
 		{"fairlead_job_duration_seconds", "share of `failed`, or a quantile"},
-		{"fairlead_failed_attempts_total", "any `panic`; the others as your handlers are"},
-		{"fairlead_job_update_failures_total", "increases for minutes"},
+		{"fairlead_failed_attempts_total", "any `panic`; the others depend on your handlers"},
+		{"fairlead_job_update_failures_total", "increases for several minutes"},
 		{"fairlead_unsaved_runs", "thousands"},
-		{"fairlead_fenced_writes_refused_total", "increases: a node was stopped or cut off"},
+		{"fairlead_fenced_writes_refused_total", "increases: a node was suspended or cut off"},
 		{"fairlead_lease_losses_total", "increases"},
 		{"fairlead_reaped_total", "increases"},
 		{"fairlead_lost_nodes_total", "increases"},
-		{"fairlead_unreaped_jobs", "above 0; the log says so too"},
+		{"fairlead_unreaped_jobs", "above 0; also reported in the log"},
 		{"fairlead_fires_total", "skips that you do not expect"},
 		{"fairlead_fire_lateness_seconds", "p99 above a second"},
 		{"fairlead_bulk_jobs_total", "share of `missed`"},
-		{"fairlead_batch_update_failures_total", "increases: the database is at fault"},
+		{"fairlead_batch_update_failures_total", "increases: the database has a problem"},
 		{"fairlead_stalls_total", "increases"},
-		{"fairlead_abandoned_handlers_total", "increases: a handler is at fault"},
+		{"fairlead_abandoned_handlers_total", "increases: a handler has a bug"},
 		{"fairlead_stuck_handlers", "above 0"},
-		{"fairlead_store_seconds", "p99 of `beat` near a quarter of the lease"},
-		{"fairlead_build_info", "two versions for longer than a roll-out"},
+		{"fairlead_store_seconds", "p99 of `beat` approaches a quarter of the lease"},
+		{"fairlead_build_info", "two versions for longer than a rollout takes"},
 	}},
 }
 
@@ -82,7 +82,7 @@ func TestTheReferenceListsEveryMetric(t *testing.T) {
 	made := gathered(t)
 	var page strings.Builder
 	for _, group := range shown {
-		fmt.Fprintf(&page, "\n## %s\n\n| Name | Type | Labels | Meaning | Alarm |\n|---|---|---|---|---|\n", group.group)
+		fmt.Fprintf(&page, "\n## %s\n\n| Name | Type | Labels | Meaning | Alert when |\n|---|---|---|---|---|\n", group.group)
 		for _, row := range group.rows {
 			text, there := made[row.name]
 			if !there {

@@ -25,14 +25,14 @@ func nodeGauges(node Node) (gauges []prometheus.Collector) {
 		name, help string
 		value      func(s engine.Stats) float64
 	}{
-		{"fairlead_slots", "Jobs that the node can run at once.", func(s engine.Stats) float64 { return float64(s.Slots) }},
-		{"fairlead_busy_slots", "Slots that run a handler.", func(s engine.Stats) float64 { return float64(s.Busy) }},
-		{"fairlead_slot_usage_ratio", "Busy slots by all slots, 0 to 1.", func(s engine.Stats) float64 { return ratio(s.Busy, s.Slots) }},
-		{"fairlead_queued_jobs", "Jobs that the node has claimed and not started.", func(s engine.Stats) float64 { return float64(s.Queued) }},
-		{"fairlead_queue_usage_ratio", "Jobs claimed and not started, by --queue-size: 0 to 1.", func(s engine.Stats) float64 { return ratio(s.Queued, s.Capacity) }},
-		{"fairlead_unsaved_runs", "Runs that have ended and whose end is not written yet.", func(s engine.Stats) float64 { return float64(s.Unsaved) }},
-		{"fairlead_stuck_handlers", "Handlers that ignored the end of their context and still run, each on a slot for ten minutes.", func(s engine.Stats) float64 { return float64(s.Stuck) }},
-		{"fairlead_node_up", "1 if the node has a confirmed lease.", func(s engine.Stats) float64 { return truth(s.Alive) }},
+		{"fairlead_slots", "Number of jobs that this node can run at the same time.", func(s engine.Stats) float64 { return float64(s.Slots) }},
+		{"fairlead_busy_slots", "Slots in use.", func(s engine.Stats) float64 { return float64(s.Busy) }},
+		{"fairlead_slot_usage_ratio", "Share of the slots in use, from 0 to 1.", func(s engine.Stats) float64 { return ratio(s.Busy, s.Slots) }},
+		{"fairlead_queued_jobs", "Jobs that this node has claimed but not started.", func(s engine.Stats) float64 { return float64(s.Queued) }},
+		{"fairlead_queue_usage_ratio", "Jobs claimed but not started, as a share of --queue-size, from 0 to 1.", func(s engine.Stats) float64 { return ratio(s.Queued, s.Capacity) }},
+		{"fairlead_unsaved_runs", "Attempts that have ended but whose result has not been written yet.", func(s engine.Stats) float64 { return float64(s.Unsaved) }},
+		{"fairlead_stuck_handlers", "Handlers that are still running after their context ended. Each occupies a slot for up to ten minutes.", func(s engine.Stats) float64 { return float64(s.Stuck) }},
+		{"fairlead_node_up", "1 if this node has a confirmed lease, otherwise 0.", func(s engine.Stats) float64 { return truth(s.Alive) }},
 	} {
 		gauges = append(gauges, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: gauge.name, Help: gauge.help}, func() float64 { return gauge.value(node.Stats()) }))
 	}

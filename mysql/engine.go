@@ -81,7 +81,7 @@ func (e *engine) check(ctx context.Context, conn driver.Conn) error {
 	}
 	queryer, ok := conn.(driver.QueryerContext)
 	if !ok {
-		return fmt.Errorf("the driver's %T cannot ask questions", conn)
+		return fmt.Errorf("the driver's %T does not support queries", conn)
 	}
 	answer, err := askOnce(ctx, queryer, e.question)
 	if err != nil {

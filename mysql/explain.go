@@ -45,7 +45,7 @@ func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (line sqlsto
 
 // GateOf tells how the gate of a parked job stands.
 func (d database) GateOf(ctx context.Context, facts *sqlstore.Facts) (gate sqlstore.Gate, err error) {
-	err = d.inTx(ctx, "look at the gate", func(ctx context.Context, t *txn) error {
+	err = d.inTx(ctx, "read the gate", func(ctx context.Context, t *txn) error {
 		gate, err = t.gateOf(ctx, facts.Job, facts.Rules)
 		return err
 	})

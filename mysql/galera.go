@@ -73,7 +73,7 @@ func (g *galera) admit(ctx context.Context, conn driver.Conn) (driver.Conn, erro
 	}
 	server, ok := conn.(driverConn)
 	if !ok {
-		return nil, fmt.Errorf("the driver's %T cannot be kept at one member", conn)
+		return nil, fmt.Errorf("the driver's %T cannot be pinned to one member", conn)
 	}
 	c := &memberConn{driverConn: server, galera: g, member: member}
 	if g.holds(member) {
@@ -277,7 +277,7 @@ func executes(ctx context.Context, conn driver.ExecerContext, statement string) 
 func texts(ctx context.Context, conn driver.Conn, question string) ([][]string, error) {
 	queryer, ok := conn.(driver.QueryerContext)
 	if !ok {
-		return nil, fmt.Errorf("the driver's %T cannot ask questions", conn)
+		return nil, fmt.Errorf("the driver's %T does not support queries", conn)
 	}
 	answer, err := queryer.QueryContext(ctx, question, nil)
 	if err != nil {

@@ -61,7 +61,7 @@ func (g *handshake) connect(ctx context.Context, connector driver.Connector) (dr
 		g.met.Store(true)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errNoHandshake) {
-		return nil, fmt.Errorf("%s accepts connections but did not greet like MySQL or MariaDB for %v: "+
+		return nil, fmt.Errorf("%s accepts connections but sent no MySQL or MariaDB greeting for %v: "+
 			"check host and port of the URL, they may be those of another server", g.address, g.patience)
 	}
 	return conn, err

@@ -44,7 +44,7 @@ func (t *txn) find(ctx context.Context, p *placed) error {
 			}
 		}
 	}
-	return fmt.Errorf("job %d moves too fast to be found", p.id)
+	return fmt.Errorf("job %d changes state too fast to be read", p.id)
 }
 
 // hinter is who can be asked where a job is.

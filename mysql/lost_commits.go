@@ -56,7 +56,7 @@ func (s *Store) idsTaken(err error) error {
 }
 
 // errForgotten reports that a value was looked up and dropped again meanwhile.
-var errForgotten = errors.New("the server is another one since")
+var errForgotten = errors.New("the server has been replaced meanwhile")
 
 // retryError is the error of a transaction that should be repeated, because this
 // process has corrected what it had cached.

@@ -216,7 +216,7 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 		return fmt.Errorf("give back places: %w", err)
 	}
 	if err := t.post(ctx, m.gates); err != nil {
-		return fmt.Errorf("post news of gates: %w", err)
+		return fmt.Errorf("post wakes of gates: %w", err)
 	}
 	if err := t.free(ctx, m.slots); err != nil {
 		return fmt.Errorf("give back slots: %w", err)

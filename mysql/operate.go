@@ -63,7 +63,7 @@ func (t *txn) act(ctx context.Context, p *placed, m *moves, deed *verdict.Deed) 
 	case verdict.ToDelete:
 		return t.deleteJob(ctx, p, m)
 	}
-	return fmt.Errorf("there is no action %q", deed.Action)
+	return fmt.Errorf("unknown action %q", deed.Action)
 }
 
 // cancel ends a job, or asks it to stop if it is running.

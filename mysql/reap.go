@@ -170,7 +170,7 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	return reaped, t.write(ctx, &m)
 }
 
-// takeBack takes a job from a node that died, or lost its lease and lived. Of the orphan
+// takeBack takes a job from a node that died, or lost its lease but stayed alive. Of the orphan
 // what its node is known by is given.
 func (m *moves) takeBack(p *placed, orphan verdict.Orphan, maxCrashes int) verdict.Loss {
 	orphan.Wish, orphan.CancelOnCrash, orphan.Crashes = p.wished(), p.flags&sqlstore.FlagCancelOnCrash != 0, int(p.crashes)

@@ -42,11 +42,11 @@ func parseServer(text string) knownServer {
 func (s *Store) identify(ctx context.Context, conn driver.QueryerContext) (knownServer, error) {
 	name, err := askOnce(ctx, conn, s.sql.ServerName)
 	if err != nil {
-		return knownServer{}, fmt.Errorf("ask the server who it is: %w", err)
+		return knownServer{}, fmt.Errorf("read the identity of the server: %w", err)
 	}
 	uptime, err := askOnce(ctx, conn, s.sql.ServerUptime)
 	if err != nil {
-		return knownServer{}, fmt.Errorf("ask the server for how long it runs: %w", err)
+		return knownServer{}, fmt.Errorf("read the uptime of the server: %w", err)
 	}
 	now, err := strconv.ParseInt(name[1], 10, 64)
 	if err != nil {

@@ -142,7 +142,7 @@ func (t *txn) must(ctx context.Context, n int, statement string, args ...any) er
 
 func checkHits(want int, hit int64, err error) error {
 	if err == nil && hit != int64(want) {
-		err = fmt.Errorf("%d rows were hit instead of %d", hit, want)
+		err = fmt.Errorf("%d rows were affected instead of %d", hit, want)
 	}
 	return err
 }

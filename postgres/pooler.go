@@ -98,7 +98,7 @@ func (s *Store) listenURL(url string) string {
 }
 
 // errListenPooled refuses a ListenURL that leads to a pooler.
-var errListenPooled = fmt.Errorf("a connection pooler answers there, which cannot pass notifications on: name the server itself, or \"%s\" to poll", noListening)
+var errListenPooled = fmt.Errorf("a connection pooler answers there and cannot deliver notifications: give the URL of the server itself, or \"%s\" to poll", noListening)
 
 // checkListenURL refuses a URL at which listening cannot work. A server that cannot be
 // reached now may be reachable later.

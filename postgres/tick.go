@@ -43,7 +43,7 @@ func (s *Store) tickAlone(ctx context.Context, id int64, decide schedule.Decisio
 			return err
 		}
 		if len(locked) == 0 {
-			return &sqlstore.LockedError{Cause: "another process acts upon the schedule"}
+			return &sqlstore.LockedError{Cause: "another process is acting on the schedule"}
 		}
 		t.take(id, true)
 		return nil

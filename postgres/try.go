@@ -61,7 +61,7 @@ func (o *operation) trials(ctx context.Context, ids []int64, deed *verdict.Deed)
 				t.tries = []try{{sql: s.sql.SetLane, args: []any{id, target.ID, target.Queue, target.Tenant, target.Kind}}}
 			}
 		default:
-			return nil, fmt.Errorf("there is no action %q", deed.Action)
+			return nil, fmt.Errorf("unknown action %q", deed.Action)
 		}
 		trials[i] = t
 	}

@@ -66,7 +66,7 @@ func (a *Alert) tells(event AlertEvent) bool { return slices.Contains(a.On, even
 // normalize fills in the defaults and refuses what cannot be accepted.
 func (a *Alert) normalize(c *complaints) {
 	if a.URL == "" {
-		c.Refuse("alert.url", "is empty; say where alerts go, or leave alert out")
+		c.Refuse("alert.url", "is empty; set the URL to send alerts to, or leave alert out")
 	}
 	texts := map[string]string{"url": a.URL, "signing_secret": a.SigningSecret}
 	for name, value := range a.Headers {
@@ -78,13 +78,13 @@ func (a *Alert) normalize(c *complaints) {
 	}
 	for field, text := range texts {
 		if len(text) > maxAlertText {
-			c.Refuse("alert."+field, "has %d bytes; at most %d are kept", len(text), maxAlertText)
+			c.Refuse("alert."+field, "has %d bytes; at most %d are allowed", len(text), maxAlertText)
 		} else if field != "headers" {
 			c.Text("alert."+field, text)
 		}
 	}
 	if len(a.Headers) > maxAlertHeaders {
-		c.Refuse("alert.headers", "are %d; at most %d are sent", len(a.Headers), maxAlertHeaders)
+		c.Refuse("alert.headers", "has %d entries; at most %d are allowed", len(a.Headers), maxAlertHeaders)
 	}
 	if len(a.On) == 0 {
 		a.On = []AlertEvent{AlertFailure, AlertRecovery}
@@ -105,7 +105,7 @@ func (a *Alert) normalize(c *complaints) {
 		c.Refuse("alert.quiet", "is %v; it must be between 0 and %v", a.Quiet, check.MaxPause)
 	}
 	if len(a.Body) > maxAlertBody {
-		c.Refuse("alert.body", "has %d bytes; at most %d are kept", len(a.Body), maxAlertBody)
+		c.Refuse("alert.body", "has %d bytes; at most %d are allowed", len(a.Body), maxAlertBody)
 	} else {
 		c.JSON("alert.body", a.Body, maxAlertBody)
 	}

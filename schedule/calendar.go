@@ -34,11 +34,11 @@ func NormalizeCalendar(calendar *Calendar) error {
 	c.Addressed("name", calendar.Name, fairlead.MaxName)
 	c.Text("description", calendar.Description)
 	if len(calendar.Dates)+len(calendar.Ranges) > maxCalendarDays {
-		c.Refuse("dates", "and ranges are %d; at most %d are kept", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
+		c.Refuse("dates", "and ranges have %d entries; at most %d are allowed", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
 	}
 	for _, weekday := range calendar.Weekdays {
 		if weekday < time.Sunday || weekday > time.Saturday {
-			c.Refuse("weekdays", "has %d, which is no weekday", int(weekday))
+			c.Refuse("weekdays", "contains %d, which is not a weekday", int(weekday))
 		}
 	}
 	for i, date := range calendar.Dates {
@@ -48,7 +48,7 @@ func NormalizeCalendar(calendar *Calendar) error {
 	}
 	for i, r := range calendar.Ranges {
 		if !isDate(r.From) || !isDate(r.To) || r.To < r.From {
-			c.Refuse(fmt.Sprintf("ranges[%d]", i), "is from %q to %q; give two days as 2026-12-25, the first one first", r.From, r.To)
+			c.Refuse(fmt.Sprintf("ranges[%d]", i), "is from %q to %q; give two days such as 2026-12-25, the earlier one first", r.From, r.To)
 		}
 	}
 	return fairlead.Invalid(c.Found...)

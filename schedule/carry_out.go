@@ -245,7 +245,7 @@ func (c *carrying) cancel(ctx context.Context) error {
 		return nil
 	}
 	slices.Sort(jobs)
-	cancelled, err := c.tx.Cancel(ctx, jobs, "a later run of its schedule took its place")
+	cancelled, err := c.tx.Cancel(ctx, jobs, "a later run of its schedule replaced it")
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func Normalize(s *Schedule) error {
 	var c complaints
 	c.Addressed("name", s.Name, fairlead.MaxName)
 	if len(s.Description) > maxDescription {
-		c.Refuse("description", "has %d bytes; at most %d are kept", len(s.Description), maxDescription)
+		c.Refuse("description", "has %d bytes; at most %d are allowed", len(s.Description), maxDescription)
 	} else {
 		c.Text("description", s.Description)
 	}
@@ -53,7 +53,7 @@ func (s *Schedule) checkTiming(c *complaints) {
 		}
 	}
 	if given != 1 {
-		c.Refuse("cron", "says with every, delay, daily and at when it is due; give exactly one of them")
+		c.Refuse("cron", "must be the only one of cron, every, delay, daily and at that is set; set exactly one of them")
 	}
 	if s.Cron != "" {
 		if expr, err := cron.Parse(s.Cron); err != nil {
@@ -80,7 +80,7 @@ func (s *Schedule) checkTiming(c *complaints) {
 		s.Zone = "UTC"
 	}
 	if _, err := time.LoadLocation(s.Zone); err != nil || s.Zone == "Local" {
-		c.Refuse("timezone", "%q is no time zone that is known here; give one such as Europe/Paris", s.Zone)
+		c.Refuse("timezone", "%q is not a known time zone; give one such as Europe/Paris", s.Zone)
 	}
 	if !s.EndsAt.IsZero() && !s.EndsAt.After(s.StartsAt) {
 		c.Refuse("ends_at", "is not after starts_at; swap them or leave one out")
@@ -134,7 +134,7 @@ func (s *Schedule) checkPolicies(c *complaints) {
 // checkJob checks what each run is.
 func (s *Schedule) checkJob(c *complaints) {
 	if !s.Job.NotBefore.IsZero() || !s.Job.StartBy.IsZero() {
-		c.Refuse("job.not_before", "and start_by are set by the schedule; leave them out")
+		c.Refuse("job.not_before", "is set by the schedule, and so is start_by; leave both out")
 	}
 	if err := fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}); err != nil {
 		var invalid *fairlead.InvalidError

@@ -73,12 +73,12 @@ func (s *situation) reasons() []fairlead.Obstacle {
 	case s.FireAt.IsZero() && s.Delay > 0:
 		return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: fmt.Sprintf("it is due %v after its run has ended", s.Delay)}}
 	case s.FireAt.IsZero():
-		return []fairlead.Obstacle{{Code: fairlead.HasEnded, Text: "no instant is to come"}}
+		return []fairlead.Obstacle{{Code: fairlead.HasEnded, Text: "no further instant is due"}}
 	}
 	due := s.Due.UTC().Format(time.RFC3339)
 	found := []fairlead.Obstacle{{Code: fairlead.NotDue, Until: s.FireAt, Text: "its next instant is " + due}}
 	if !s.FireAt.After(s.view.Now) {
-		found[0] = fairlead.Obstacle{Code: fairlead.NoNode, Text: "its instant " + due + " has come, and no node has acted upon it yet"}
+		found[0] = fairlead.Obstacle{Code: fairlead.NoNode, Text: "its instant " + due + " has passed, but no node has acted on it yet"}
 	}
 	for _, fire := range s.plan.Fires {
 		if !fire.Due.Equal(s.Due) {

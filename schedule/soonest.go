@@ -22,7 +22,7 @@ func (f Filter) check() error {
 		{len(f.Names) > 0, "names"},
 		{len(f.Tenants) > 0, "tenants"},
 		{f.After != "", "a later page: there is one page only"},
-		{f.Enabled != nil && !*f.Enabled, "enabled=false: what is disabled does not fire"},
+		{f.Enabled != nil && !*f.Enabled, "enabled=false: a disabled schedule does not fire"},
 	} {
 		if other.given {
 			refused.Refuse("soonest", "cannot be combined with %s; leave out one of the two", other.what)

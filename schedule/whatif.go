@@ -143,7 +143,7 @@ func (w *asking) begin(ctx context.Context, question WhatIf) (err error) {
 		return refused("instants", "is %d; it must be from 1 to %d", w.instants, fairlead.MaxForecast)
 	}
 	if len(question.Changes) > fairlead.MaxChanges {
-		return refused("changes", "are %d; ask about at most %d at once", len(question.Changes), fairlead.MaxChanges)
+		return refused("changes", "has %d entries; ask about at most %d at once", len(question.Changes), fairlead.MaxChanges)
 	}
 	if w.now, err = w.store.Now(ctx); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (w *asking) change(ctx context.Context, change Change) error {
 	case change.Calendar != nil && change.Schedule == nil:
 		return w.putCalendar(*change.Calendar)
 	}
-	return refused("change", "must have a schedule or a calendar, and not both")
+	return refused("change", "must have either a schedule or a calendar")
 }
 
 // put is Put.

@@ -106,11 +106,11 @@ func (p *Prospect) Words() string {
 	case p.Skip == SkipFailure:
 		return "is skipped because the last run has failed"
 	case p.Skip == SkipConcurrency:
-		return "is skipped because as many runs are active as may be"
+		return "is skipped because the maximum number of runs is active"
 	case p.Queued:
 		return "waits for an earlier run"
 	case p.Cancels > 0:
-		return fmt.Sprintf("runs in place of %d that are active", p.Cancels)
+		return fmt.Sprintf("replaces %d active runs", p.Cancels)
 	}
 	return "runs"
 }

@@ -92,11 +92,11 @@ func (k *Keys) Open(sealed []byte) ([]byte, error) {
 	id := string(head[1:])
 	opener := k.opening[id]
 	if opener == nil {
-		return nil, fmt.Errorf("there is no key %q here", id)
+		return nil, fmt.Errorf("no key with the ID %q is configured", id)
 	}
 	plain, err := opener.Open(nil, nil, rest, head)
 	if err != nil {
-		return nil, fmt.Errorf("it was changed, or sealed with another key %q", id)
+		return nil, fmt.Errorf("it was modified, or sealed with a different key %q", id)
 	}
 	return plain, nil
 }

@@ -89,7 +89,7 @@ func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	defer cancel()
 	if err := a.registrar.Audit(ctx, entries); err != nil {
 		for _, e := range entries { // not as its "error": no outage is to withhold what is written nowhere else
-			a.log.Error("the audit log could not be written", "actor", e.Actor, "action", e.Action, "subject", e.Subject, "cause", err)
+			a.log.Error("audit log write failed", "actor", e.Actor, "action", e.Action, "subject", e.Subject, "cause", err)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (s *Batches) PatchBatch(ctx context.Context, in *fairleadv1.PatchBatchReque
 		pace.MaxRunning = &most
 	}
 	if pace == (batch.Pace{}) {
-		return nil, refuseField("max_running", "is missing, and so is rate; give what is to be changed")
+		return nil, refuseField("max_running", "is missing; set max_running, rate or both")
 	}
 	batch, err := s.client.SetPace(ctx, in.GetId(), pace)
 	return s.after(ctx, batch, err)

@@ -81,7 +81,7 @@ func targetID(raw []byte) (string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	if err := decoder.Decode(&id); err != nil {
-		return "", errors.New("is missing; it must be given")
+		return "", errors.New("is required")
 	}
 	switch id := id.(type) {
 	case string:
@@ -89,7 +89,7 @@ func targetID(raw []byte) (string, error) {
 	case json.Number:
 		return id.String(), nil
 	}
-	return "", errors.New("must be a text or a number")
+	return "", errors.New("must be a string or a number")
 }
 
 // readParam reads what a task applies and what was there before. It says where in
@@ -111,7 +111,7 @@ func readParam(raw []byte, into *batch.Change) (field string, err error) {
 		case "after_update":
 			to = &into.After
 		default:
-			return "." + name, errors.New("is not a field that is known here; there are before_update and after_update")
+			return "." + name, errors.New("is not a known field; use before_update and after_update")
 		}
 		if *to, err = opened(half); err != nil {
 			return "." + name, err
@@ -120,7 +120,7 @@ func readParam(raw []byte, into *batch.Change) (field string, err error) {
 	return "", nil
 }
 
-var errNoObject = errors.New("must be an object, or the text of one")
+var errNoObject = errors.New("must be an object, or one encoded as a string")
 
 // opened is an object that may be given as its text. Nothing, and an object of
 // nothing, say nothing.

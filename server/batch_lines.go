@@ -146,7 +146,7 @@ func (l *jsonLines) header() (*fairleadv1.NewBatch, error) {
 		return nil, l.blame(err)
 	}
 	if len(out.GetTasks()) > 0 {
-		return nil, badLine(l.line, "tasks", "are given with the batch; give each a line of its own")
+		return nil, badLine(l.line, "tasks", "must not be part of the batch; put each task on a line of its own")
 	}
 	return out, nil
 }
@@ -191,9 +191,9 @@ type csvLines struct {
 // semicolons between fields: then the whole line is one name.
 func unknownColumn(name string) string {
 	if strings.ContainsAny(name, ";\t|") {
-		return "is one column, as no comma is in it; write commas between fields"
+		return "contains no comma, so it is a single column; separate fields with commas"
 	}
-	return "is not a column that is known here; there are " + strings.Join(taskColumns, ", ")
+	return "is not a known column; use " + strings.Join(taskColumns, ", ")
 }
 
 func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
@@ -201,7 +201,7 @@ func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
 	l.table.ReuseRecord = true
 	names, err := l.record()
 	if errors.Is(err, io.EOF) {
-		return nil, badLine(1, "", "is missing; it must name the columns, as "+strings.Join(taskColumns, ","))
+		return nil, badLine(1, "", "is missing; it must name the columns, such as "+strings.Join(taskColumns, ","))
 	}
 	if err != nil {
 		return nil, err
@@ -215,13 +215,13 @@ func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
 		case !slices.Contains(taskColumns, name):
 			return nil, badLine(1, name, unknownColumn(name))
 		case slices.Contains(l.columns, name):
-			return nil, badLine(1, name, "is there twice")
+			return nil, badLine(1, name, "appears twice")
 		}
 		l.columns = append(l.columns, name)
 	}
 	for _, name := range []string{"target_id", "target_type"} {
 		if !slices.Contains(l.columns, name) {
-			return nil, badLine(1, name, "is missing; the first line must name the columns, as "+strings.Join(taskColumns, ","))
+			return nil, badLine(1, name, "is missing; the first line must name the columns, such as "+strings.Join(taskColumns, ","))
 		}
 	}
 	return &fairleadv1.NewBatch{}, nil
@@ -253,7 +253,7 @@ func (l *csvLines) misquoted(err error, fields int) string {
 	if errors.Is(err, csv.ErrFieldCount) {
 		found = fmt.Sprintf("wrong number of fields, %d where the first line names %d", fields, l.table.FieldsPerRecord)
 	}
-	return found + "; put a field with commas or quotes in it into quotes, and double the quotes in it"
+	return found + "; quote a field that contains commas or quotes, and double the quotes inside it"
 }
 
 func (l *csvLines) next() (batch.Change, error) {

@@ -175,7 +175,7 @@ func unpacked(r *http.Request) (*bufio.Reader, error) {
 		}
 		body = packed
 	default:
-		return nil, &rest.Error{Status: http.StatusUnsupportedMediaType, Detail: fmt.Sprintf("the body is encoded as %q; send it as it is, or as gzip", encoding)}
+		return nil, &rest.Error{Status: http.StatusUnsupportedMediaType, Detail: fmt.Sprintf("the body is encoded as %q; send it unencoded or as gzip", encoding)}
 	}
 	return bufio.NewReaderSize(body, 64<<10), nil
 }

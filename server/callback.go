@@ -38,7 +38,7 @@ func newCallbacks(store Store, ended func(jobs ...*fairlead.Job), refusals *sums
 	return &callbacks{store: store, log: log, failures: newFailures(), sums: refusals, ended: ended}
 }
 
-var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is not one that was given out for this job; send it as Authorization: Bearer TOKEN"}
+var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was not issued for this job; send it as Authorization: Bearer TOKEN"}
 
 // ServeHTTP answers POST and PUT /api/v1/callbacks/{job}: an answer that comes twice changes
 // nothing, and so both mean the same.
@@ -101,7 +101,7 @@ func (r callbackRun) extend(ctx context.Context, client *fairlead.Client, answer
 	span := answer.span()
 	if most := httpcall.CallbackTimeout(r.job); span > most {
 		return time.Time{}, refuseField("extend_seconds", "is more than "+strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+
-			", which is how long the job waits for its callback; ask for less at a time")
+			", the time for which the job waits for its callback; request less at a time")
 	}
 	return client.Extend(ctx, fairlead.Extension{ID: r.Job, Fence: r.Fence, For: min(span, r.Expires.Sub(r.now)), Told: answer.Output})
 }

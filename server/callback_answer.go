@@ -40,7 +40,7 @@ func readCallback(body io.Reader) (answer callbackAnswer, err error) {
 		return answer, own
 	}
 	if err != nil {
-		return answer, refuseField("body", fmt.Sprintf("could not be read; at most %d bytes are taken", callbackBody))
+		return answer, refuseField("body", fmt.Sprintf("could not be read; at most %d bytes are allowed", callbackBody))
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return answer, refuseField("body", "is not JSON such as {\"status\":\"success\",\"output\":{}}")
@@ -50,15 +50,15 @@ func readCallback(body io.Reader) (answer callbackAnswer, err error) {
 	case !final && answer.Status != callbackProgress && answer.Status != callbackExtend:
 		return answer, refuseField("status", fmt.Sprintf("is %q; it must be success, failure, progress or extend", answer.Status))
 	case answer.Status != callbackFailure && answer.Error != "":
-		return answer, refuseField("error", "goes with failure only; leave it out")
+		return answer, refuseField("error", "is allowed only with failure; leave it out")
 	case final && answer.ExtendSeconds != 0:
-		return answer, refuseField("extend_seconds", "goes with progress and extend only; leave it out")
+		return answer, refuseField("extend_seconds", "is allowed only with progress and extend; leave it out")
 	case answer.ExtendSeconds < 0 || answer.Status == callbackExtend && answer.ExtendSeconds == 0:
-		return answer, refuseField("extend_seconds", fmt.Sprintf("is %v; say for how many seconds from now the job is to wait", answer.ExtendSeconds))
+		return answer, refuseField("extend_seconds", fmt.Sprintf("is %v; set it to the number of seconds from now that the job is to wait", answer.ExtendSeconds))
 	case answer.Status == callbackProgress && len(answer.Output) == 0:
-		return answer, refuseField("output", "is missing; say with it how far the work is")
+		return answer, refuseField("output", "is missing; set it to the progress of the work")
 	case answer.Status == callbackFailure && answer.Error == "":
-		answer.Error = "the target said that it failed"
+		answer.Error = "the target reported a failure"
 	}
 	return answer, nil
 }

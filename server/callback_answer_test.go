@@ -20,7 +20,7 @@ func TestAnAnswerThatCannotBeReadIsRefusedForItsReason(t *testing.T) {
 }
 
 func TestAFailureWithoutAReasonHasOne(t *testing.T) {
-	for body, want := range map[string]string{`{"status":"failure"}`: "the target said that it failed", `{"status":"failure","error":"no"}`: "no", `{"status":"success"}`: ""} {
+	for body, want := range map[string]string{`{"status":"failure"}`: "the target reported a failure", `{"status":"failure","error":"no"}`: "no", `{"status":"success"}`: ""} {
 		if answer, err := readCallback(strings.NewReader(body)); err != nil || answer.Error != want {
 			t.Errorf("%s is read as %+v, %v", body, answer, err)
 		}

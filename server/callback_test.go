@@ -107,16 +107,16 @@ func TestNobodyElseCanAnswer(t *testing.T) {
 		path    string
 		headers []string
 	}{
-		"no token":                {401, path, nil},
-		"a token of the API":      {401, path, []string{"Authorization", "Bearer " + a.token(access.RoleAdmin, "")}},
-		"a forged one":            {401, path, []string{"Authorization", forged}},
-		"one with another key":    {401, path, []string{"Authorization", "Bearer " + httpcall.MakeToken([]byte("guessed"), run)}},
-		"one of another job":      {401, otherPath, token(run)},
-		"another job in it":       {401, path, changed(func(c *httpcall.Callback) { c.Job = other.Job })},
-		"one of another tenant":   {401, path, changed(func(c *httpcall.Callback) { c.Tenant = "zeta" })},
-		"one of another run":      {409, path, changed(func(c *httpcall.Callback) { c.Fence++ })},
-		"one that is too old":     {410, path, changed(func(c *httpcall.Callback) { c.Expires = time.Now().Add(-time.Hour) })},
-		"a job that is no number": {401, "/api/v1/callbacks/x", token(run)},
+		"no token":                   {401, path, nil},
+		"a token of the API":         {401, path, []string{"Authorization", "Bearer " + a.token(access.RoleAdmin, "")}},
+		"a forged one":               {401, path, []string{"Authorization", forged}},
+		"one with another key":       {401, path, []string{"Authorization", "Bearer " + httpcall.MakeToken([]byte("guessed"), run)}},
+		"one of another job":         {401, otherPath, token(run)},
+		"another job in it":          {401, path, changed(func(c *httpcall.Callback) { c.Job = other.Job })},
+		"one of another tenant":      {401, path, changed(func(c *httpcall.Callback) { c.Tenant = "zeta" })},
+		"one of another run":         {409, path, changed(func(c *httpcall.Callback) { c.Fence++ })},
+		"one that is too old":        {410, path, changed(func(c *httpcall.Callback) { c.Expires = time.Now().Add(-time.Hour) })},
+		"a job that is not a number": {401, "/api/v1/callbacks/x", token(run)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer, header := a.send(c.status, "POST", c.path, `{"status":"success"}`, c.headers...)

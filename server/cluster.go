@@ -98,7 +98,7 @@ func scopeOf(text string) (scope fairlead.LimitScope, name string, err error) {
 	case scope == fairlead.LimitGlobal && !named:
 	case (scope == fairlead.LimitQueue || scope == fairlead.LimitKind) && name != "":
 	case scope == fairlead.LimitTenant:
-		return "", "", refuseField("scope", "is that of a tenant; set max_running and rate of the tenant itself")
+		return "", "", refuseField("scope", "is a tenant; set max_running and rate on the tenant itself")
 	default:
 		return "", "", refuseField("scope", "must be global, queue:NAME or kind:NAME")
 	}

@@ -5,9 +5,9 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
+	"github.com/fairlead-io/fairlead/internal/receiver"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -18,7 +18,7 @@ const (
 	writePiece    = 64 << 10
 )
 
-var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body came too slowly; send it again, faster or in parts"}
+var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body arrived too slowly; send it again, faster or in parts"}
 
 // Web is the HTTP server of a handler: HTTP/1 and HTTP/2, also without TLS, with the
 // bounds that a handler cannot set. On HTTP/2 the connection has to go on too, because
@@ -69,43 +69,19 @@ type timedBody struct {
 	over  bool      // it was read to its end: deadlines are net/http's again
 }
 
-// past is a deadline that is over.
-var past = time.Unix(1, 0)
-
 // arm sets a deadline for what is read, and returns what to do once it was read. On
 // HTTP/1 the deadline stays, for what net/http reads of a body that the handler leaves;
 // on HTTP/2 a deadline ends a body even if it is not being waited for. Where there is
 // no connection, as in some tests, there is no deadline.
 func (b *timedBody) arm(now time.Time) (disarm func()) {
 	if b.http2 {
-		return unlessDone(b.left, func() { _ = b.conn.SetReadDeadline(past) })
+		return receiver.UnlessDone(b.left, func() { _ = b.conn.SetReadDeadline(receiver.Past) })
 	}
 	if until := now.Add(b.left); until.Sub(b.until) >= time.Second {
 		b.until = until
 		_ = b.conn.SetReadDeadline(until)
 	}
 	return func() {}
-}
-
-// unlessDone does something after a time, unless what it returns was called before. Once
-// that has returned it is not done any more, nor under way: a stream of HTTP/2 must not
-// be touched when its handler has ended.
-func unlessDone(after time.Duration, expire func()) (done func()) {
-	var mu sync.Mutex
-	over := false
-	timer := time.AfterFunc(after, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !over {
-			expire()
-		}
-	})
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		over = true
-		timer.Stop()
-	}
 }
 
 // Read reads on. It fails if the caller is too slow.
@@ -137,7 +113,7 @@ type timedWriter struct {
 // arm sets a deadline for what is written, and returns what to do once it was written.
 func (w *timedWriter) arm() (disarm func()) {
 	if w.http2 { // where a deadline ends a stream even if nothing is being written
-		return unlessDone(writePatience, func() { _ = w.conn.SetWriteDeadline(past) })
+		return receiver.UnlessDone(writePatience, func() { _ = w.conn.SetWriteDeadline(receiver.Past) })
 	}
 	w.extend()
 	return func() {}

@@ -124,7 +124,7 @@ func remembering(ctx context.Context, endpoint *rest.Endpoint, request proto.Mes
 	}
 	switch {
 	case len(c.onceKey) > fairlead.MaxKey:
-		return nil, refuseField("Idempotency-Key", fmt.Sprintf("has %d bytes; at most %d are kept", len(c.onceKey), fairlead.MaxKey))
+		return nil, refuseField("Idempotency-Key", fmt.Sprintf("has %d bytes; at most %d are allowed", len(c.onceKey), fairlead.MaxKey))
 	case !utf8.ValidString(c.onceKey) || strings.ContainsRune(c.onceKey, 0):
 		return nil, refuseField("Idempotency-Key", "is not valid UTF-8, or contains a NUL character")
 	}

@@ -48,6 +48,6 @@ func (e *eraser) openBulks(ctx context.Context) error {
 			open++
 		}
 	}
-	e.counted("open bulks", open, "they have their filter, reason and cause; stop them or wait for their end, then erase again")
+	e.counted("open bulks", open, "they contain their filter, reason and cause; stop them or wait for their end, then erase again")
 	return err
 }

@@ -22,13 +22,13 @@ func (e *eraser) remains(ctx context.Context) error {
 		return err
 	}
 	if e.key != "" {
-		e.remainder("batches, schedules and sweeps", nil, "they have no keys: what they hold of a person is not found by one; erase the tenant, or delete them")
+		e.remainder("batches, schedules and sweeps", nil, "they have no keys, so erasing by key does not find personal data in them; erase the tenant, or delete them")
 	} else if err := e.ofTenant(ctx); err != nil {
 		return err
 	}
-	e.remainder("audit entries", nil, "they have neither args nor outputs, but may have keys and errors of jobs that callers acted upon; each is removed 400 days after it was written")
-	e.remainder("idempotency keys", nil, "they have a hash of the request and the ids of its jobs; each is removed a day after the request")
-	e.remainder("shared bulks", nil, "they are about several tenants, and have their names, a reason, the cause of errors and the ids of jobs; each is kept as long as succeeded jobs are")
+	e.remainder("audit entries", nil, "they contain neither args nor outputs, but may contain keys and errors of jobs that callers acted on; each is removed 400 days after it was written")
+	e.remainder("idempotency keys", nil, "they contain a hash of the request and the ids of its jobs; each is removed a day after the request")
+	e.remainder("shared bulks", nil, "they concern several tenants, and contain their names, a reason, the cause of errors and the ids of jobs; each is kept as long as succeeded jobs are")
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (e *eraser) ofTenant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.counted("open batches", len(open), "they have the parameters of their tasks; cancel them or wait for their end, then erase again")
+	e.counted("open batches", len(open), "they contain the parameters of their tasks; cancel them or wait for their end, then erase again")
 	if err := e.openBulks(ctx); err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func (e *eraser) ofTenant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.counted("schedules", len(schedules), "they have the args of their coming runs; until you delete them")
+	e.counted("schedules", len(schedules), "they contain the args of their future runs; until you delete them")
 	sweeps, err := sweep.NewClient(e.system.store).List(ctx, sweep.Filter{Tenants: e.tenants, Limit: remainsAtMost})
 	if err != nil {
 		return err
 	}
-	e.counted("sweeps", len(sweeps), "they have args, failed items and log lines; until you delete them")
+	e.counted("sweeps", len(sweeps), "they contain args, failed items and log lines; until you delete them")
 	declared, err := e.system.client.Tenants(ctx, fairlead.TenantFilter{Names: e.tenants})
 	if err != nil {
 		return err

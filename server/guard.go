@@ -43,7 +43,7 @@ func hardened(next http.Handler) http.Handler {
 
 // errForeignHost refuses a request for another host than this machine. Every protocol answers it
 // with the same status and problem, because the request is refused before its protocol is known.
-var errForeignHost = &rest.Error{Status: http.StatusMisdirectedRequest, Detail: "without tokens this service answers to localhost only; use localhost or 127.0.0.1 as the host, or make a token"}
+var errForeignHost = &rest.Error{Status: http.StatusMisdirectedRequest, Detail: "without tokens this service answers only to localhost; use localhost or 127.0.0.1 as the host, or create a token"}
 
 // local keeps web pages away from a service that does not authenticate callers: those
 // of other origins, and those whose name was made to point to this machine.

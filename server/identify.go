@@ -148,7 +148,7 @@ func (i *identifier) find(ctx context.Context, hash [32]byte, secret, from strin
 	case !errors.Is(err, fairlead.ErrNotFound):
 		i.failures.giveBack(from, own, all)
 		if ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			i.log.Error("token look-up failed", "error", err)
+			i.log.Error("token lookup failed", "error", err)
 		}
 		return credential{}, errNoDatabase
 	case !own:
@@ -184,7 +184,7 @@ func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alon
 	// When a token was last used is for people to see: a database that is read-only for
 	// now keeps out none of those who only read.
 	if err := i.registrar.TouchToken(ctx, token.ID); errors.Is(err, fairlead.ErrUnavailable) {
-		i.log.Warn("use of a token was not recorded", "token", token.Name, "error", err)
+		i.log.Warn("cannot record the use of a token", "token", token.Name, "error", err)
 	} else if err != nil {
 		return credential{}, err
 	}

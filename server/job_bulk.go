@@ -31,7 +31,7 @@ var bulkActions = map[bulk.Action]func(ctx context.Context, client *fairlead.Cli
 func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*fairleadv1.BulkJobsResponse, error) {
 	action, filter := bulk.Action(in.GetAction()), filterOf(in.GetFilter())
 	if !action.Narrow(&filter) {
-		return nil, refuseField("filter.state", "names no state in which this can be done")
+		return nil, refuseField("filter.state", "includes no state to which the action applies")
 	}
 	filter.IDs = in.GetFilter().GetId()
 	out := &fairleadv1.BulkJobsResponse{}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/receiver"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -30,7 +30,7 @@ const (
 )
 
 var (
-	errManyAnswers = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large answers are on their way; try again later"}
+	errManyAnswers = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large responses are in progress; try again later"}
 	errManyStreams = &rest.Error{Status: http.StatusTooManyRequests, Detail: "the caller has too many streams open; close some"}
 )
 
@@ -62,7 +62,7 @@ func (o *outlet) handler(next http.Handler) http.Handler {
 		a := &answering{outlet: o, caller: o.arrive(name)}
 		defer o.leave(name, a.caller)
 		defer a.settle(0)
-		next.ServeHTTP(&pacedWriter{ResponseWriter: w, conn: http.NewResponseController(w), answer: a}, r.WithContext(context.WithValue(r.Context(), answeringKey{}, a)))
+		next.ServeHTTP(&pacedWriter{Writer: receiver.NewWriter(w, bodyPatience, sharedRate), answer: a}, r.WithContext(context.WithValue(r.Context(), answeringKey{}, a)))
 	})
 }
 
@@ -182,8 +182,8 @@ func openStream(ctx context.Context) (closed func(), err error) {
 		return func() {}, nil
 	}
 	most := callerStreams
-	if role := callerOf(ctx).identity.Role; role == access.RoleWorker {
-		most = workerStreams
+	if who := callerOf(ctx).identity; who.Role == access.RoleWorker || who.Name == localIdentity.Name {
+		most = workerStreams // without tokens, all workers are one caller
 	}
 	a.outlet.mu.Lock()
 	defer a.outlet.mu.Unlock()
@@ -201,37 +201,14 @@ func openStream(ctx context.Context) (closed func(), err error) {
 // pacedWriter cuts callers off that receive a large answer slowly: others wait for its
 // memory.
 type pacedWriter struct {
-	http.ResponseWriter
-	conn    *http.ResponseController
-	answer  *answering
-	written int64
-	waited  time.Duration
+	*receiver.Writer
+	answer *answering
 }
-
-// Unwrap is for http.ResponseController.
-func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// Flush is for callers that do not know http.ResponseController.
-func (w *pacedWriter) Flush() { _ = w.conn.Flush() }
 
 // Write writes piece by piece.
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	if !w.answer.large() {
 		return w.ResponseWriter.Write(p)
 	}
-	for {
-		n, err := w.writePiece(p[written:min(len(p), written+writePiece)])
-		if written += n; err != nil || written == len(p) {
-			return written, err
-		}
-	}
-}
-
-func (w *pacedWriter) writePiece(p []byte) (int, error) {
-	left := bodyPatience + time.Duration(w.written)*time.Second/sharedRate - w.waited
-	began := time.Now()
-	defer unlessDone(max(0, left), func() { _ = w.conn.SetWriteDeadline(past) })()
-	n, err := w.ResponseWriter.Write(p)
-	w.written, w.waited = w.written+int64(n), w.waited+time.Since(began)
-	return n, err
+	return w.Writer.Write(p)
 }

@@ -13,7 +13,7 @@ func checkUnreserved(prefix string, job *fairlead.Job) error {
 	var refused []fairlead.FieldError
 	if reserved.Is(job.Kind) {
 		refused = append(refused, fairlead.FieldError{
-			Field: prefix + "kind", Message: fmt.Sprintf("is %q, which is reserved: only Fairlead itself makes such jobs; choose another", job.Kind),
+			Field: prefix + "kind", Message: fmt.Sprintf("is %q, which is reserved: only Fairlead itself creates such jobs; choose another", job.Kind),
 		})
 	}
 	for tenant, of := range map[string]string{reserved.NoticeTenant: "notices", reserved.BulkTenant: "bulks"} {

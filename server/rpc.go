@@ -268,7 +268,7 @@ func (c checking) coded(method connect.Spec, err error) error {
 		return connect.NewError(connect.CodeDeadlineExceeded, err)
 	}
 	c.log.Error("request failed", "method", method.Procedure, "error", err)
-	return connect.NewError(connect.CodeInternal, errors.New("the server could not do this; its log says why"))
+	return connect.NewError(connect.CodeInternal, errors.New("internal error; see the server log"))
 }
 
 // withFields adds which fields were refused.

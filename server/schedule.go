@@ -75,7 +75,7 @@ func (s *Schedules) created(in *fairleadv1.Schedule) (schedule.Schedule, error) 
 	case in.GetVersion() != 0:
 		return schedule.Schedule{}, refuseField("version", "is set by the server; leave it out")
 	case in.GetRef() != "":
-		return schedule.Schedule{}, refuseField("ref", "names a schedule that is changed; leave it out")
+		return schedule.Schedule{}, refuseField("ref", "is only for changing a schedule; leave it out")
 	}
 	return scheduleOf(in), nil
 }
@@ -102,6 +102,9 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 		return nil, err
 	}
 	schedules, next := boundedPage(bound, schedules, size, func(s schedule.Schedule) string { return s.Name })
+	if filter.Soonest { // their order has no next page to ask for
+		next = ""
+	}
 	return &fairleadv1.ListSchedulesResponse{Items: items(schedules, scheduleTo), NextPageToken: next}, nil
 }
 

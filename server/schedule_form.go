@@ -32,7 +32,7 @@ func scheduleOf(in *fairleadv1.Schedule) schedule.Schedule {
 // scheduleTo is a schedule as an answer has it.
 func scheduleTo(s schedule.Schedule) *fairleadv1.Schedule {
 	if s.Broken != "" {
-		s.Reason = "what is stored of it " + s.Broken + "; replace or delete it"
+		s.Reason = "the stored schedule " + s.Broken + "; replace or delete it"
 	}
 	if s.Due.IsZero() {
 		s.FireAt = s.Due // it is only searched again then
@@ -87,7 +87,7 @@ func clearFields(into protoreflect.Message, names []string, what string) error {
 	for _, name := range names {
 		field := into.Descriptor().Fields().ByName(protoreflect.Name(name))
 		if field == nil {
-			return refuseField("clear", strconv.Quote(name)+" is no field of "+what)
+			return refuseField("clear", strconv.Quote(name)+" is not a field of "+what)
 		}
 		into.Clear(field)
 	}

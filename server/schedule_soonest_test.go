@@ -51,6 +51,23 @@ func TestTheSoonestSchedulesAreListedOnOnePage(t *testing.T) {
 	})
 }
 
+// A list of the soonest schedules ends early if they are large. It names no next page, because
+// there is none to ask for.
+func TestLargeSoonestSchedulesAreListedOnOnePage(t *testing.T) {
+	a := newGuardedAPI(t)
+	for hours, name := range []string{"a", "b", "c"} {
+		at := time.Now().Add(time.Duration(hours+1) * time.Hour)
+		large := []byte(`"` + strings.Repeat("x", 600<<10) + `"`)
+		if _, err := a.schedules.Put(a.Context(), schedule.Schedule{Name: name, At: at, Job: fairlead.Job{Kind: "noop", Args: large}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, _ := a.send(200, "GET", schedules+"?soonest=true", "", a.viewer("")...)
+	if n := len(items(t, page)); n != 2 || page["next_page_token"] != nil {
+		t.Errorf("%d schedules, next page %v", n, page["next_page_token"])
+	}
+}
+
 func TestTheSoonestSchedulesAreNotChosenByAnythingElse(t *testing.T) {
 	a := newGuardedAPI(t)
 	for query, reason := range map[string]string{"tenant=acme": "tenants", "page_token=a": "later page", "enabled=false": "enabled=false"} {

@@ -88,13 +88,13 @@ func warned(record *sweep.Record, nodes []fairlead.Node, now time.Time) *fairlea
 // handled lists the kinds of items that live nodes handle.
 func handled(kinds []fairlead.KindCount) string {
 	if len(kinds) == 0 {
-		return "start one that does: none handles items of any kind"
+		return "start one that does: no live node handles items of any kind"
 	}
 	names := make([]string, len(kinds))
 	for i, kind := range kinds {
 		names[i] = strconv.Quote(kind.Kind)
 	}
-	return "start one that does, or mend the kind: live nodes handle " + strings.Join(names, ", ")
+	return "start one that does, or correct the kind: live nodes handle " + strings.Join(names, ", ")
 }
 
 // after shows a sweep as an action left it.
@@ -116,7 +116,7 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	case in.GetVersion() != 0:
 		return nil, refuseField("version", "is set by the server; leave it out")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "names a sweep that is changed; leave it out")
+		return nil, refuseField("ref", "is only for changing a sweep; leave it out")
 	}
 	sw := sweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {

@@ -119,7 +119,7 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	case slices.Contains(asked, "args"):
 		return changed, "", refuseField("args", "cannot be changed like this; PUT them to /api/v1/sweeps/{id}/data")
 	case len(asked) == 0:
-		return changed, "", refuseField("rate", "is missing, and so is all else; give what is to be changed")
+		return changed, "", refuseField("rate", "is missing; set rate or another field to change")
 	}
 	patched := sweepTo(&current, current.CreatedAt)
 	if err := clearFields(patched.ProtoReflect(), by.GetClear(), "a sweep"); err != nil {

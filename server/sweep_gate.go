@@ -47,7 +47,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 		return nil
 	}
 	if b.caller == nil {
-		return refuseField(gateField, "cannot be asked: this service makes no calls")
+		return refuseField(gateField, "cannot be called: this service makes no calls")
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -65,7 +65,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 	case refusal(reply.Status):
 		return fmt.Errorf("sweep %q was refused by %s: %s: %w", sweep.Name, gateField, reasonIn(reply), fairlead.ErrConflict)
 	}
-	return &rest.Error{Status: http.StatusBadGateway, Detail: fmt.Sprintf("%s could not be asked: %v; nothing was created, try again later", gateField, err)}
+	return &rest.Error{Status: http.StatusBadGateway, Detail: fmt.Sprintf("the call to %s failed: %v; nothing was created, try again later", gateField, err)}
 }
 
 // refusal reports whether a status is an answer to the question; others may answer
@@ -86,7 +86,7 @@ func (b business) question(ctx context.Context, sw *sweep.Sweep) (*http.Request,
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, sw.Gate.BeforeCreate, bytes.NewReader(body))
 	if err != nil {
-		return nil, refuseField(gateField, "is no address that can be called")
+		return nil, refuseField(gateField, "is not a valid URL")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	key, err := b.client.SigningKey(ctx, sw.Tenant)

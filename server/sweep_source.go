@@ -17,7 +17,7 @@ func (s *Sweeps) knowDatabase(sw *sweep.Sweep) error {
 	if table == nil || s.kinds == nil || s.kinds.Entry(sweep.KindOf(sw.Kind)) == nil || slices.Contains(s.databases, table.Database) {
 		return nil
 	}
-	known := "there is none: serve --sweep-database adds one"
+	known := "no database is configured; add one with serve --sweep-database"
 	if len(s.databases) > 0 {
 		known = "use one of " + strings.Join(s.databases, ", ")
 	}

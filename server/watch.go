@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -18,6 +19,9 @@ func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struc
 	var last [sha256.Size]byte // what was sent may be large
 	return repeat(ctx, stopping, watchEvery, func() (done bool, err error) {
 		share, err := reserve(ctx)
+		if errors.Is(err, errManyAnswers) {
+			return false, nil // the next look may find memory
+		}
 		if err != nil {
 			return false, err
 		}

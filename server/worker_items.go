@@ -107,7 +107,7 @@ type strangers struct {
 
 func (s *strangers) check(field string, index int64) {
 	if p := s.part; index < p.from || p.to != 0 && index >= p.to {
-		message := fmt.Sprintf("is %d, which is not of this shard; it goes from %d to %d", index, p.from, p.to)
+		message := fmt.Sprintf("is %d, which is outside this shard; the shard covers %d to %d", index, p.from, p.to)
 		s.refused.Fields = append(s.refused.Fields, fairlead.FieldError{Field: field, Message: message})
 	}
 }

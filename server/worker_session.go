@@ -46,7 +46,7 @@ func (s *sessions) key(ctx context.Context) ([]byte, error) {
 func (s *sessions) readKey(ctx context.Context) ([]byte, error) {
 	key, err := s.store.Secret(ctx, "worker-session")
 	if err != nil {
-		return nil, fmt.Errorf("key of sessions: %w", err)
+		return nil, fmt.Errorf("session key: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func sessionOf(key []byte, id fairlead.NodeID, token string) string {
 const tokenMark = "."
 
 // errOtherSession is the answer to a caller that is not the worker which its request names.
-var errOtherSession = &rest.Error{Status: http.StatusForbidden, Detail: "the session is not that of the worker; send what joining answered"}
+var errOtherSession = &rest.Error{Status: http.StatusForbidden, Detail: "the session does not belong to the worker; send the session from the response to Join"}
 
 // inSession is a request of a worker.
 type inSession interface {

@@ -199,7 +199,7 @@ func checkEnds(ends []*fairleadv1.RunEnd, who Identity) error {
 			refusal.Fields = append(refusal.Fields, fairlead.FieldError{Field: at + field, Message: message})
 		}
 		if seen[end.GetId()] {
-			refuse("id", "is there twice; a run ends once")
+			refuse("id", "appears twice; a run ends once")
 		}
 		seen[end.GetId()] = true
 		for field, raw := range map[string][]byte{"output": end.GetOutput(), "memo": end.GetMemo(), "progress": end.GetProgress()} {
@@ -220,13 +220,13 @@ func checkEnds(ends []*fairleadv1.RunEnd, who Identity) error {
 		case after < 0:
 			refuse("after", fmt.Sprintf("is %v; it must be positive", after))
 		case outcome == outcomeAwait && after == 0:
-			refuse("after", "is missing; say how long the answer may take")
+			refuse("after", "is missing; set how long to wait for the answer")
 		case outcome != outcomeSucceed && end.GetReplace() != nil:
-			refuse("replace", "goes with succeed only")
+			refuse("replace", "is allowed only with succeed; leave it out")
 		case outcome == outcomeFatal && end.GetReason() != "":
-			refuse("reason", "goes with fail only")
+			refuse("reason", "is allowed only with fail; leave it out")
 		case outcome != outcomeAwait && end.GetOrRetry():
-			refuse("or_retry", "goes with await only; leave it out")
+			refuse("or_retry", "is allowed only with await; leave it out")
 		}
 	}
 	if len(refusal.Fields) > 0 {
@@ -300,7 +300,7 @@ func failed(end *fairleadv1.RunEnd) (err, cause error) {
 
 func failure(end *fairleadv1.RunEnd) error {
 	if end.GetError() == "" {
-		return errors.New("the worker did not say why it failed")
+		return errors.New("the worker gave no reason for the failure")
 	}
 	return errors.New(end.GetError())
 }

@@ -43,14 +43,14 @@ func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, swee
 		return nil, args, fmt.Errorf("job %d: %w", held.ID, fairlead.ErrLeaseLost)
 	}
 	if !sweep.IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {
-		return nil, args, refuseField("job", fmt.Sprintf("is one of kind %q, which goes over no shard of a sweep", job.Kind))
+		return nil, args, refuseField("job", fmt.Sprintf("has kind %q, which does not process shards of a sweep", job.Kind))
 	}
 	return job, args, nil
 }
 
 // readShard reads the sweep and the shard that a job goes over.
 func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.ShardArgs) (sweep.Record, sweep.Shard, error) {
-	strange := refuseField("job", fmt.Sprintf("goes over shard %d of sweep %d, which has given the shard to another job or to none", args.Shard, args.Sweep))
+	strange := refuseField("job", fmt.Sprintf("processes shard %d of sweep %d, but the shard no longer belongs to this job", args.Shard, args.Sweep))
 	sw, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{args.Sweep}}, fmt.Sprint(args.Sweep))
 	if errors.Is(err, fairlead.ErrNotFound) {
 		return sw, sweep.Shard{}, strange
@@ -226,13 +226,13 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	}
 	switch {
 	case p.to != 0 && in.GetTo() != 0 && in.GetTo() != p.to:
-		return refuseField("to", fmt.Sprintf("is %d, and is known to be %d", in.GetTo(), p.to))
+		return refuseField("to", fmt.Sprintf("is %d, but was reported before as %d", in.GetTo(), p.to))
 	case to != 0 && to < p.from:
-		return refuseField("to", fmt.Sprintf("is %d, and the shard begins at %d", to, p.from))
+		return refuseField("to", fmt.Sprintf("is %d, but the shard begins at %d", to, p.from))
 	case to != 0 && (in.GetDone() > to-p.from || in.GetAbandoned() > to-p.from-in.GetDone()):
-		return refuseField("done", fmt.Sprintf("is %d, with %d abandoned, of %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
+		return refuseField("done", fmt.Sprintf("is %d with %d abandoned, but the shard has %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
 	case in.GetAgain() > in.GetAbandoned():
-		return refuseField("again", fmt.Sprintf("is %d, of %d abandoned", in.GetAgain(), in.GetAbandoned()))
+		return refuseField("again", fmt.Sprintf("is %d, but only %d are abandoned", in.GetAgain(), in.GetAbandoned()))
 	case !(in.GetRate() >= 0): // nor a number that is none
 		return refuseField("rate", fmt.Sprintf("is %v; it must not be negative", in.GetRate()))
 	case !(in.GetMeasured() >= 0):
@@ -245,16 +245,16 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	}
 	aside, err := sweeping.DecodePending(in.GetPending())
 	if err != nil {
-		return refuseField("pending", fmt.Sprintf("is not what a run keeps: %v", err))
+		return refuseField("pending", fmt.Sprintf("is not the state of a run: %v", err))
 	}
 	if err := sweeping.Verify(p.from, to, in.GetMark(), in.GetWindow(), aside); err != nil {
-		return refuseField("mark", "does not fit: "+err.Error())
+		return refuseField("mark", "does not match the shard: "+err.Error())
 	}
 	if in.GetEnded() && in.GetAgain() > 0 {
-		return refuseField("ended", fmt.Sprintf("is set, and %d items are to be tried again", in.GetAgain()))
+		return refuseField("ended", fmt.Sprintf("is set, but %d items are still to be retried", in.GetAgain()))
 	}
 	if in.GetEnded() && !p.serial && (to == 0 || in.GetMark() != to || len(aside) > 0) {
-		return refuseField("ended", fmt.Sprintf("is set, and the mark is %d; items up to %d are to be done", in.GetMark(), to))
+		return refuseField("ended", fmt.Sprintf("is set, but the mark is %d; items up to %d are not done", in.GetMark(), to))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (sqlstore.Li
 
 // GateOf tells how the gate of a parked job stands.
 func (d database) GateOf(ctx context.Context, facts *sqlstore.Facts) (sqlstore.Gate, error) {
-	return inTx(ctx, d.Store, "look at the gate", func(t *txn) (sqlstore.Gate, error) { return t.gateOf(facts.Job, facts.Rules) })
+	return inTx(ctx, d.Store, "read the gate", func(t *txn) (sqlstore.Gate, error) { return t.gateOf(facts.Job, facts.Rules) })
 }
 
 // ahead counts the ready jobs that go before one, up to MaxAhead.

@@ -69,7 +69,7 @@ func (t *txn) leave(p *placed) error {
 	if p.state.Final() {
 		return t.must(1, t.sql.LeaveDone, p.id)
 	}
-	return fmt.Errorf("job %d is nowhere", p.id)
+	return fmt.Errorf("job %d is in no table", p.id)
 }
 
 // leftReady tells that a job of a lane is not ready any more. The writer

@@ -62,7 +62,7 @@ func whyNot(path string, err error) error {
 		return fmt.Errorf("it is a directory; name a file in it: %w", err)
 	}
 	if _, statErr := os.Stat(filepath.Dir(path)); errors.Is(statErr, fs.ErrNotExist) {
-		return fmt.Errorf("the directory %s is missing; make it first: %w", filepath.Dir(path), err)
+		return fmt.Errorf("the directory %s does not exist; create it first: %w", filepath.Dir(path), err)
 	}
 	return err
 }

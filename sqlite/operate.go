@@ -42,7 +42,7 @@ func (t *txn) operate(id int64, deed *verdict.Deed) error {
 	case verdict.ToDelete:
 		return t.deleteJob(p)
 	}
-	return fmt.Errorf("there is no action %q", deed.Action)
+	return fmt.Errorf("unknown action %q", deed.Action)
 }
 
 // cancel ends a job, or asks a running one to stop.

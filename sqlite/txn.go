@@ -102,7 +102,7 @@ func (t *txn) exec(query string, args ...any) (int64, error) {
 func (t *txn) must(rows int64, query string, args ...any) error {
 	hit, err := t.exec(query, args...)
 	if err == nil && hit != rows {
-		err = fmt.Errorf("hit %d rows instead of %d: %s", hit, rows, query)
+		err = fmt.Errorf("affected %d rows instead of %d: %s", hit, rows, query)
 	}
 	return err
 }

@@ -112,7 +112,7 @@ func TestWhichErrorsPass(t *testing.T) {
 		"read-only":     {readOnly, true},
 		"closed":        {fmt.Errorf("x: %w", errClosed), true},
 		"a verdict":     {fmt.Errorf("%w: %w", fairlead.ErrConflict, context.DeadlineExceeded), false},
-		"a bug":         {errors.New("hit 0 rows instead of 1"), false},
+		"a bug":         {errors.New("affected 0 rows instead of 1"), false},
 	} {
 		if got := errors.Is(unavailable(t.Context(), test.err), fairlead.ErrUnavailable); got != test.want {
 			t.Errorf("%s (%v): %v", name, test.err, got)

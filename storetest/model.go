@@ -86,7 +86,7 @@ func budget(t *testing.T, plays int) (over func() bool) {
 	return over
 }
 
-// steps are the verbs by name. What makes jobs move is there several times, to
+// steps are the verbs by name. What makes jobs move appears several times, to
 // be drawn more often.
 func (m *model) steps() map[string]func(*rapid.T) {
 	steps := rapid.StateMachineActions(m)

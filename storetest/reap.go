@@ -128,7 +128,7 @@ func testReapEnds(c *chapter) {
 		f.equal("Crashes", found.Crashes, most)
 		f.equal("FinishedAt", found.FinishedAt, f.now())
 		f.equal("the number of recorded crashes", len(f.attempts(job)), most)
-		f.equal("Error", found.Error, "it was running in 2 crashes without progress")
+		f.equal("Error", found.Error, "it was running during 2 crashes without progress")
 		f.wantFree("k")
 	})
 	c.test("progress makes crashes count anew", func(f *fixture) {

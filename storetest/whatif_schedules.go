@@ -54,7 +54,7 @@ func testWhatIfFires(c *chapter) {
 		f.claimOne(f.joinFor(100 * 24 * time.Hour))
 		for overlap, want := range map[schedule.Overlap]string{
 			schedule.OverlapSkip:   "is skipped because an earlier run is active",
-			schedule.OverlapCancel: "runs in place of 1 that are active",
+			schedule.OverlapCancel: "replaces 1 active runs",
 		} {
 			changed := f.schedule(s.ID)
 			changed.Overlap = overlap

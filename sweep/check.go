@@ -69,7 +69,7 @@ func Normalize(s *Sweep) error {
 // stored one without supplying its items.
 func CheckChange(before *Record, after *Sweep) error {
 	if listed := after.Source.Listed; listed > 0 && len(after.Items) == 0 && (listed != before.Source.Listed || after.Source.Digest != before.Source.Digest) {
-		return fairlead.Invalid(fairlead.FieldError{Field: "source.list", Message: "is missing: listed and digest are not those of the list that is stored; give the list, or leave out both"})
+		return fairlead.Invalid(fairlead.FieldError{Field: "source.list", Message: "is missing: listed and digest do not match the stored list; give the list, or leave out both"})
 	}
 	if !before.Cut {
 		return nil
@@ -85,7 +85,7 @@ func CheckChange(before *Record, after *Sweep) error {
 		{"serial", before.Serial == after.Serial},
 	} {
 		if !fixed.same {
-			return fmt.Errorf("sweep %q has been started, its %s stays as it is; create another one: %w", before.Name, fixed.field, fairlead.ErrConflict)
+			return fmt.Errorf("sweep %q has been started, so its %s cannot change; create another sweep: %w", before.Name, fixed.field, fairlead.ErrConflict)
 		}
 	}
 	return nil
@@ -102,9 +102,9 @@ func (s *Sweep) checkItems(c *complaints) {
 	}
 	switch {
 	case given > 1:
-		c.Refuse("source", "names several places; give one of file, url, table and list")
+		c.Refuse("source", "has several sources; give only one of file, url, table and list")
 	case given == 0 && s.To == 0:
-		c.Refuse("to", "is missing; say how many items there are, or where they come from")
+		c.Refuse("to", "is missing; set the number of items, or give a source")
 	}
 	c.Text("source.file", s.Source.File)
 	c.URL("source.url", s.Source.URL)
@@ -117,9 +117,9 @@ func (s *Sweep) checkItems(c *complaints) {
 	case s.From < 0 || s.From > maxIndex:
 		c.Refuse("from", "is %d; it must be between 0 and %d", s.From, maxIndex)
 	case s.To < 0 || s.To > maxIndex:
-		c.Refuse("to", "is %d; it must be between 1 and %d, or zero for all that the source has", s.To, maxIndex)
+		c.Refuse("to", "is %d; it must be between 1 and %d, or zero for all items of the source", s.To, maxIndex)
 	case s.To != 0 && s.To <= s.From:
-		c.Refuse("to", "is %d, which is not behind from, %d: there would be nothing to do", s.To, s.From)
+		c.Refuse("to", "is %d; it must be greater than from (%d)", s.To, s.From)
 	}
 }
 
@@ -141,18 +141,18 @@ func (s *Sweep) checkFlow(c *complaints) {
 		c.Refuse("in_flight", "is %d; it must be between 1 and %d", s.InFlight, maxInFlight)
 	}
 	if math.IsNaN(s.Rate) || s.Rate < 0 || s.Rate > fairlead.MaxRate {
-		c.Refuse("rate", "is %v; it must be between 0 (no bound) and %v items per second", s.Rate, fairlead.MaxRate)
+		c.Refuse("rate", "is %v; it must be between 0 (unlimited) and %v items per second", s.Rate, fairlead.MaxRate)
 	}
 	if s.Adaptive && s.Rate == 0 {
-		c.Refuse("adaptive", "needs a rate that it stays below; set rate")
+		c.Refuse("adaptive", "requires a maximum rate; set rate")
 	}
 	if s.Shards < 1 || s.Shards > MaxShards {
 		c.Refuse("shards", "is %d; it must be between 1 and %d", s.Shards, MaxShards)
 	} else if s.Shards > s.InFlight && !s.Serial {
-		c.Refuse("shards", "is %d, more than in_flight, %d: some would have nothing to do", s.Shards, s.InFlight)
+		c.Refuse("shards", "is %d; it must be at most in_flight (%d), or some shards have nothing to do", s.Shards, s.InFlight)
 	}
 	if s.Serial && s.Shards > 1 {
-		c.Refuse("shards", "is %d; a serial sweep has one", s.Shards)
+		c.Refuse("shards", "is %d; a serial sweep has one shard", s.Shards)
 	}
 	if s.PerCall < 1 || s.PerCall > maxPerCall {
 		c.Refuse("per_call", "is %d; it must be between 1 and %d", s.PerCall, maxPerCall)
@@ -161,7 +161,7 @@ func (s *Sweep) checkFlow(c *complaints) {
 		s.Window = min(max(2*s.InFlight, leastWindow), maxWindow)
 	}
 	if s.Window < s.InFlight || s.Window > maxWindow {
-		c.Refuse("window", "is %d; it must be between in_flight, %d, and %d", s.Window, s.InFlight, maxWindow)
+		c.Refuse("window", "is %d; it must be between in_flight (%d) and %d", s.Window, s.InFlight, maxWindow)
 	}
 }
 
@@ -186,13 +186,13 @@ func (s *Sweep) checkFailures(c *complaints) {
 		s.Budget.Items = defaultBudget
 	}
 	if s.Budget.Items < 0 {
-		c.Refuse("error_budget.items", "is %d; it must be 1 or more, or zero if percent or per_minute count", s.Budget.Items)
+		c.Refuse("error_budget.items", "is %d; it must be positive, or zero if percent or per_minute is set", s.Budget.Items)
 	}
 	if s.Budget.PerMinute < 0 {
-		c.Refuse("error_budget.per_minute", "is %d; it must be 1 or more, or zero if it does not count", s.Budget.PerMinute)
+		c.Refuse("error_budget.per_minute", "is %d; it must be positive, or zero for no limit", s.Budget.PerMinute)
 	}
 	if math.IsNaN(s.Budget.Percent) || s.Budget.Percent < 0 || s.Budget.Percent > 100 {
-		c.Refuse("error_budget.percent", "is %v; it must be between 0 (does not count) and 100", s.Budget.Percent)
+		c.Refuse("error_budget.percent", "is %v; it must be between 0 (no limit) and 100", s.Budget.Percent)
 	}
 	switch s.OnExhausted {
 	case "":

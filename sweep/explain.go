@@ -102,10 +102,10 @@ func (s *steering) reasons(nodes []fairlead.Node) []fairlead.Obstacle {
 	case Running:
 		for _, silent := range s.Silent {
 			sh := &s.shards[silent.Shard]
-			add(fairlead.IsSilent, "shard %d has not been heard of since %s and begins nothing", sh.Number, stamp(sh.SavedAt))
+			add(fairlead.IsSilent, "shard %d has not reported since %s and starts no items", sh.Number, stamp(sh.SavedAt))
 		}
 		if rate := ProgressOf(s.Record, s.shards).Rate; s.Rate > 0 && rate >= nearly*s.Rate {
-			add(fairlead.OverRate, "it begins as many items as its rate allows: %v per second", s.Rate)
+			add(fairlead.OverRate, "it starts as many items as its rate allows: %v per second", s.Rate)
 		}
 	}
 	if o := s.Unhandled(nodes, s.tx.Now()); o != nil {

@@ -24,9 +24,9 @@ func (s *Sweep) checkList(c *complaints) {
 	case len(s.Items) > MaxListed:
 		c.Refuse("source.list", "has %d items; at most %d are stored with a sweep: put them into a file or behind a url", len(s.Items), MaxListed)
 	case s.Source.Listed > 0 && len(s.Items) == 0 && s.Version == 0:
-		c.Refuse("source.list", "is missing; give it, and leave out listed and digest, which follow from it")
+		c.Refuse("source.list", "is missing; give it, and leave out listed and digest, which are computed from it")
 	case s.Source.Listed < 0 || s.Source.Listed == 0 && s.Source.Digest != "":
-		c.Refuse("source.listed", "is %d; leave it out: it follows from the items", s.Source.Listed)
+		c.Refuse("source.listed", "is %d; leave it out: it is computed from the items", s.Source.Listed)
 	}
 	bytes := 0
 	for i, item := range s.Items {
@@ -46,7 +46,7 @@ func (s *Sweep) checkList(c *complaints) {
 	case s.Source.Listed > 0 && s.To == 0:
 		s.To = s.Source.Listed
 	case s.Source.Listed > 0 && s.To > s.Source.Listed:
-		c.Refuse("to", "is %d, and there are %d items; leave it out to go over all of them", s.To, s.Source.Listed)
+		c.Refuse("to", "is %d, but there are %d items; leave it out to process all of them", s.To, s.Source.Listed)
 	}
 }
 

@@ -44,9 +44,9 @@ func (l *Log) check(c *complaints, at string) {
 	}
 	switch {
 	case l.Text == "":
-		c.Refuse(at+"text", "is missing; say what the line is about")
+		c.Refuse(at+"text", "is missing; set the text of the line")
 	case len(l.Text) > maxLogText:
-		c.Refuse(at+"text", "has %d bytes; at most %d are kept", len(l.Text), maxLogText)
+		c.Refuse(at+"text", "has %d bytes; at most %d are allowed", len(l.Text), maxLogText)
 	}
 }
 

@@ -194,7 +194,7 @@ func (s *steering) employAgain(ctx context.Context, missing []int) error {
 	if err := s.employ(ctx, missing); err != nil {
 		return err
 	}
-	note := "missing, and made again: " + strings.Join(lost[:min(len(lost), mostNamed)], ", ")
+	note := "missing and created again: " + strings.Join(lost[:min(len(lost), mostNamed)], ", ")
 	if more := len(lost) - mostNamed; more > 0 {
 		note += fmt.Sprintf(" and %d more", more)
 	}

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
 // Receive makes requests part of the trace that their header names, if it does.
@@ -47,7 +48,7 @@ func (e *Enqueuer) Enqueue(ctx context.Context, jobs []*fairlead.Job, store func
 	}
 	span.SetAttributes(attribute.Int("fairlead.jobs", len(jobs)))
 	if err != nil {
-		span.SetStatus(codes.Error, err.Error())
+		span.SetStatus(codes.Error, mask.Hide(ctx, err.Error()))
 	} else if len(jobs) == 1 {
 		span.SetAttributes(attribute.Int64("fairlead.job.id", jobs[0].ID), attribute.String("fairlead.job.kind", jobs[0].Kind))
 	}

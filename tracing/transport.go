@@ -7,12 +7,14 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
 // Transport makes requests whose context has a span a span of their own, and
 // tells their target the trace. Its spans go to where that of the context goes.
 // They name the target's host and nothing more of its URL, which may hold
-// secrets. A nil base is http.DefaultTransport.
+// secrets, and not the host if the running job's URL is confidential. A nil base is http.DefaultTransport.
 func Transport(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
@@ -37,12 +39,12 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	request.Header.Set(header, Traceparent(ctx))
 	response, err := t.base.RoundTrip(request)
 	if err != nil {
-		span.SetStatus(codes.Error, err.Error())
+		span.SetStatus(codes.Error, mask.Hide(ctx, err.Error()))
 		return nil, err
 	}
 	span.SetAttributes(attribute.Int("http.response.status_code", response.StatusCode))
 	if response.StatusCode >= http.StatusBadRequest {
-		span.SetStatus(codes.Error, response.Status)
+		span.SetStatus(codes.Error, mask.Hide(ctx, response.Status))
 	}
 	return response, nil
 }
@@ -50,7 +52,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 func targetOf(request *http.Request) []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
 		attribute.String("http.request.method", request.Method),
-		attribute.String("server.address", request.URL.Hostname()),
+		attribute.String("server.address", mask.Hide(request.Context(), request.URL.Hostname())),
 	}
 	if port, err := strconv.Atoi(request.URL.Port()); err == nil {
 		attributes = append(attributes, attribute.Int("server.port", port))

@@ -143,7 +143,7 @@ func (s *service) settle(ctx context.Context, ends []*fairleadv1.RunEnd) ([]fair
 		return nil, failure(ctx, err)
 	}
 	if len(out.GetResults()) != len(ends) {
-		return nil, fmt.Errorf("%d runs were settled, and the service answered for %d", len(ends), len(out.GetResults()))
+		return nil, fmt.Errorf("%d runs were settled, but the service answered for %d", len(ends), len(out.GetResults()))
 	}
 	settled := make([]fairlead.Settled, len(ends))
 	for i, result := range out.GetResults() {
@@ -244,7 +244,7 @@ func (s *service) Listen(ctx context.Context, _ *driver.Scope, wake func(driver.
 // a moment away.
 func endOf(ctx context.Context, err error) error {
 	if ctx.Err() == nil && err != nil {
-		return fmt.Errorf("the stream of news broke off: %w", err)
+		return fmt.Errorf("the event stream was interrupted: %w", err)
 	}
 	return nil
 }

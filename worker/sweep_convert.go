@@ -14,7 +14,7 @@ import (
 func sweepOf(in *fairleadv1.Sweep) (sweep.Sweep, error) {
 	id, err := strconv.ParseInt(in.GetId(), 10, 64)
 	if err != nil {
-		return sweep.Sweep{}, fmt.Errorf("the service names the sweep %q, which is no id", in.GetId())
+		return sweep.Sweep{}, fmt.Errorf("the service sent the sweep id %q, which is not a number", in.GetId())
 	}
 	out := sweep.Sweep{
 		ID: id, Name: in.GetName(), Kind: in.GetKind(), Data: in.GetArgs(),

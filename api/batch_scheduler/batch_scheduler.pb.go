@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// EventType is what has happened.
+// EventType is the type of an event.
 type EventType int32
 
 const (
@@ -70,13 +70,14 @@ func (EventType) EnumDescriptor() ([]byte, []int) {
 }
 
 type TriggerEventRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	EventType EventType              `protobuf:"varint,1,opt,name=event_type,json=eventType,proto3,enum=batch_scheduler.EventType" json:"event_type,omitempty"`
-	// Not read.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Type of the event.
+	EventType EventType `protobuf:"varint,1,opt,name=event_type,json=eventType,proto3,enum=batch_scheduler.EventType" json:"event_type,omitempty"`
+	// Ignored.
 	ReqData []byte `protobuf:"bytes,2,opt,name=req_data,json=reqData,proto3" json:"req_data,omitempty"`
-	// A batch to be created, as JSON that POST /api/batch takes.
+	// JSON of the batch to create, as in POST /api/batch.
 	JobData []byte `protobuf:"bytes,3,opt,name=job_data,json=jobData,proto3" json:"job_data,omitempty"`
-	// A batch to be looked at now. Not together with job_data.
+	// ID of an existing batch to check now. Cannot be combined with job_data.
 	BatchId       int64 `protobuf:"varint,4,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -141,8 +142,9 @@ func (x *TriggerEventRequest) GetBatchId() int64 {
 }
 
 type TriggerEventResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	BatchId       int64                  `protobuf:"varint,1,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the batch.
+	BatchId       int64 `protobuf:"varint,1,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

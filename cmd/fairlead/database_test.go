@@ -54,7 +54,7 @@ func TestADatabaseThatCannotBeOpenedIsNamedOnceAndWithItsCause(t *testing.T) {
 	dir := "sqlite://" + t.TempDir()
 	for db, want := range map[string]string{
 		dir:                        "fairlead: open " + dir + ": it is a directory; name a file in it: unable to open",
-		dir + "/none/x.db":         "is missing; make it first",
+		dir + "/none/x.db":         "does not exist; create it first",
 		"POSTGRES://u:s3cret@h/x":  "write postgres:// in lower case",
 		"mariadb://u:s3cret@h/x":   "for MariaDB, use mysql://",
 		"oracle://u:s3cret@h/x":    "must begin with sqlite://, postgres:// or mysql://\n",

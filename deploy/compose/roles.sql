@@ -1,4 +1,4 @@
--- Run by psql on the new database: one role owns the tables, the other one works with them.
+-- psql runs this on the new database. One role owns the tables, the other uses them.
 \set owner_password `cat /run/secrets/owner`
 \set app_password `cat /run/secrets/app`
 

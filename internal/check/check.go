@@ -53,7 +53,7 @@ func (f *Fields[F]) Name(field, value string, limit int) {
 	case value == "":
 		f.Refuse(field, "is empty; give it a name")
 	case len(value) > limit:
-		f.Refuse(field, "has %d bytes; at most %d are kept", len(value), limit)
+		f.Refuse(field, "has %d bytes; at most %d are allowed", len(value), limit)
 	default:
 		f.Text(field, value)
 	}
@@ -63,7 +63,7 @@ func (f *Fields[F]) Name(field, value string, limit int) {
 // browsers and servers take for the path itself and the one above.
 func (f *Fields[F]) Addressed(field, value string, limit int) {
 	if value == "." || value == ".." {
-		f.Refuse(field, "is %q, which no address can lead to; choose another name", value)
+		f.Refuse(field, "is %q, which cannot be part of a URL; choose another name", value)
 		return
 	}
 	f.Name(field, value, limit)
@@ -91,9 +91,9 @@ func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	case math.IsNaN(rate) || rate < 0 || rate > mostRate:
 		f.Refuse("rate", "is %v; it must be between 0 (no limit) and %v starts per second", rate, mostRate)
 	case *burst < 0 || *burst > mostBurst:
-		f.Refuse("burst", "is %d; it must be between 1 and %d, or zero for a tenth of a second's starts", *burst, mostBurst)
+		f.Refuse("burst", "is %d; it must be between 1 and %d, or zero to allow a tenth of a second's starts", *burst, mostBurst)
 	case rate == 0 && *burst > 0:
-		f.Refuse("burst", "is given without a rate; set the rate or leave it out")
+		f.Refuse("burst", "requires a rate; set the rate or leave it out")
 	case rate > 0 && *burst == 0:
 		*burst = max(1, int(rate/10))
 	}
@@ -105,7 +105,7 @@ func (f *Fields[F]) URL(field, value string) {
 		return
 	}
 	if len(value) > MaxURL {
-		f.Refuse(field, "has %d bytes; at most %d are kept", len(value), MaxURL)
+		f.Refuse(field, "has %d bytes; at most %d are allowed", len(value), MaxURL)
 		return
 	}
 	parsed, err := url.Parse(value)
@@ -113,9 +113,9 @@ func (f *Fields[F]) URL(field, value string) {
 	case !utf8.ValidString(value):
 		f.Refuse(field, "is not valid UTF-8")
 	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
-		f.Refuse(field, "is no address; give one that begins with http:// or https://")
+		f.Refuse(field, "is not a URL; it must begin with http:// or https://")
 	case parsed.User != nil:
-		f.Refuse(field, "has a user or password in it, which would be shown; leave that out")
+		f.Refuse(field, "contains a user name or password, which would be visible to others; leave them out")
 	}
 }
 
@@ -137,7 +137,7 @@ func (f *Fields[F]) JSON(field string, raw json.RawMessage, limit int) {
 	switch {
 	case len(raw) == 0:
 	case len(raw) > limit:
-		f.Refuse(field, "has %d bytes; at most %d are kept: store the data elsewhere and pass a reference", len(raw), limit)
+		f.Refuse(field, "has %d bytes; at most %d are allowed: store the data elsewhere and pass a reference", len(raw), limit)
 	case !utf8.Valid(raw):
 		f.Refuse(field, "is not valid UTF-8")
 	case !json.Valid(raw):

@@ -102,9 +102,9 @@ func TestJobsOfAFileAreStoredTogether(t *testing.T) {
 		t.Errorf("the answer is %s", answer)
 	}
 	for want, text := range map[string]string{
-		"jobs[1].priority: is \"x\"":                             `[{"kind":"noop"},{"kind":"noop","priority":"x"}]`,
-		"jobs[0].kind: is missing; it must be given\njobs[1].ki": `[{"priority":1},{}]`,
-		"is not JSON": `[`,
+		"jobs[1].priority: is \"x\"":            `[{"kind":"noop"},{"kind":"noop","priority":"x"}]`,
+		"jobs[0].kind: is required\njobs[1].ki": `[{"priority":1},{}]`,
+		"is not JSON":                           `[`,
 	} {
 		r.stdin = strings.NewReader(text)
 		r.fails(ExitUsage, want, "job", "enqueue", "--file", "-")

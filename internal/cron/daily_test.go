@@ -25,7 +25,7 @@ func TestTimesOfDayAreRead(t *testing.T) {
 		"-3:00":                   `"-3:00" is not a time of day`,
 		"3:00pm":                  `"3:00pm" is not a time of day`,
 		"1:00:00:00":              `"1:00:00:00" is not a time of day`,
-		strings.Repeat("1", 1025): "the text has 1025 bytes; at most 1024 are read",
+		strings.Repeat("1", 1025): "the expression has 1025 bytes; at most 1024 are allowed",
 	} {
 		d, err := cron.ParseDaily(text)
 		got := d.String()

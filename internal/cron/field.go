@@ -96,7 +96,7 @@ func (p part) values(alone bool) (values set, whole bool, err error) {
 	case body == "":
 		return 0, false, p.refuse("lacks a value; use %s", p.allowed)
 	case body == "?" && p.spec != &dateSpec && p.spec != &weekdaySpec:
-		return 0, false, p.refuse("is only for the day of month and the day of week; use *")
+		return 0, false, p.refuse("is allowed only in the day of month and the day of week; use *")
 	case body == "*" || body == "?":
 		if step == 1 && !alone {
 			return 0, false, p.refuse("already means every value; it must be alone")
@@ -154,7 +154,7 @@ func (p part) value(text string) (int, error) {
 	n, ok := digits(text)
 	switch {
 	case !ok:
-		return 0, p.refuse("is not understood; use %s", p.allowed)
+		return 0, p.refuse("is not valid; use %s", p.allowed)
 	case n < p.low || n > p.high:
 		return 0, p.refuse("is out of range; use %s", p.allowed)
 	}

@@ -39,14 +39,14 @@ func Parse(text string) (Expr, error) {
 		if !known || len(words) > 1 {
 			return Expr{}, &SyntaxError{
 				Part: strings.TrimSpace(text), Column: first.column,
-				Problem: "is not known; use @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or @every 90s",
+				Problem: "is not a known macro; use @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or @every 90s",
 			}
 		}
 		return Parse(long)
 	case strings.HasPrefix(name, "TZ=") || strings.HasPrefix(name, "CRON_TZ="):
 		return Expr{}, &SyntaxError{
 			Part: first.text, Column: first.column,
-			Problem: "does not belong here; the schedule has a field for its time zone",
+			Problem: "is not allowed here; set the time zone in its own field of the schedule",
 		}
 	}
 	return parseFields(words)
@@ -114,9 +114,9 @@ func (e *Expr) checkFires(dates, weekdays *field) error {
 	whole := part{f, f.text, f.column}
 	switch {
 	case !fires:
-		return whole.refuse("never comes in these months; use a day that they have")
+		return whole.refuse("never occurs in these months; use a day that exists in them")
 	case longest >= horizonYears:
-		return whole.refuse("can stay away for more than eight years in these months; use a day that comes more often")
+		return whole.refuse("may not occur for more than eight years in these months; use a day that occurs more often")
 	default:
 		return nil
 	}
@@ -172,5 +172,5 @@ func splitWords(text string) []word {
 }
 
 func tooLong(text string) error {
-	return &SyntaxError{Column: 1, Problem: fmt.Sprintf("the text has %d bytes; at most %d are read", len(text), longestText)}
+	return &SyntaxError{Column: 1, Problem: fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(text), longestText)}
 }

@@ -50,7 +50,7 @@ func readEquivalents(text string) (map[string]string, error) {
 		case line[0] != '\t':
 			reason = trimmed
 		case reason == "":
-			return nil, fmt.Errorf("line %d: a mutant without a reason above it", n)
+			return nil, fmt.Errorf("line %d: the mutant has no reason above it", n)
 		default:
 			reasons[trimmed] = reason
 		}

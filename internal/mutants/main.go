@@ -49,14 +49,14 @@ func parse(arguments []string) (o options, err error) {
 		all = append(all, a.name)
 	}
 	set := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	names := set.String("area", strings.Join(all, ","), "parts of the code that are damaged, with commas between")
-	set.IntVar(&o.count, "count", 60, "mutants of each area, besides those that are judged in any case")
-	set.StringVar(&o.seed, "seed", "", "what they are drawn by; the commit's hash if it is empty")
-	match := set.String("match", "", "only mutants whose name matches this pattern, all of them")
-	set.BoolVar(&o.again, "again", false, "judge those anew that no test noticed")
-	set.BoolVar(&o.vital, "vital", true, "judge the fences, leases and locks of important statements in any case, besides those that are drawn")
-	set.BoolVar(&o.list, "list", false, "only list the mutants that are drawn")
-	set.IntVar(&o.atOnce, "at-once", 3, "tests that run at the same time")
+	names := set.String("area", strings.Join(all, ","), "areas of the code to mutate, separated by commas")
+	set.IntVar(&o.count, "count", 60, "number of mutants per area, in addition to those that are always judged")
+	set.StringVar(&o.seed, "seed", "", "seed for drawing mutants (default: the commit hash)")
+	match := set.String("match", "", "judge all mutants whose name matches this pattern, and no others")
+	set.BoolVar(&o.again, "again", false, "judge again the mutants that no test noticed")
+	set.BoolVar(&o.vital, "vital", true, "always judge the fences, leases and locks of important statements, in addition to the drawn mutants")
+	set.BoolVar(&o.list, "list", false, "only list the drawn mutants")
+	set.IntVar(&o.atOnce, "at-once", 3, "number of tests to run concurrently")
 	if err := set.Parse(arguments); err != nil {
 		return o, err
 	}

@@ -48,7 +48,7 @@ type Provider struct {
 // them.
 func New(ctx context.Context, o Options) (*Provider, error) {
 	if o.Audience == "" {
-		return nil, errors.New("no audience: tokens made for others would be accepted")
+		return nil, errors.New("the audience is not set: tokens issued for other services would be accepted")
 	}
 	web := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	web.MaxResponseHeaderBytes = maxAnswer
@@ -59,7 +59,7 @@ func New(ctx context.Context, o Options) (*Provider, error) {
 		err = checkEndpoints(o.Issuer, provider)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its keys: %w", o.Issuer, brief(err))
+		return nil, fmt.Errorf("fetch the keys of %s: %w", o.Issuer, brief(err))
 	}
 	keys := oidc.ClientContext(ctx, &http.Client{Timeout: patience + keysPause, Transport: &pacedKeys{base: bounded}, CheckRedirect: stay})
 	return &Provider{
@@ -84,7 +84,7 @@ func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
 	}
 	var role string
 	if err := json.Unmarshal(claims[o.RoleClaim], &role); err != nil {
-		return server.Identity{}, fmt.Errorf("the claim %q is no role", o.RoleClaim)
+		return server.Identity{}, fmt.Errorf("the claim %q is not a role", o.RoleClaim)
 	}
 	tenants, err := o.tenants(claims)
 	if err != nil {
@@ -113,7 +113,7 @@ func (o Options) tenants(claims map[string]json.RawMessage) ([]string, error) {
 	}
 	tenants, err := textsIn(raw)
 	if err != nil || len(tenants) == 0 || slices.Contains(tenants, "") {
-		return nil, fmt.Errorf("the claim %q is no list of tenants", o.TenantsClaim)
+		return nil, fmt.Errorf("the claim %q is not a list of tenants", o.TenantsClaim)
 	}
 	return tenants, nil
 }

@@ -6,14 +6,14 @@ import "net/http"
 // who uses it has a token of one run of a job, and no role.
 const CallbackPath = "/api/v1/callbacks/{job}"
 
-const callbackAbout = "What the target of a call says of a job that waits. It needs the token that the target was given for this run of the job."
+const callbackAbout = "Reports the result or the progress of a waiting job, on behalf of the target of its call. Requires the callback token that the target received for this attempt."
 
 // callbackFields are what a target can say.
 var callbackFields = []struct{ name, kind, about string }{
-	{"status", "string", "success, failure, progress or extend."},
-	{"output", "", "Of a success: what the job leaves. Of progress and extend: how far the work is."},
-	{"error", "string", "Of a failure: why."},
-	{"extend_seconds", "number", "Of extend and progress: for how long from now the job is to wait, at most as long as it waits for its callback."},
+	{"status", "string", "Type of the report: success, failure, progress or extend."},
+	{"output", "", "For success: result of the job. For progress and extend: progress of the job."},
+	{"error", "string", "For failure: error message."},
+	{"extend_seconds", "number", "For extend and progress: time in seconds that the job waits from now on, at most its callback timeout."},
 }
 
 // callback describes how targets answer for jobs that wait.
@@ -31,23 +31,23 @@ func callback() object {
 	}
 	answer := object{"type": "object", "properties": object{
 		"job": text, "status": text,
-		"deadline": object{"type": "string", "format": "date-time", "description": "Of progress and extend: when the wait ends."},
+		"deadline": object{"type": "string", "format": "date-time", "description": "For progress and extend: time at which the job stops waiting."},
 	}}
 	described := func(operation string) object {
 		return object{
 			"operationId": operation,
 			"tags":        []string{"Callback"},
 			"description": callbackAbout,
-			"parameters":  []object{{"name": "job", "in": "path", "required": true, "description": "Id of the job.", "schema": text}},
+			"parameters":  []object{{"name": "job", "in": "path", "required": true, "description": "ID of the job.", "schema": text}},
 			"requestBody": object{"content": object{"application/json": object{"schema": object{"type": "object", "required": []string{"status"}, "properties": said}}}},
 			"responses": object{
-				"200":     object{"description": "It counts, or it was the same as before.", "content": object{"application/json": object{"schema": answer}}},
-				"400":     problem("The body cannot be taken."),
-				"401":     problem("The token was not given out for this job."),
-				"409":     problem("The job was answered differently, was cancelled, or this is the token of another run."),
-				"410":     problem("The deadline has passed, or the token is too old."),
-				"429":     problem("Too many unknown tokens came from this address."),
-				"default": problem("What went wrong."),
+				"200":     object{"description": "The report was accepted, or repeats an earlier one.", "content": object{"application/json": object{"schema": answer}}},
+				"400":     problem("The body is invalid."),
+				"401":     problem("The token was not issued for this job."),
+				"409":     problem("The job was already answered differently or was cancelled, or the token belongs to another attempt."),
+				"410":     problem("The deadline has passed, or the token has expired."),
+				"429":     problem("Too many requests with unknown tokens from this address."),
+				"default": problem("Description of the error."),
 			},
 		}
 	}
@@ -58,13 +58,13 @@ func callback() object {
 func callbackGroup() *group {
 	call := operation{
 		Name: "Callback", Verb: http.MethodPost, Path: CallbackPath, About: callbackAbout,
-		Input: []input{{Name: "job", Place: "path", Type: "number", About: "Id of the job.", Required: true}},
+		Input: []input{{Name: "job", Place: "path", Type: "number", About: "ID of the job.", Required: true}},
 	}
 	for _, field := range callbackFields {
-		kind := map[string]string{"string": "text", "number": "number", "": "JSON"}[field.kind]
+		kind := map[string]string{"string": "string", "number": "number", "": "JSON"}[field.kind]
 		call.Input = append(call.Input, input{Name: field.name, Place: "body", Type: kind, About: field.about, Required: field.name == "status"})
 	}
 	put := call
 	put.Name, put.Verb = "PutCallback", http.MethodPut
-	return &group{Name: "Callbacks", About: "For the targets of calls.", Operations: []operation{call, put}}
+	return &group{Name: "Callbacks", About: "Receives the results of asynchronous HTTP calls from their targets.", Operations: []operation{call, put}}
 }

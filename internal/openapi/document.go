@@ -38,7 +38,7 @@ func Document(routes []*rest.Route, version string) (map[string]any, error) {
 	d.schemas["Problem"] = problemSchema
 	return object{
 		"openapi":    "3.1.0",
-		"info":       object{"title": "Fairlead", "version": version, "description": "A distributed scheduler for durable work."},
+		"info":       object{"title": "Fairlead", "version": version, "description": "Fairlead is a distributed scheduler for durable background jobs."},
 		"paths":      paths,
 		"components": object{"schemas": d.schemas},
 	}, nil
@@ -68,15 +68,15 @@ func operationID(route *rest.Route) string {
 
 func (d *describing) operation(route *rest.Route) object {
 	method := route.Method
-	success := object{"description": "It is done.", "content": object{"application/json": object{"schema": d.message(method.Output())}}}
+	success := object{"description": "The request succeeded.", "content": object{"application/json": object{"schema": d.message(method.Output())}}}
 	if route.Stream != nil {
-		success = object{"description": "An event for each change.", "content": object{"text/event-stream": object{"schema": d.message(method.Output())}}}
+		success = object{"description": "A stream of server-sent events, one for each change.", "content": object{"text/event-stream": object{"schema": d.message(method.Output())}}}
 	}
-	problem := object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}}
+	problem := object{"description": "Description of the error.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}}
 	operation := object{
 		"operationId": operationID(route),
 		"tags":        []string{strings.TrimSuffix(string(method.Parent().Name()), "Service")},
-		"description": strings.TrimSpace(d.comments[string(method.FullName())] + fmt.Sprintf(" Needs the role %s.", route.Access.GetRole())),
+		"description": strings.TrimSpace(d.comments[string(method.FullName())] + fmt.Sprintf(" Requires the role %s.", route.Access.GetRole())),
 		"responses":   object{strconv.Itoa(route.Status()): success, "default": problem},
 	}
 	if parameters := d.parameters(route); len(parameters) > 0 {

@@ -87,8 +87,8 @@ func describe(route *rest.Route, known comments) operation {
 // typeName is a type as people say it.
 func typeName(field protoreflect.FieldDescriptor) string {
 	name := map[protoreflect.Kind]string{
-		protoreflect.BoolKind: "true or false", protoreflect.Int32Kind: "number", protoreflect.Int64Kind: "number", protoreflect.DoubleKind: "number",
-		protoreflect.BytesKind: "JSON", protoreflect.StringKind: "text",
+		protoreflect.BoolKind: "boolean", protoreflect.Int32Kind: "number", protoreflect.Int64Kind: "number", protoreflect.DoubleKind: "number",
+		protoreflect.BytesKind: "JSON", protoreflect.StringKind: "string",
 	}[field.Kind()]
 	if field.Kind() == protoreflect.MessageKind && !field.IsMap() {
 		name = map[protoreflect.FullName]string{"google.protobuf.Timestamp": "time", "google.protobuf.Duration": "duration"}[field.Message().FullName()]
@@ -98,7 +98,7 @@ func typeName(field protoreflect.FieldDescriptor) string {
 	}
 	switch {
 	case field.IsMap():
-		return "texts by name"
+		return "map of strings"
 	case field.IsList():
 		return "list of " + name
 	}

@@ -15,12 +15,12 @@ const UploadPath = "/api/v1/batches/upload"
 const (
 	uploadName  = "UploadBatch"
 	uploadRole  = "submitter"
-	uploadAbout = "Stores a batch whose tasks come line by line, up to a million, and lets it begin when all are stored. " +
-		"CSV has a header that names its columns: target_id, target_name, target_type, target_env, before and after. " +
-		"NDJSON has a task per line; its first line may be the batch. " +
-		"With dry_run nothing is stored: it answers how many tasks there are and the first of them, or refuses all lines that are wrong, at most 20."
+	uploadAbout = "Creates a batch from a file with one task per line, up to a million, and starts it once all tasks are stored. " +
+		"CSV requires a header that names the columns: target_id, target_name, target_type, target_env, before and after. " +
+		"NDJSON has one task per line; the first line may be the batch. " +
+		"With dry_run, nothing is stored: the response contains the number of tasks and the first ones, or the errors of invalid lines, at most 20."
 	dryRunName  = "dry_run"
-	dryRunAbout = "Only reads and checks the lines."
+	dryRunAbout = "Only parse and validate the lines."
 )
 
 // eachUploaded calls do with the fields of a batch that the query of an upload may
@@ -54,17 +54,17 @@ func (d *describing) upload() object {
 	return object{
 		"operationId": uploadName,
 		"tags":        []string{"Batch"},
-		"description": uploadAbout + " Needs the role " + uploadRole + ".",
+		"description": uploadAbout + " Requires the role " + uploadRole + ".",
 		"parameters":  parameters,
 		"requestBody": object{"required": true, "content": object{
 			"text/csv":             object{"schema": object{"type": "string"}},
 			"application/x-ndjson": object{"schema": d.message((&fairleadv1.NewTask{}).ProtoReflect().Descriptor())},
 		}},
 		"responses": object{
-			"200": object{"description": "All is stored.", "content": object{"application/json": object{"schema": object{"anyOf": []object{
+			"200": object{"description": "The batch was created. For a dry run: the batch is valid.", "content": object{"application/json": object{"schema": object{"anyOf": []object{
 				d.message((&fairleadv1.Batch{}).ProtoReflect().Descriptor()), d.message((&fairleadv1.BatchPreview{}).ProtoReflect().Descriptor()),
 			}}}}},
-			"default": object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}},
+			"default": object{"description": "Description of the error.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}},
 		},
 	}
 }

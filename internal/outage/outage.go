@@ -64,7 +64,7 @@ func (w *Watch) Failed(err error, args ...any) {
 	}
 	w.mu.Unlock()
 	if first {
-		w.log.Warn(what+" unavailable: this is said once, and when it is back", append(args, "error", err)...)
+		w.log.Warn(what+" unavailable: logged once now, and once when it is back", append(args, "error", err)...)
 	}
 }
 

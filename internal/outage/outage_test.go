@@ -54,7 +54,7 @@ func TestLinesAboutAnOutageAreWithheldAndCounted(t *testing.T) {
 		watch.Worked()
 		watch.Worked()
 		log.Error("after", "error", errAway)
-		says(`msg=before`, `msg="database unavailable: this is said once, and when it is back"`, `msg="a fault"`, `msg="without an error"`,
+		says(`msg=before`, `msg="database unavailable: logged once now, and once when it is back"`, `msg="a fault"`, `msg="without an error"`,
 			`msg="database available again" lines_withheld=2`, `msg=after`)
 	})
 }
@@ -64,7 +64,7 @@ func TestTheNextBeatDecidesWhetherAFirstErrorIsAnOutage(t *testing.T) {
 		beat func(*outage.Watch)
 		want []string
 	}{
-		"an outage":     {func(w *outage.Watch) { w.Failed(errAway) }, []string{`msg="service unavailable: this is said once, and when it is back"`}},
+		"an outage":     {func(w *outage.Watch) { w.Failed(errAway) }, []string{`msg="service unavailable: logged once now, and once when it is back"`}},
 		"a deadlock":    {func(w *outage.Watch) { w.Worked() }, []string{`msg="loop failed"`}},
 		"no beat comes": {func(*outage.Watch) {}, []string{`msg="loop failed"`}},
 	} {

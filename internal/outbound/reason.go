@@ -51,9 +51,9 @@ func attempted(operation string) string {
 	case "dial":
 		return "no connection"
 	case "read":
-		return "the connection broke while the answer was read"
+		return "the connection broke while the response was being read"
 	case "write":
-		return "the connection broke while the request was sent"
+		return "the connection broke while the request was being sent"
 	default:
 		return "the connection broke"
 	}

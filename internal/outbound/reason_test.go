@@ -21,15 +21,15 @@ func TestReasonsNameNothingOfThisSide(t *testing.T) {
 	here, there := &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 4321}, &net.TCPAddr{IP: net.IPv4(10, 9, 8, 7), Port: 80}
 	system := func(call string, number syscall.Errno) error { return os.NewSyscallError(call, number) }
 	for want, err := range map[string]error{
-		"the host cannot be resolved":                                              &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "x.internal", Server: "10.0.0.2:53", IsNotFound: true}},
-		"the host could not be resolved in time":                                   &net.OpError{Op: "dial", Err: &net.DNSError{Err: "i/o timeout", Name: "x", Server: "10.0.0.2:53", IsTimeout: true}},
-		"no connection: connection refused":                                        &net.OpError{Op: "dial", Net: "tcp", Source: here, Addr: there, Err: system("connect", syscall.ECONNREFUSED)},
-		"the connection broke while the answer was read: connection reset by peer": fmt.Errorf("x: %w", &net.OpError{Op: "read", Net: "tcp", Source: here, Addr: there, Err: system("read", syscall.ECONNRESET)}),
-		"the connection broke while the request was sent: broken pipe":             &net.OpError{Op: "write", Net: "tcp", Source: here, Addr: there, Err: system("write", syscall.EPIPE)},
-		"the connection broke while the answer was read: it was closed":            &net.OpError{Op: "read", Net: "tcp", Source: here, Addr: there, Err: net.ErrClosed},
-		"no connection: it took too long":                                          &net.OpError{Op: "dial", Source: here, Addr: there, Err: os.ErrDeadlineExceeded},
-		"no connection: the network failed":                                        &net.OpError{Op: "dial", Source: here, Addr: there, Err: errors.New("10.1.2.3 failed")},
-		"EOF":                                                                      io.EOF,
+		"the host cannot be resolved":                                                      &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "x.internal", Server: "10.0.0.2:53", IsNotFound: true}},
+		"the host could not be resolved in time":                                           &net.OpError{Op: "dial", Err: &net.DNSError{Err: "i/o timeout", Name: "x", Server: "10.0.0.2:53", IsTimeout: true}},
+		"no connection: connection refused":                                                &net.OpError{Op: "dial", Net: "tcp", Source: here, Addr: there, Err: system("connect", syscall.ECONNREFUSED)},
+		"the connection broke while the response was being read: connection reset by peer": fmt.Errorf("x: %w", &net.OpError{Op: "read", Net: "tcp", Source: here, Addr: there, Err: system("read", syscall.ECONNRESET)}),
+		"the connection broke while the request was being sent: broken pipe":               &net.OpError{Op: "write", Net: "tcp", Source: here, Addr: there, Err: system("write", syscall.EPIPE)},
+		"the connection broke while the response was being read: it was closed":            &net.OpError{Op: "read", Net: "tcp", Source: here, Addr: there, Err: net.ErrClosed},
+		"no connection: it took too long":                                                  &net.OpError{Op: "dial", Source: here, Addr: there, Err: os.ErrDeadlineExceeded},
+		"no connection: the network failed":                                                &net.OpError{Op: "dial", Source: here, Addr: there, Err: errors.New("10.1.2.3 failed")},
+		"EOF":                                                                              io.EOF,
 	} {
 		got := outbound.Reason(err)
 		if got.Error() != want || !errors.Is(got, err) {

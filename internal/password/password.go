@@ -39,7 +39,7 @@ func From(known, file, command string) (Source, error) {
 	case file == "" && len(words) == 0 && command == "":
 		return nil, nil
 	case known != "" || file != "" && command != "":
-		return nil, fmt.Errorf("the URL has several passwords: give one of a password, %s and %s: %w", FileParameter, CommandParameter, fairlead.ErrInvalid)
+		return nil, fmt.Errorf("the URL gives the password more than once: use only one of a password, %s and %s: %w", FileParameter, CommandParameter, fairlead.ErrInvalid)
 	case file != "":
 		return func(context.Context) (string, error) { return fromFile(file) }, nil
 	case len(words) == 0:

@@ -48,15 +48,15 @@ func Endpoints(service protoreflect.ServiceDescriptor, implementation any) ([]*E
 func newEndpoint(method protoreflect.MethodDescriptor, function reflect.Value) (*Endpoint, error) {
 	access, declared := proto.GetExtension(method.Options(), fairleadv1.E_Access).(*fairleadv1.Access)
 	if !declared || access == nil {
-		return nil, fmt.Errorf("it does not say who may call it")
+		return nil, fmt.Errorf("the method has no access rule")
 	}
 	if !function.IsValid() {
-		return nil, fmt.Errorf("no service implements it")
+		return nil, fmt.Errorf("no service implements the method")
 	}
 	e := &Endpoint{Method: method, Access: access}
 	t := function.Type()
 	if t.NumIn() < 2 || t.In(0) != contextType || !t.In(1).Implements(messageType) || t.NumOut() == 0 || t.Out(t.NumOut()-1) != errorType {
-		return nil, fmt.Errorf("it is implemented as %s", t)
+		return nil, fmt.Errorf("the method is implemented with the unexpected signature %s", t)
 	}
 	request := t.In(1).Elem()
 	e.Request = func() proto.Message { return reflect.New(request).Interface().(proto.Message) }

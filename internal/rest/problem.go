@@ -59,7 +59,7 @@ func problemOf(err error) problem {
 	}
 	switch {
 	case p.Status == http.StatusInternalServerError:
-		p.Detail = "the server could not do this; its log says why"
+		p.Detail = "internal error; see the server log"
 	case own == nil && p.Status == http.StatusServiceUnavailable:
 		p.Detail = fairlead.ErrUnavailable.Error() // not what the database said
 	}

@@ -35,7 +35,7 @@ func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Messag
 			}
 		}
 		if len(request.URL.Query()) > 0 {
-			return nil, &Error{http.StatusBadRequest, "this takes its parameters from the body, not from the query"}
+			return nil, &Error{http.StatusBadRequest, "this method takes its parameters from the body, not from the query"}
 		}
 	} else if err := readQuery(request, message); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 		}
 		body = unpacked
 	default:
-		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %q; send it as it is, or as gzip", encoding)}
+		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %q; send it unencoded or as gzip", encoding)}
 	}
 	data, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
 	var tooLarge *http.MaxBytesError

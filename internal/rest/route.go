@@ -69,17 +69,17 @@ func newRoute(endpoint *Endpoint, rule *annotations.HttpRule) (*Route, error) {
 	case *annotations.HttpRule_Delete:
 		r.Verb, r.Path = http.MethodDelete, pattern.Delete
 	default:
-		return nil, fmt.Errorf("its annotation has no verb that is known here")
+		return nil, fmt.Errorf("the annotation has no supported verb")
 	}
 	switch rule.GetBody() {
 	case "", "*":
 		r.Body = rule.GetBody() == "*"
 	default:
-		return nil, fmt.Errorf("its body is %q; only the whole request can be", rule.GetBody())
+		return nil, fmt.Errorf("the body is %q; it must be \"*\" or empty", rule.GetBody())
 	}
 	for _, param := range pathParam.FindAllStringSubmatch(r.Path, -1) {
 		if endpoint.Method.Input().Fields().ByTextName(param[1]) == nil {
-			return nil, fmt.Errorf("its path names %s, which its request has not", param[1])
+			return nil, fmt.Errorf("the path names %s, which is not a field of the request", param[1])
 		}
 		r.Params = append(r.Params, param[1])
 	}

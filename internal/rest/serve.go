@@ -53,7 +53,7 @@ func (s *Server) nowhere(mux *http.ServeMux, w http.ResponseWriter, request *htt
 	}
 	if len(verbs) > 0 {
 		w.Header().Set("Allow", strings.Join(verbs, ", "))
-		Refuse(w, &Error{http.StatusMethodNotAllowed, fmt.Sprintf("%s is not possible here; use %s", request.Method, strings.Join(verbs, " or "))})
+		Refuse(w, &Error{http.StatusMethodNotAllowed, fmt.Sprintf("%s is not allowed here; use %s", request.Method, strings.Join(verbs, " or "))})
 		return
 	}
 	Refuse(w, &Error{http.StatusNotFound, "there is nothing at " + request.URL.Path})

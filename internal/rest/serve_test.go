@@ -83,7 +83,7 @@ func TestAStreamIsAnsweredAsServerSentEvents(t *testing.T) {
 		},
 		"a failure instead of events": {
 			func(context.Context, func(proto.Message) error) error { return broken },
-			500, "application/problem+json", `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"the server could not do this; its log says why"}`, true,
+			500, "application/problem+json", `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"internal error; see the server log"}`, true,
 		},
 		"a refusal after an event": {
 			func(_ context.Context, send func(proto.Message) error) error {
@@ -93,7 +93,7 @@ func TestAStreamIsAnsweredAsServerSentEvents(t *testing.T) {
 		},
 		"a failure after an event": {
 			func(_ context.Context, send func(proto.Message) error) error { return errors.Join(send(job), broken) },
-			200, "text/event-stream", event + "event: error\ndata: {\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,\"detail\":\"the server could not do this; its log says why\"}\n\n", true,
+			200, "text/event-stream", event + "event: error\ndata: {\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,\"detail\":\"internal error; see the server log\"}\n\n", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func (i identity) mustBe(other identity) error {
 	case differ(i.Modified, other.Modified):
 		what = fmt.Sprintf("it was last modified at %s, now at %s", i.Modified, other.Modified)
 	case differ(i.Head, other.Head):
-		what = "it begins otherwise than before"
+		what = "its first bytes differ"
 	default:
 		return nil
 	}

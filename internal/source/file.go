@@ -32,7 +32,7 @@ func File(path string, options Options) (*Lines, error) {
 	return &Lines{name: path, options: options, open: open}, nil
 }
 
-var errNotAllowed = errors.New("it is not below a directory from which sweeps may read; ask the operator to list one")
+var errNotAllowed = errors.New("it is not in a directory that sweeps may read; ask the operator to allow one")
 
 // openBelow opens a file through the root that it is below, so that no link can
 // be put in its way between looking and opening.
@@ -74,7 +74,7 @@ func openRegular(dir, inside string) (*os.File, error) {
 		return nil, plainError(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := root.Open(inside)
 	if err != nil {

@@ -155,7 +155,7 @@ func (l *Lines) save(ctx context.Context) error {
 		return err
 	}
 	if err := l.options.Save(ctx, state); err != nil {
-		return fmt.Errorf("keep the state of %s: %w", l.name, err)
+		return fmt.Errorf("store the state of %s: %w", l.name, err)
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func (l *Lines) Read(ctx context.Context, from, to int64, items []Item) (n int, 
 	if err := l.fill(ctx, c, from, items); err != nil {
 		l.drop(c)
 		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("it ends before line %d, and had %d: %w; restore it, or begin a new sweep", from+int64(len(items)), l.index.Lines, ErrChanged)
+			err = fmt.Errorf("it ends before line %d, but had %d lines: %w; restore it, or begin a new sweep", from+int64(len(items)), l.index.Lines, ErrChanged)
 		}
 		return 0, from, fmt.Errorf("read %s: %w", l.name, err)
 	}

@@ -90,7 +90,7 @@ func OpenTable(querier Querier, options TableOptions) (*Table, error) {
 	for field, names := range map[string][]string{"key": {options.Key}, "columns": options.Columns} {
 		for _, name := range names {
 			if !nameForm.MatchString(name) {
-				return nil, fmt.Errorf("source: %s has %q; it must be of letters, digits and underscores", field, name)
+				return nil, fmt.Errorf("source: %s contains %q; use letters, digits and underscores only", field, name)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (t *Table) Bounds(ctx context.Context) (from, to int64, err error) {
 	err = t.query(ctx, query, nil, func(rows *sql.Rows) error {
 		var least, greatest sql.NullInt64
 		if err := rows.Scan(&least, &greatest); err != nil {
-			return fmt.Errorf("column %s must have integers: %w", t.options.Key, err)
+			return fmt.Errorf("column %s must contain integers: %w", t.options.Key, err)
 		}
 		if least.Valid {
 			from, to = least.Int64, greatest.Int64

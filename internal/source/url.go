@@ -80,7 +80,7 @@ func (b *remote) identify(ctx context.Context) (identity, error) {
 func (b *remote) get(ctx context.Context, header http.Header) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.address, http.NoBody)
 	if err != nil {
-		return nil, errors.New("the URL cannot be called")
+		return nil, errors.New("the URL is not valid")
 	}
 	request.Header = header
 	request.Header.Set("Accept-Encoding", "identity") // offsets are those of the plain text
@@ -114,14 +114,14 @@ func identityOf(answer *http.Response) (identity, error) {
 	case code == http.StatusRequestedRangeNotSatisfiable && answer.Header.Get("Content-Range") == "bytes */0":
 		is.Size = 0
 	case code == http.StatusPreconditionFailed:
-		return is, fmt.Errorf("%w: the server says so; restore it, or begin a new sweep", ErrChanged)
+		return is, fmt.Errorf("%w: the server reports it; restore it, or begin a new sweep", ErrChanged)
 	case code >= 500 || code == http.StatusTooManyRequests:
 		return is, fmt.Errorf("the server answered %s: %w", answer.Status, errPassing)
 	default:
 		return is, fmt.Errorf("the server answered %s", answer.Status)
 	}
 	if encoding := answer.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return is, fmt.Errorf("the server sends it encoded as %q; it must send it plain", encoding)
+		return is, fmt.Errorf("the server sends the content encoded as %q; it must send it unencoded", encoding)
 	}
 	return is, nil
 }
@@ -134,7 +134,7 @@ func contentRange(answer *http.Response) (start, size int64, err error) {
 	start, startErr := strconv.ParseInt(first, 10, 64)
 	size, sizeErr := strconv.ParseInt(total, 10, 64)
 	if !ok || !dash || startErr != nil || sizeErr != nil || start < 0 || size < 0 {
-		return 0, 0, fmt.Errorf("the server sent part of it with Content-Range %q, which does not say which part", text)
+		return 0, 0, fmt.Errorf("the server sent a partial response with Content-Range %q, which does not name the range", text)
 	}
 	return start, size, nil
 }
@@ -176,10 +176,10 @@ func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, er
 		return 0, err
 	}
 	if !is.Ranges {
-		return 0, fmt.Errorf("%w: the server sent all of it where a part was asked for; restore it, or begin a new sweep", ErrChanged)
+		return 0, fmt.Errorf("%w: the server sent the whole content instead of the requested range; restore it, or begin a new sweep", ErrChanged)
 	}
 	if start, _, err := contentRange(answer); err != nil || start != offset {
-		return 0, fmt.Errorf("the server sent another part than was asked for: %w", errPassing)
+		return 0, fmt.Errorf("the server sent a range other than the requested one: %w", errPassing)
 	}
 	n, err := io.ReadFull(answer.Body, p[:want])
 	if err != nil {

@@ -200,7 +200,7 @@ func (s *alertStore) EndLook(ctx context.Context, found alert.Found) (bool, erro
 		for _, rule := range found.Standings {
 			standing, err := json.Marshal(rule.Standing)
 			if err != nil {
-				return fmt.Errorf("encode what is known of alert %q: %w", rule.Name, err)
+				return fmt.Errorf("encode the state of alert %q: %w", rule.Name, err)
 			}
 			tx.Queue(s.sql.KeepStanding, JSON(standing), rule.Name, Micros(rule.CreatedAt))
 		}

@@ -63,7 +63,7 @@ func EncodeBatchStatus(b *batch.Record) ([]byte, error) {
 	status.Reason = CleanText(status.Reason)
 	raw, err := json.Marshal(batchStatus{status, b.Ledger})
 	if err != nil {
-		return nil, fmt.Errorf("encode how batch %d stands: %w", b.ID, err)
+		return nil, fmt.Errorf("encode the state of batch %d: %w", b.ID, err)
 	}
 	return raw, nil
 }
@@ -82,7 +82,7 @@ func ScanBatch(row Scanner) (b batch.Record, err error) {
 	}
 	var stands batchStatus
 	if err := json.Unmarshal(status, &stands); err != nil {
-		return b, fmt.Errorf("how batch %d stands: %w", b.ID, err)
+		return b, fmt.Errorf("state of batch %d: %w", b.ID, err)
 	}
 	b.Status, b.Ledger = stands.Status, stands.Ledger
 	b.Description, b.Creator, b.Env, b.AZ, b.Service = declared.Description, declared.Creator, declared.Env, declared.AZ, declared.Service
@@ -193,7 +193,7 @@ func batchBusy(b *batch.Record) error {
 	if !b.EndedAt.IsZero() {
 		return nil
 	}
-	return fmt.Errorf("batch %d is %s; cancel it, and let it complete, before it is deleted: %w", b.ID, b.State(), fairlead.ErrConflict)
+	return fmt.Errorf("batch %d is %s; cancel it and wait until it completes before you delete it: %w", b.ID, b.State(), fairlead.ErrConflict)
 }
 
 // NoSuchBatch is the ErrNotFound of a batch's id.

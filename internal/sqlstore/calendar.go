@@ -94,7 +94,7 @@ func (s *calendarStore) DeleteCalendar(ctx context.Context, name string) error {
 		case len(*versions) == 0:
 			return noSuchCalendar(name)
 		case len(*users) > 0:
-			return fmt.Errorf("calendar %q is named by schedule %q: %w", name, (*users)[0], fairlead.ErrConflict)
+			return fmt.Errorf("calendar %q is used by schedule %q: %w", name, (*users)[0], fairlead.ErrConflict)
 		}
 		db.Queue(s.sql.DeleteCalendar, name)
 		return nil

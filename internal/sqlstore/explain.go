@@ -206,7 +206,7 @@ func (e *explaining) crowded() {
 		e.add(fairlead.Obstacle{Code: fairlead.NoSlot, Kinds: e.takers(able)}, "all slots of the %d nodes that could run it are taken", len(able))
 	}
 	if e.Job.Crashes >= driver.SoloAfter {
-		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running in %d crashes, so that it runs beside no other such job", e.Job.Crashes)
+		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running during %d crashes, so it does not run alongside another such job", e.Job.Crashes)
 	}
 	if e.Explanation.Ahead > 0 {
 		e.add(e.inLine(), "%s first", jobsGo(e.Explanation.Ahead))

@@ -202,12 +202,12 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 			[]string{"no_slot: all slots of the 1 nodes that could run it are taken"},
 			explained.Add(fairlead.UsageWindow / 5),
 		},
-		"crashes":                   {func(f *Facts) { f.Job.Crashes = 3 }, []string{"suspect: it was running in 3 crashes, so that it runs beside no other such job"}, time.Time{}},
+		"crashes":                   {func(f *Facts) { f.Job.Crashes = 3 }, []string{"suspect: it was running during 3 crashes, so it does not run alongside another such job"}, time.Time{}},
 		"too few crashes":           {func(f *Facts) { f.Job.Crashes = 2 }, nil, explained},
 		"one that goes first":       {func(f *Facts) { f.Ahead, f.Starts = line(1), startsOf("t", 4) }, []string{"in_line: 1 job goes first"}, explained.Add(fairlead.UsageWindow / 4)},
 		"some that go first":        {func(f *Facts) { f.Ahead, f.Starts = line(2), startsOf("t", 4) }, []string{"in_line: 2 jobs go first"}, explained.Add(fairlead.UsageWindow / 2)},
 		"very many that go first":   {func(f *Facts) { f.Ahead, f.Starts = line(fairlead.MaxAhead), startsOf("t", 4) }, []string{"in_line: 10000 jobs or more go first"}, time.Time{}},
-		"a time that none can tell": {func(f *Facts) { f.Ahead, f.Job.Crashes, f.Starts = line(1), 3, startsOf("t", 4) }, []string{"suspect: it was running in 3 crashes, so that it runs beside no other such job", "in_line: 1 job goes first"}, time.Time{}},
+		"a time that none can tell": {func(f *Facts) { f.Ahead, f.Job.Crashes, f.Starts = line(1), 3, startsOf("t", 4) }, []string{"suspect: it was running during 3 crashes, so it does not run alongside another such job", "in_line: 1 job goes first"}, time.Time{}},
 	} {
 		f := readyFacts()
 		c.change(&f)

@@ -35,13 +35,13 @@ func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight,
 	}
 	facts := Facts{Now: sight.Now}
 	if facts.Rules, err = s.of.Rules(ctx); err != nil {
-		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
+		return hold.Sight{}, fmt.Errorf("read what waits: %w", err)
 	}
 	if facts.Limits, err = s.limitsOf(ctx, facts.Rules, lanes); err != nil {
 		return hold.Sight{}, err
 	}
 	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
-		return hold.Sight{}, fmt.Errorf("look at what waits: %w", err)
+		return hold.Sight{}, fmt.Errorf("read what waits: %w", err)
 	}
 	sight.Seen = causes(facts, lanes, gates)
 	return sight, nil
@@ -57,7 +57,7 @@ func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.S
 		gates []waitingGate
 	}
 	var found answer // made anew each time the function runs
-	err = s.db.Read(ctx, "look at what waits", func(ctx context.Context, db DB) error {
+	err = s.db.Read(ctx, "read what waits", func(ctx context.Context, db DB) error {
 		found = answer{}
 		now, err := s.clock.Clock(ctx, db)
 		if err != nil {
@@ -115,7 +115,7 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 		return nil, nil
 	}
 	var limits map[int32]*dispatch.Limit // made anew each time the function runs
-	err := s.db.Read(ctx, "look at limits", func(ctx context.Context, db DB) error {
+	err := s.db.Read(ctx, "read limits", func(ctx context.Context, db DB) error {
 		limits = make(map[int32]*dispatch.Limit, len(ids))
 		db.QueueEach(func(row Scanner) error {
 			var limit dispatch.Limit

@@ -54,7 +54,7 @@ type ChangedLanes []int32
 
 // Error implements error.
 func (c ChangedLanes) Error() string {
-	return fmt.Sprintf("lanes %v are not as this process knows them", []int32(c))
+	return fmt.Sprintf("lanes %v have changed since this process read them", []int32(c))
 }
 
 // NewLanes returns an empty cache.

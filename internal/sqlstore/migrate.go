@@ -29,7 +29,7 @@ func Status(applied map[int]int, migrations []Migration) (driver.Schema, error) 
 		newest = max(newest, version)
 	}
 	if newest > len(migrations) {
-		return status, fmt.Errorf("the database has schema version %d, this program knows only up to %d: "+
+		return status, fmt.Errorf("the database has schema version %d, but this program supports only versions up to %d: "+
 			"use a newer version of fairlead, or another database", newest, len(migrations))
 	}
 	for _, m := range migrations {

@@ -85,7 +85,7 @@ func (s *OnceStatements) Note(ctx context.Context, db DB, once fairlead.Once, id
 	case err != nil:
 		return nil, false, err
 	case len(noted) == 0:
-		return nil, false, fmt.Errorf("the request %q is not there though it was locked", once.Key)
+		return nil, false, fmt.Errorf("the request %q is missing although it was locked", once.Key)
 	case bytes.Equal(noted[0].ids, mine):
 		return nil, false, nil
 	}

@@ -69,7 +69,7 @@ func CheckPending(tenant string, pending, fresh, bound int) error {
 	if pending+fresh <= bound {
 		return nil
 	}
-	return fmt.Errorf("tenant %q has %d jobs pending of at most %d: %d more do not fit: %w", tenant, pending, bound, fresh, fairlead.ErrLimit)
+	return fmt.Errorf("tenant %q has %d pending jobs of at most %d: %d more exceed the limit: %w", tenant, pending, bound, fresh, fairlead.ErrLimit)
 }
 
 // Bounds returns the bounds of the tenants that have one, as of a moment ago. It does
@@ -85,7 +85,7 @@ func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	began := time.Now()
 	bounds, err := p.Read(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read bounds of tenants: %w", err)
+		return nil, fmt.Errorf("read limits of tenants: %w", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -108,12 +108,12 @@ func ShardLost(c *sweep.Checkpoint) error {
 
 // BehindMark is the ErrConflict of a mark that is behind the stored one.
 func BehindMark(c *sweep.Checkpoint) error {
-	return fmt.Errorf("shard %d of sweep %d has come further than %d: %w", c.Number, c.Sweep, c.Mark, fairlead.ErrConflict)
+	return fmt.Errorf("shard %d of sweep %d has progressed beyond %d: %w", c.Number, c.Sweep, c.Mark, fairlead.ErrConflict)
 }
 
 // ShardBusy is the ErrConflict of a sweep that cannot be cut anew.
 func ShardBusy(s *sweep.Shard, state fairlead.State) error {
-	return fmt.Errorf("shard %d of sweep %d cannot be cut anew: its job %d is %s: %w", s.Number, s.Sweep, s.Job, state, fairlead.ErrConflict)
+	return fmt.Errorf("shard %d of sweep %d cannot be split again: its job %d is %s: %w", s.Number, s.Sweep, s.Job, state, fairlead.ErrConflict)
 }
 
 // NoSuchShard is the ErrNotFound of a number that no shard of a sweep has.

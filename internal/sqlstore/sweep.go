@@ -136,7 +136,7 @@ func ScanSweep(row Scanner) (s sweep.Record, err error) {
 	}
 	var st sweepStatus
 	if err := json.Unmarshal(status, &st); err != nil {
-		return s, fmt.Errorf("how sweep %d stands: %w", s.ID, err)
+		return s, fmt.Errorf("state of sweep %d: %w", s.ID, err)
 	}
 	s.Kind, s.Source, s.From, s.To, s.InFlight, s.Rate = b.Kind, b.Source, b.From, b.To, b.InFlight, b.Rate
 	s.Serial, s.Adaptive, s.Window, s.Shards, s.PerCall = b.Serial, b.Adaptive, b.Window, b.Shards, b.PerCall
@@ -181,5 +181,5 @@ func sweepBusy(s *sweep.Record) error {
 	case sweep.Created, sweep.Stopped, sweep.Finished:
 		return nil
 	}
-	return fmt.Errorf("sweep %q is %s; stop it before it is deleted: %w", s.Name, s.State, fairlead.ErrConflict)
+	return fmt.Errorf("sweep %q is %s; stop it before you delete it: %w", s.Name, s.State, fairlead.ErrConflict)
 }

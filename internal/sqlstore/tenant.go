@@ -51,11 +51,11 @@ func (f Family) check(t *fairlead.Tenant) error {
 			refuse("parent", "%q has a parent itself; name %q instead", t.Parent, grandparent)
 		}
 		if child := f.child(t.Name); child != "" {
-			refuse("parent", "cannot be set: %q is a child of this tenant, and a parent has none", child)
+			refuse("parent", "cannot be set: %q is a child of this tenant, and a parent cannot have a parent", child)
 		}
 	}
 	if f.GlobalCap > 0 && f.Minimums+t.MinRunning > f.GlobalCap {
-		refuse("min_running", "is %d, and others have %d: together more than the global cap of %d", t.MinRunning, f.Minimums, f.GlobalCap)
+		refuse("min_running", "is %d, and other tenants have %d: the sum exceeds the global cap of %d", t.MinRunning, f.Minimums, f.GlobalCap)
 	}
 	if len(bad) > 0 {
 		return &fairlead.InvalidError{Fields: bad}
@@ -98,7 +98,7 @@ func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 		return nil
 	}
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
-		Field: "max_running", Message: fmt.Sprintf("is %d, and tenants are guaranteed %d; lower their min_running first", l.MaxRunning, minimums),
+		Field: "max_running", Message: fmt.Sprintf("is %d, but tenants are guaranteed %d; lower their min_running first", l.MaxRunning, minimums),
 	}}}
 }
 

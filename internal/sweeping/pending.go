@@ -68,7 +68,7 @@ func Verify(from, to, mark int64, bitmap []byte, aside []Aside) error {
 	}
 	for i, a := range aside {
 		if a.Index < from || !w.IsDone(a.Index) || i > 0 && aside[i-1].Index == a.Index {
-			return fmt.Errorf("item %d is put aside, and the window does not agree", a.Index)
+			return fmt.Errorf("item %d is put aside, but the window disagrees", a.Index)
 		}
 	}
 	return nil

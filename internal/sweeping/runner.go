@@ -87,20 +87,20 @@ func New(shard Shard) (*Runner, error) {
 
 func (r *Runner) restore(c Checkpoint) error {
 	if c.Mark < r.shard.From || c.Mark > r.shard.To {
-		return fmt.Errorf("sweeping: the mark %d that was kept is not between %d and %d", c.Mark, r.shard.From, r.shard.To)
+		return fmt.Errorf("sweeping: the saved mark %d is not between %d and %d", c.Mark, r.shard.From, r.shard.To)
 	}
 	if err := r.window.Restore(c.Mark, c.Window); err != nil {
 		return err
 	}
 	if r.window.High() > r.shard.To {
-		return fmt.Errorf("sweeping: the window that was kept goes beyond %d", r.shard.To)
+		return fmt.Errorf("sweeping: the saved window goes beyond %d", r.shard.To)
 	}
 	r.counts, r.spent = c.Counts, c.Spent
 	r.redo = redo{left: c.Again, next: r.shard.From, more: c.Again > 0}
 	now := time.Now()
 	for _, a := range c.Aside {
 		if !r.window.IsDone(a.Index) || a.Index < r.shard.From || r.aside.all[a.Index] != nil {
-			return fmt.Errorf("sweeping: item %d was kept as put aside, and the window does not agree", a.Index)
+			return fmt.Errorf("sweeping: item %d was saved as put aside, but the window disagrees", a.Index)
 		}
 		w := &waiting{index: a.Index, tries: min(a.Tries, r.shard.Attempts-1), due: now}
 		if w.tries > 0 {

@@ -128,7 +128,7 @@ func (r *Runner) last(ctx context.Context) (Ending, error) {
 			return Ending{End: Lost}, nil
 		}
 		if try == lastTries || !r.leased(time.Now()) || errors.Is(pause(ctx, lastPause<<(try-1)), context.DeadlineExceeded) {
-			return checkpoint.Ending, fmt.Errorf("sweeping: the last checkpoint was not kept: %w", err)
+			return checkpoint.Ending, fmt.Errorf("sweeping: the last checkpoint was not saved: %w", err)
 		}
 	}
 }

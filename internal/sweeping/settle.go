@@ -95,7 +95,7 @@ func (r *Runner) settleOne(item Item, outcome Outcome) {
 	case Finish:
 		if !r.shard.Serial {
 			r.leaveToDo(item)
-			r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d finishes the sweep, which only an item of a serial one can", item.Index)})
+			r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d finishes the sweep, but only an item of a serial sweep can do so", item.Index)})
 			record.then = thenNothing
 			break
 		}

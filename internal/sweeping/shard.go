@@ -113,7 +113,7 @@ func (s Shard) withDefaults() (Shard, error) {
 	case s.Source == nil || s.Save == nil || s.Record == nil:
 		return s, errors.New("sweeping: a shard needs Source, Save and Record")
 	case s.Resume != nil && s.Resume.Again > 0 && s.Again == nil:
-		return s, errors.New("sweeping: a shard of which items are to be tried again needs Again")
+		return s, errors.New("sweeping: a shard with items to retry needs Again")
 	case (s.Handle == nil) == (s.HandleBatch == nil):
 		return s, errors.New("sweeping: a shard needs either Handle or HandleBatch")
 	case s.From > s.To || s.From < -window.MaxIndex || s.To > window.MaxIndex:

@@ -70,7 +70,7 @@ func (d *Databases) Sources() map[string]source.Database {
 func (d *Databases) Check(ctx context.Context, log *slog.Logger) {
 	for _, name := range d.Names() {
 		if err := d.ping(ctx, name); err != nil && ctx.Err() == nil {
-			log.Warn("a database of sweeps cannot be reached; sweeps over its tables will stop", "database", name, "error", err)
+			log.Warn("sweep database unreachable; sweeps over its tables will stop", "database", name, "error", err)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func apply(in *fairleadv1.Task, s *schedule.Schedule) error {
 	var c complaints
 	must := func(field string, value *string) {
 		if value != nil && *value == "" {
-			c.refuse(field, "is missing; it must be given")
+			c.refuse(field, "is required")
 		}
 	}
 	must("name", in.Name)
@@ -115,7 +115,7 @@ func applyCall(c *complaints, in *fairleadv1.Task, job *fairlead.Job) error {
 	}
 	if len(in.GetHeadersJson()) > 0 {
 		call.Headers = nil
-		readDocument(c, "headers_json", in.GetHeadersJson(), &call.Headers, "an object of texts")
+		readDocument(c, "headers_json", in.GetHeadersJson(), &call.Headers, "an object of strings")
 	}
 	if in.TimeoutSeconds != nil {
 		call.TimeoutSeconds = float64(orDefault(in.GetTimeoutSeconds(), defaultTimeout))

@@ -38,7 +38,7 @@ func withCleared(in *fairleadv1.Task) (*fairleadv1.Task, error) {
 		field := into.Descriptor().Fields().ByName(protoreflect.Name(name))
 		switch {
 		case field == nil:
-			c.refuse("clear", "has %q, which is no field of a task", name)
+			c.refuse("clear", "contains %q, which is not a field of a task", name)
 		case from.Has(field):
 			into.Set(field, from.Get(field))
 		}
@@ -57,7 +57,7 @@ func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairl
 		return nil, err
 	}
 	if in.GetId() != 0 && in.GetId() != current.ID {
-		c.refuse("id", "is %d, and that of the task is %d; leave it out", in.GetId(), current.ID)
+		c.refuse("id", "is %d, but the task has the id %d; leave it out", in.GetId(), current.ID)
 		return nil, c.err()
 	}
 	if in.GetVersion() != 0 {
@@ -67,7 +67,7 @@ func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairl
 }
 
 // Elsewhere is what is said of another target for values that callers are not shown.
-const Elsewhere = `leads to another host than the confidential values were stored for that are shown as "***"; give these values too, or leave scheme, host and port as they are`
+const Elsewhere = `points to a host other than the one for which the confidential values shown as "***" were stored; give these values too, or keep scheme, host and port`
 
 // sentAlong refuses another target for a call of which something stays that callers are not
 // shown: it was stored for the target before, and would be sent to a host of the caller's.

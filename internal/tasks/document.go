@@ -21,15 +21,15 @@ func readDocument(c *complaints, field string, raw []byte, into any, wanted stri
 	err := decoder.Decode(into)
 	if err == nil {
 		if _, more := decoder.Token(); more != io.EOF {
-			c.refuse(field, "has something behind its end; give only %s", wanted)
+			c.refuse(field, "has data after its end; give only %s", wanted)
 		}
 		return
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		c.refuse(field+"."+strings.Trim(name, `"`), "is unknown; look for a typing mistake")
+		c.refuse(field+"."+strings.Trim(name, `"`), "is not a known field; check the spelling")
 		return
 	}
-	c.refuse(field, "cannot be read; give %s, or the text of one", wanted)
+	c.refuse(field, "cannot be parsed; give %s, or one encoded as a string", wanted)
 }
 
 // textDocument is a document as it is answered: as a text of JSON.

@@ -53,7 +53,7 @@ func TakeBack(o Orphan, maxCrashes int) Loss {
 	case loss.Crashes >= maxCrashes && crashed:
 		loss.Next = Next{
 			State: fairlead.Failed, Reason: fairlead.ReasonPoison, FreeKey: true,
-			Error: fmt.Sprintf("it was running in %d crashes without progress", loss.Crashes),
+			Error: fmt.Sprintf("it was running during %d crashes without progress", loss.Crashes),
 		}
 	default:
 		loss.Revocable = crashed
@@ -87,10 +87,10 @@ func late(node int64) string {
 	return fmt.Sprintf("node %d was marked dead before its claim committed; the job did not start", node)
 }
 
-// Lived is how an attempt is recorded whose node lost its lease and lived, also when that
+// Lived is how an attempt is recorded whose node lost its lease but stayed alive, also when that
 // becomes known only after it was recorded as a crash.
 func Lived(node int64) (reason fairlead.Reason, text string) {
-	return fairlead.ReasonLeaseLost, fmt.Sprintf("node %d lost its lease and lived", node)
+	return fairlead.ReasonLeaseLost, fmt.Sprintf("node %d lost its lease but stayed alive", node)
 }
 
 // Suspect reports whether a ready job has so many crashes that it is claimed alone.

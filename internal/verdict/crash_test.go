@@ -16,7 +16,7 @@ func TestTakeBack(t *testing.T) {
 	crashed := Loss{RunReason: fairlead.ReasonCrash, RunError: "node 7 died", Crashes: 3}
 	heard := time.Date(2026, 11, 17, 16, 23, 26, 999_999_000, time.UTC)
 	dated := Loss{RunReason: fairlead.ReasonCrash, RunError: "node 7 died; it was last heard of 2026-11-17T16:23:26Z", Crashes: 3}
-	lost := Loss{RunReason: fairlead.ReasonLeaseLost, RunError: "node 7 lost its lease and lived", Crashes: 2}
+	lost := Loss{RunReason: fairlead.ReasonLeaseLost, RunError: "node 7 lost its lease but stayed alive", Crashes: 2}
 	late := Loss{RunReason: fairlead.ReasonLeaseLost, RunError: "node 7 was marked dead before its claim committed; the job did not start", Crashes: 2}
 	for _, c := range []struct {
 		name   string
@@ -27,7 +27,7 @@ func TestTakeBack(t *testing.T) {
 		counts driver.Reaped
 	}{
 		{"it runs again", Orphan{}, 4, crashed, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},
-		{"the crash that reaches the most poisons it", Orphan{}, 3, crashed, Next{State: fairlead.Failed, Reason: fairlead.ReasonPoison, Error: "it was running in 3 crashes without progress", FreeKey: true}, driver.Reaped{Poisoned: 1}},
+		{"the crash that reaches the most poisons it", Orphan{}, 3, crashed, Next{State: fairlead.Failed, Reason: fairlead.ReasonPoison, Error: "it was running during 3 crashes without progress", FreeKey: true}, driver.Reaped{Poisoned: 1}},
 		{"a wish ends it whatever its crashes", Orphan{Wish: &wish, CancelOnCrash: true}, 2, crashed, Cancel(wish), driver.Reaped{Cancelled: 1}},
 		{"its own choice ends it whatever its crashes", Orphan{CancelOnCrash: true}, 2, crashed, Next{State: fairlead.Cancelled, Reason: fairlead.ReasonCrash, Error: "node 7 died", FreeKey: true}, driver.Reaped{Cancelled: 1}},
 		{"its crash says when the node was last heard of", Orphan{Heard: heard}, 4, dated, Next{State: fairlead.Ready}, driver.Reaped{Jobs: 1}},

@@ -22,7 +22,7 @@ func CheckMoves(settlements []fairlead.Settlement) error {
 	for i := range settlements {
 		if s := &settlements[i]; !slices.Contains(moves, s.Move) {
 			unknown = append(unknown, fairlead.FieldError{
-				Field: "move", Message: fmt.Sprintf("of job %d is %q; it must be succeed, fail, drop, again, snooze, release or await", s.ID, s.Move),
+				Field: "move", Message: fmt.Sprintf("is %[2]q for job %[1]d; it must be succeed, fail, drop, again, snooze, release or await", s.ID, s.Move),
 			})
 		}
 	}
@@ -38,7 +38,7 @@ func checkAnswer(answer *fairlead.Settlement) error {
 		return nil
 	}
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
-		Field: "move", Message: fmt.Sprintf("of the answer for job %d is %q; it must be succeed, fail or again", answer.ID, answer.Move),
+		Field: "move", Message: fmt.Sprintf("is %[2]q in the answer for job %[1]d; it must be succeed, fail or again", answer.ID, answer.Move),
 	}}}
 }
 

@@ -114,7 +114,7 @@ func chosen(job *fairlead.Job, entry *fairlead.Entry, outcome *fairlead.Outcome,
 		return orFail(job, entry, s)
 	case fairlead.MoveAwait:
 		if s.After <= 0 {
-			return fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await needs a positive time to wait"}
+			return fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await requires a positive duration"}
 		}
 		s.Retry = retryOfWait(job, entry, s.Retry != nil)
 	}

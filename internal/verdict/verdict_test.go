@@ -118,7 +118,7 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			name: "Await without a time fails the job", err: fairlead.Await(0),
-			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await needs a positive time to wait"},
+			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await requires a positive duration"},
 		},
 		{
 			name: "an invalid replacement fails the job", err: fairlead.Replace(&fairlead.Job{}),

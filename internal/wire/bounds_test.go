@@ -100,7 +100,7 @@ func TestBinaryIsReadWithinTheBounds(t *testing.T) {
 // A document without bytes is no document, as it is in JSON.
 func TestABinaryDocumentIsJSONOrNotThere(t *testing.T) {
 	for document, want := range map[string]string{
-		"": "", "null": "", ` {"a":[1]} `: "", "{": "jobs.args: is not JSON: ", "1 2": "jobs.args: is not JSON: there is more behind the end of the document", " ": "jobs.args: is not JSON: ",
+		"": "", "null": "", ` {"a":[1]} `: "", "{": "jobs.args: is not JSON: ", "1 2": "jobs.args: is not JSON: unexpected data after the end of the document", " ": "jobs.args: is not JSON: ",
 	} {
 		into := &fairleadv1.EnqueueJobsRequest{}
 		err := wire.UnmarshalBinary(entries(1, entries(2, []byte(document), 1), 1), into)

@@ -64,7 +64,7 @@ func (c *checker) message(message protoreflect.Message, p *plan, path string) {
 
 func (c *checker) rules(value protoreflect.Value, set bool, f *field, path string) {
 	if f.rules.GetRequired() && !set {
-		c.refuse(path, "is missing; it must be given")
+		c.refuse(path, "is required")
 		return
 	}
 	if !f.IsList() {
@@ -73,7 +73,7 @@ func (c *checker) rules(value protoreflect.Value, set bool, f *field, path strin
 	}
 	list := value.List()
 	if most := f.rules.Max; most != nil && int64(list.Len()) > *most {
-		c.refuse(path, "has %d entries; at most %d are taken at once", list.Len(), *most)
+		c.refuse(path, "has %d entries; at most %d are allowed at once", list.Len(), *most)
 	}
 	if f.Kind() == protoreflect.StringKind {
 		for i := range list.Len() {
@@ -99,7 +99,7 @@ func (c *checker) one(value protoreflect.Value, f *field, path string) {
 
 func (c *checker) text(text string, rules *fairleadv1.Rules, path string) {
 	if most := rules.GetMaxBytes(); most > 0 && len(text) > int(most) {
-		c.refuse(path, "has %d bytes; at most %d are kept", len(text), most)
+		c.refuse(path, "has %d bytes; at most %d are allowed", len(text), most)
 	}
 	if len(rules.GetIn()) > 0 && text != "" && !slices.Contains(rules.GetIn(), text) {
 		c.refuse(path, "is %q; it must be one of %s", text, strings.Join(rules.GetIn(), ", "))

@@ -71,10 +71,10 @@ func (s *scanner) message(message protoreflect.Message, p *plan) error {
 	return s.object(func(name string) error {
 		f := p.byName[name]
 		if f == nil {
-			return inside(name, wrong("is not a field that is known here"))
+			return inside(name, wrong("is not a known field"))
 		}
 		if seen&f.bit != 0 {
-			return inside(name, wrong("is there twice"))
+			return inside(name, wrong("appears twice"))
 		}
 		seen |= f.bit
 		if s.word("null") {
@@ -92,7 +92,7 @@ func (s *scanner) message(message protoreflect.Message, p *plan) error {
 
 // mismatch is a value of another kind than is wanted.
 func (s *scanner) mismatch(wanted string) error {
-	found := map[byte]string{'{': "an object", '[': "a list", '"': "a text", 't': "true", 'f': "false", 'n': "null"}[s.peek()]
+	found := map[byte]string{'{': "an object", '[': "a list", '"': "a string", 't': "true", 'f': "false", 'n': "null"}[s.peek()]
 	if err := s.skip(); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 // all, one that has nothing is a mistake.
 func enough(f *field, entries int) error {
 	if least := f.rules.GetMin(); int64(entries) < least {
-		return wrong("has %d entries; give at least %d, or leave it out, which is not the same", entries, least)
+		return wrong("has %d entries; give at least %d, or leave the field out, which has a different meaning", entries, least)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (s *scanner) mapping(into protoreflect.Map, f *field) error {
 		}
 		key := protoreflect.ValueOfString(name).MapKey()
 		if into.Has(key) {
-			return inside(name, wrong("is there twice"))
+			return inside(name, wrong("appears twice"))
 		}
 		v, err := s.value(value, into.NewValue)
 		if err == nil {
@@ -176,7 +176,7 @@ func (s *scanner) value(f *field, empty func() protoreflect.Value) (protoreflect
 		v := empty()
 		return v, s.messageValue(v.Message(), f)
 	case protoreflect.StringKind:
-		text, err := s.textValue("a text")
+		text, err := s.textValue("a string")
 		return protoreflect.ValueOfString(text), err
 	case protoreflect.BytesKind:
 		raw, err := s.bytesValue(f)
@@ -246,7 +246,7 @@ func (s *scanner) bytesValue(f *field) ([]byte, error) {
 	if f.json {
 		return s.raw()
 	}
-	text, err := s.textValue("a text in base64")
+	text, err := s.textValue("a string in base64")
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (s *scanner) peek() byte {
 // end makes sure that there is nothing more.
 func (s *scanner) end() error {
 	if s.peek() != 0 || s.at < len(s.data) {
-		return s.fail("there is more behind the end of the document")
+		return s.fail("unexpected data after the end of the document")
 	}
 	return nil
 }
@@ -59,9 +59,9 @@ func (s *scanner) expect(c byte) error {
 
 func (s *scanner) unexpected(wanted string) error {
 	if s.at >= len(s.data) {
-		return s.fail("the document ends where %s should be", wanted)
+		return s.fail("unexpected end of the document, expected %s", wanted)
 	}
-	return s.fail("there is %q where %s should be", s.data[s.at], wanted)
+	return s.fail("unexpected %q, expected %s", s.data[s.at], wanted)
 }
 
 // enter goes into an object or array, leave out of it.
@@ -70,7 +70,7 @@ func (s *scanner) enter(open byte) error {
 		return err
 	}
 	if s.depth++; s.depth > maxDepth {
-		return s.fail("it is nested more than %d levels deep", maxDepth)
+		return s.fail("nesting of more than %d levels", maxDepth)
 	}
 	return nil
 }
@@ -168,17 +168,17 @@ func (s *scanner) text() (string, error) {
 			plain := s.data[begin:s.at]
 			s.at++
 			if !utf8.Valid(plain) {
-				return "", s.fail("a text is not valid UTF-8")
+				return "", s.fail("a string is not valid UTF-8")
 			}
 			return string(plain), nil
 		case c == '\\':
 			return s.escapedText(append([]byte(nil), s.data[begin:s.at]...))
 		case c < ' ':
-			return "", s.fail("there is a control character in a text")
+			return "", s.fail("control character in a string")
 		}
 		s.at++
 	}
-	return "", s.fail("a text has no end")
+	return "", s.fail("unterminated string")
 }
 
 // escapedText reads on where a text has its first backslash.
@@ -189,11 +189,11 @@ func (s *scanner) escapedText(text []byte) (string, error) {
 		switch {
 		case c == '"':
 			if !utf8.Valid(text) {
-				return "", s.fail("a text is not valid UTF-8")
+				return "", s.fail("a string is not valid UTF-8")
 			}
 			return string(text), nil
 		case c < ' ':
-			return "", s.fail("there is a control character in a text")
+			return "", s.fail("control character in a string")
 		case c != '\\':
 			text = append(text, c)
 		default:
@@ -204,13 +204,13 @@ func (s *scanner) escapedText(text []byte) (string, error) {
 			text = utf8.AppendRune(text, r)
 		}
 	}
-	return "", s.fail("a text has no end")
+	return "", s.fail("unterminated string")
 }
 
 // escape reads what stands behind a backslash.
 func (s *scanner) escape() (rune, error) {
 	if s.at >= len(s.data) {
-		return 0, s.fail("a text has no end")
+		return 0, s.fail("unterminated string")
 	}
 	c := s.data[s.at]
 	s.at++
@@ -218,7 +218,7 @@ func (s *scanner) escape() (rune, error) {
 		return rune("\"\\/\b\f\n\r\t"[i]), nil
 	}
 	if c != 'u' {
-		return 0, s.fail("there is no escape \\%c", c)
+		return 0, s.fail("unknown escape \\%c", c)
 	}
 	r, err := s.hex()
 	if err != nil || !utf16.IsSurrogate(r) {
@@ -230,14 +230,14 @@ func (s *scanner) escape() (rune, error) {
 	s.at += 2
 	low, err := s.hex()
 	if r = utf16.DecodeRune(r, low); err == nil && r == utf8.RuneError {
-		err = s.fail("a surrogate pair does not fit together")
+		err = s.fail("invalid surrogate pair")
 	}
 	return r, err
 }
 
 func (s *scanner) hex() (rune, error) {
 	if s.at+4 > len(s.data) {
-		return 0, s.fail("a text has no end")
+		return 0, s.fail("unterminated string")
 	}
 	n, err := strconv.ParseUint(string(s.data[s.at:s.at+4]), 16, 32)
 	if err != nil {

@@ -15,11 +15,11 @@ func SetTexts(message proto.Message, name string, texts []string) error {
 	f := planOf(m.Descriptor()).byName[name]
 	switch {
 	case f == nil:
-		return inside(name, wrong("is not a parameter that is known here"))
+		return inside(name, wrong("is not a known parameter"))
 	case f.IsMap() || f.message != nil || f.json:
 		return inside(name, wrong("cannot be given in the URL"))
 	case !f.IsList() && len(texts) > 1:
-		return inside(name, wrong("is there %d times", len(texts)))
+		return inside(name, wrong("appears %d times", len(texts)))
 	}
 	for i, text := range texts {
 		s := &scanner{data: quoted(f, text)}

@@ -27,7 +27,7 @@ func TestAParameterOfAURLIsReadAsItsField(t *testing.T) {
 		"a time":                {"from", []string{"2030-01-01T00:00:00Z"}, &fairleadv1.ListJobsRequest{From: &timestamppb.Timestamp{Seconds: 1893456000}}, ""},
 		"a truth":               {"open", []string{"true"}, &fairleadv1.ListBatchesRequest{Open: true}, ""},
 		"a fraction":            {"rate", []string{"2.5"}, &fairleadv1.NewBatch{Rate: 2.5}, ""},
-		"a number twice":        {"page_size", []string{"7", "8"}, &fairleadv1.ListJobsRequest{}, "page_size: is there 2 times"},
+		"a number twice":        {"page_size", []string{"7", "8"}, &fairleadv1.ListJobsRequest{}, "page_size: appears 2 times"},
 		"no number":             {"page_size", []string{"many"}, &fairleadv1.ListJobsRequest{}, `page_size: is "many"; it must be a whole number`},
 		"no truth":              {"open", []string{"yes"}, &fairleadv1.ListBatchesRequest{}, "open: cannot be read"},
 		"more than a truth":     {"open", []string{"true x"}, &fairleadv1.ListBatchesRequest{}, "open: cannot be read"},
@@ -38,7 +38,7 @@ func TestAParameterOfAURLIsReadAsItsField(t *testing.T) {
 		"a message":             {"canary", []string{"{}"}, &fairleadv1.NewBatch{}, "canary: cannot be given in the URL"},
 		"a document":            {"info", []string{"{}"}, &fairleadv1.NewBatch{}, "info: cannot be given in the URL"},
 		"a map":                 {"labels", []string{"{}"}, &fairleadv1.Tenant{}, "labels: cannot be given in the URL"},
-		"nothing known":         {"colour", []string{"red"}, &fairleadv1.Tenant{}, "colour: is not a parameter that is known here"},
+		"nothing known":         {"colour", []string{"red"}, &fairleadv1.Tenant{}, "colour: is not a known parameter"},
 	} {
 		into := c.want.ProtoReflect().New().Interface()
 		err := wire.SetTexts(into, c.field, c.texts)

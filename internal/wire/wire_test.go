@@ -87,10 +87,10 @@ func TestWhatDoesNotFitIsRefusedByItsPath(t *testing.T) {
 		`[]`:                                     "is a list; it must be an object",
 		`{"jobs":[{"kind":"a"}`:                  `is not JSON: the document ends where ']' should be at byte 21`,
 		`{"jobs":[{"kind":"a"},]}`:               "is not JSON: there is ']' where a value should be at byte 22",
-		`{"jobs":[]} x`:                          "is not JSON: there is more behind the end of the document at byte 12",
+		`{"jobs":[]} x`:                          "is not JSON: unexpected data after the end of the document at byte 12",
 		`{"jobs":{}}`:                            "jobs: is an object; it must be a list",
-		`{"jobs":[{"kidn":"a"}]}`:                "jobs[0].kidn: is not a field that is known here",
-		`{"jobs":[{"kind":"a","kind":"b"}]}`:     "jobs[0].kind: is there twice",
+		`{"jobs":[{"kidn":"a"}]}`:                "jobs[0].kidn: is not a known field",
+		`{"jobs":[{"kind":"a","kind":"b"}]}`:     "jobs[0].kind: appears twice",
 		`{"jobs":[{},{"kind":7}]}`:               "jobs[1].kind: is a number; it must be a text",
 		`{"jobs":[{"priority":"x"}]}`:            `jobs[0].priority: is "x"; it must be a whole number`,
 		`{"jobs":[{"priority":1.5}]}`:            `jobs[0].priority: is "1.5"; it must be a whole number`,
@@ -100,17 +100,17 @@ func TestWhatDoesNotFitIsRefusedByItsPath(t *testing.T) {
 		`{"jobs":[{"retry":{"factor":"2"}}]}`:    "jobs[0].retry.factor: is a text; it must be a number",
 		`{"jobs":[{"retry":{"precise":1}}]}`:     "jobs[0].retry.precise: is a number; it must be true or false",
 		`{"jobs":[{"kind":"\x00"}]}`:             "is not JSON",
-		`{"jobs":[{"kind":"` + "\xff" + `"}]}`:   "is not JSON: a text is not valid UTF-8",
+		`{"jobs":[{"kind":"` + "\xff" + `"}]}`:   "is not JSON: a string is not valid UTF-8",
 		`{"jobs":[{"kind":"\ud800"}]}`:           "is not JSON: half of a surrogate pair is missing",
-		`{"jobs":[{"kind":"\ud800\u0041"}]}`:     "is not JSON: a surrogate pair does not fit together",
+		`{"jobs":[{"kind":"\ud800\u0041"}]}`:     "is not JSON: invalid surrogate pair",
 		`{"jobs":[{"kind":"\ud800abcdef"}]}`:     "is not JSON: half of a surrogate pair is missing",
-		`{"jobs":[{"kind":"\n` + "\x1f" + `"}]}`: "is not JSON: there is a control character in a text",
-		`{"jobs":[{"kind":"` + "\x1f" + `"}]}`:   "is not JSON: there is a control character in a text",
-		`{"jobs":[{"kind":"\n` + "\xff" + `"}]}`: "is not JSON: a text is not valid UTF-8",
+		`{"jobs":[{"kind":"\n` + "\x1f" + `"}]}`: "is not JSON: control character in a string",
+		`{"jobs":[{"kind":"` + "\x1f" + `"}]}`:   "is not JSON: control character in a string",
+		`{"jobs":[{"kind":"\n` + "\xff" + `"}]}`: "is not JSON: a string is not valid UTF-8",
 		`{"jobs":[{"kind":"\q"}]}`:               `is not JSON: there is no escape \q`,
-		`{"jobs":[{"kind":"\n`:                   "is not JSON: a text has no end",
-		`{"jobs":[{"kind":"\`:                    "is not JSON: a text has no end",
-		`{"jobs":[{"kind":"\u12`:                 "is not JSON: a text has no end",
+		`{"jobs":[{"kind":"\n`:                   "is not JSON: unterminated string",
+		`{"jobs":[{"kind":"\`:                    "is not JSON: unterminated string",
+		`{"jobs":[{"kind":"\u12`:                 "is not JSON: unterminated string",
 		`{"jobs":[{"priority":true}]}`:           "jobs[0].priority: is true; it must be a whole number",
 		`{"jobs":[{"priority":[]}]}`:             "jobs[0].priority: is a list; it must be a whole number",
 		`{"jobs":[{"priority":-}]}`:              "is not JSON: there is '-' where a number should be",
@@ -124,7 +124,7 @@ func TestWhatDoesNotFitIsRefusedByItsPath(t *testing.T) {
 		`{"jobs":[{"priority":-2147483649}]}`:    "jobs[0].priority: is -2147483649; it must be between -2147483648 and 2147483647",
 		`{"jobs":[{"priority":2147483648}]}`:     "jobs[0].priority: is 2147483648; it must be between -2147483648 and 2147483647",
 		`{"jobs":[{"args":01}]}`:                 "is not JSON",
-		`{"jobs":[{"args":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}]}`: "is not JSON: it is nested more than 64 levels deep",
+		`{"jobs":[{"args":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}]}`: "is not JSON: nesting of more than 64 levels",
 	} {
 		err := wire.Unmarshal([]byte(document), &fairleadv1.EnqueueJobsRequest{})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -144,10 +144,10 @@ func TestRulesAreCheckedAllAtOnce(t *testing.T) {
 		{MaxAttempts: -1},
 	}}
 	want := []wire.FieldError{
-		{Field: "jobs[1].kind", Message: "has 201 bytes; at most 200 are kept"},
+		{Field: "jobs[1].kind", Message: "has 201 bytes; at most 200 are allowed"},
 		{Field: "jobs[1].priority", Message: "is 40000; it must be at most 32000"},
 		{Field: "jobs[1].on_duplicate", Message: `is "ignore"; it must be one of error, keep, replace`},
-		{Field: "jobs[2].kind", Message: "is missing; it must be given"},
+		{Field: "jobs[2].kind", Message: "is required"},
 		{Field: "jobs[2].max_attempts", Message: "is -1; it must be at least 0"},
 	}
 	if diff := cmp.Diff(want, wire.Check(request)); diff != "" {
@@ -173,7 +173,7 @@ func TestRulesAllowTheLargestAndTheSmallestThatTheyName(t *testing.T) {
 		}
 	}
 	over := &fairleadv1.EnqueueJobsRequest{Jobs: slices.Repeat([]*fairleadv1.NewJob{{Kind: "k"}}, 10_001)}
-	want := []wire.FieldError{{Field: "jobs", Message: "has 10001 entries; at most 10000 are taken at once"}}
+	want := []wire.FieldError{{Field: "jobs", Message: "has 10001 entries; at most 10000 are allowed at once"}}
 	if diff := cmp.Diff(want, wire.Check(over)); diff != "" {
 		t.Errorf("of a list that is too long it differs what is refused (-want +got):\n%s", diff)
 	}

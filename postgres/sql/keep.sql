@@ -94,7 +94,7 @@ judged as materialized (
            case when m.wish is not null or j.flags & 2 <> 0 and not m.late then 'cancelled' when m.crashes >= $2::int and m.crashed then 'poisoned' else 'ready' end as fate,
            'node ' || m.node || case
                when m.late then ' was marked dead before its claim committed; the job did not start'
-               when not m.crashed then ' lost its lease and lived'
+               when not m.crashed then ' lost its lease but stayed alive'
                else ' died' || coalesce('; it was last heard of ' || to_char(timestamp 'epoch' + m.heard * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '')
            end as story
     from counted m join {{job}} j on j.id = any (array[m.id])
@@ -117,7 +117,7 @@ ended as (
     select id, fence, node, started_at, (select {{now}}), lane, attempt, failures, crashes,
            case fate when 'poisoned' then 2 else 3 end,
            case when fate = 'poisoned' then 'poison' when wish is null then 'crash' end,
-           case fate when 'poisoned' then 'it was running in ' || crashes || ' crashes without progress' else coalesce(wish, story) end
+           case fate when 'poisoned' then 'it was running during ' || crashes || ' crashes without progress' else coalesce(wish, story) end
     from judged where fate <> 'ready'
 ),
 freed as (

@@ -75,7 +75,7 @@ func (b *storeBook) Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error) 
 	}
 	if b.args.Shard < 0 || b.args.Shard >= len(shards) || shards[b.args.Shard].Job != b.job.ID {
 		// Any caller may enqueue such a job; only a sweep employs one.
-		return s, sweep.Shard{}, fairlead.Fatal(fmt.Errorf("sweep %d has no shard %d that this job goes over", b.args.Sweep, b.args.Shard))
+		return s, sweep.Shard{}, fairlead.Fatal(fmt.Errorf("sweep %d has no shard %d that this job processes", b.args.Sweep, b.args.Shard))
 	}
 	b.shard = shards[b.args.Shard]
 	return s, b.shard, nil

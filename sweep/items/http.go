@@ -127,7 +127,7 @@ type failedItem struct {
 func (f *failedItem) outcome() sweeping.Outcome {
 	o := sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New(f.Error)}
 	if f.Error == "" {
-		o.Err = errors.New("the answer says that the item failed")
+		o.Err = errors.New("the response reports that the item failed")
 	}
 	switch {
 	case f.Stop:
@@ -147,7 +147,7 @@ func readAnswer(reply httpcall.Reply, items []sweeping.Item, outcomes []sweeping
 	}
 	if reply.Cut && bytes.Contains(reply.Body, []byte(`"failed"`)) {
 		for i := range outcomes {
-			outcomes[i] = sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New("the answer names more failed items than are read; send fewer items per call")}
+			outcomes[i] = sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New("the response names too many failed items; send fewer items per call")}
 		}
 		return
 	}

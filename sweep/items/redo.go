@@ -13,7 +13,7 @@ func (r *Run) again(ctx context.Context, from int64, most int) ([]int64, error) 
 	defer cancel()
 	indexes, err := r.book.Retries(ctx, from, most)
 	if err != nil {
-		r.handler.options.Logger.Warn("items to try again could not be read yet", "sweep", r.Sweep.ID, "error", err)
+		r.handler.options.Logger.Warn("cannot read the items to retry yet", "sweep", r.Sweep.ID, "error", err)
 	}
 	return indexes, err
 }

@@ -35,7 +35,7 @@ func (r *Run) resume() (*sweeping.Checkpoint, error) {
 	r.counted = s.Done + s.Abandoned - s.Again
 	var err error
 	if c.Aside, err = sweeping.DecodePending(s.Pending); err != nil {
-		return nil, fmt.Errorf("shard %d: what is stored of items to be tried again: %w", s.Number, err)
+		return nil, fmt.Errorf("shard %d: stored items to retry: %w", s.Number, err)
 	}
 	return c, nil
 }
@@ -195,7 +195,7 @@ func (r *Run) record(ctx context.Context, records []sweeping.Record) error {
 	}
 	err := r.book.AddLogs(ctx, logs)
 	if err != nil && !errors.Is(err, fairlead.ErrLeaseLost) {
-		r.handler.options.Logger.Warn("log lines of items not stored yet", "sweep", r.Sweep.ID, "items", len(records), "error", err)
+		r.handler.options.Logger.Warn("item log lines not stored yet", "sweep", r.Sweep.ID, "items", len(records), "error", err)
 	}
 	return err
 }

@@ -138,7 +138,7 @@ func actOnAJob(t *testing.T, lang string) {
 func TestAFormThatIsRefusedStaysOpen(t *testing.T) {
 	tier.Long(t, "a refusal in every language")
 	t.Parallel()
-	for lang, then := range map[string]string{"en": "when you opened this", "zh": "打开此窗口时"} {
+	for lang, then := range map[string]string{"en": "when you opened this", "zh": "打开此表单时"} {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
 			job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}

@@ -277,11 +277,11 @@ func TestTheNumberOfPodsFollowsTheSlotsInUse(t *testing.T) {
 func TestTheHelmChartRefusesWhatCannotWork(t *testing.T) {
 	const good = "auth: {tokensInDatabase: true}\n"
 	for values, want := range map[string]string{
-		good:                                "database: give url and passwordSecret.name, or urlSecret.name",
-		"database: {urlSecret: {name: db}}": "auth: give tokenSecret.name",
+		good:                                "database: set url and passwordSecret.name, or urlSecret.name",
+		"database: {urlSecret: {name: db}}": "auth: set tokenSecret.name",
 		good + "database: {url: 'postgres://a@b/c', urlSecret: {name: db}}":                                              "not both",
 		good + "database: {url: 'postgres://a:secret@b/c'}":                                                              "database/url",
-		good + "database: {urlSecret: {name: db}}\nconfig: {addr: '127.0.0.1:1'}":                                        "config.addr: the chart sets it",
+		good + "database: {urlSecret: {name: db}}\nconfig: {addr: '127.0.0.1:1'}":                                        "config.addr: the chart has its own value",
 		good + "database: {urlSecret: {name: db}}\nautoscaling: {type: keda}":                                            "prometheusAddress",
 		good + "database: {urlSecret: {name: db}}\nautoscaling: {type: kdea}":                                            "autoscaling/type",
 		good + "database: {urlSecret: {name: db}}\nslot: 3":                                                              "slot",

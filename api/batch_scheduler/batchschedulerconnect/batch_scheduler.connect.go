@@ -19,7 +19,7 @@ const (
 
 // BatchSchedulerServiceClient calls the methods of BatchSchedulerService. Their errors are those of package connect.
 type BatchSchedulerServiceClient interface {
-	// Creates a batch, or has one looked at that exists.
+	// Creates a batch, or triggers a check of an existing one.
 	TriggerEvent(context.Context, *batch_scheduler.TriggerEventRequest) (*batch_scheduler.TriggerEventResponse, error)
 }
 

@@ -23,24 +23,28 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Token is an API token without its secret.
 type Token struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Unique, for people.
+	// ID of the token.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Unique, human-readable name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// viewer, submitter, operator, admin or worker.
+	// Role of the token: viewer, submitter, operator, admin or worker.
 	Role string `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
-	// It may touch nothing of others; none: of all.
-	Tenants   []string               `protobuf:"bytes,4,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	// Tenants that the token is bound to. Empty means all tenants.
+	Tenants []string `protobuf:"bytes,4,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Not set: never.
+	// Time at which the token expires. Not set if the token never expires.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	Expired   bool                   `protobuf:"varint,7,opt,name=expired,proto3" json:"expired,omitempty"`
-	// To the minute.
+	// Whether the token has expired.
+	Expired bool `protobuf:"varint,7,opt,name=expired,proto3" json:"expired,omitempty"`
+	// Time of the most recent use, to the minute.
 	LastUsed *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_used,json=lastUsed,proto3" json:"last_used,omitempty"`
-	// Kinds of the jobs that a worker may run; none: all.
+	// For a worker: kinds of jobs that it may run. Empty means all kinds.
 	Kinds []string `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
-	// Queues that a worker may serve; none: all.
+	// For a worker: queues that it may serve. Empty means all queues.
 	Queues        []string `protobuf:"bytes,10,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -148,15 +152,18 @@ func (x *Token) GetQueues() []string {
 
 type CreateTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Role  string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
-	// It may touch nothing of others; all tenants if it is left out.
-	Tenants   []string               `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	// Unique, human-readable name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Role of the token: viewer, submitter, operator, admin or worker.
+	Role string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	// Tenants to bind the token to. Leave empty to allow all tenants.
+	Tenants []string `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	// Time at which the token expires (default: never).
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// Of the role worker: kinds of the jobs that it may run; all kinds if it is left out, also
-	// http, whose jobs have the headers of their calls.
+	// For the role worker: kinds of jobs that it may run. Leave empty to allow all kinds,
+	// including http, whose jobs contain the headers of their calls.
 	Kinds []string `protobuf:"bytes,5,rep,name=kinds,proto3" json:"kinds,omitempty"`
-	// Of the role worker: queues that it may serve; all queues if it is left out.
+	// For the role worker: queues that it may serve. Leave empty to allow all queues.
 	Queues        []string `protobuf:"bytes,6,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -236,8 +243,9 @@ func (x *CreateTokenRequest) GetQueues() []string {
 
 type CreateTokenResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Token *Token                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	// Sent as "Authorization: Bearer SECRET".
+	// The new token.
+	Token *Token `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// Secret to send as "Authorization: Bearer SECRET".
 	Secret        string `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -324,8 +332,9 @@ func (*ListTokensRequest) Descriptor() ([]byte, []int) {
 }
 
 type ListTokensResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Token               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All tokens.
+	Items         []*Token `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -368,8 +377,9 @@ func (x *ListTokensResponse) GetItems() []*Token {
 }
 
 type DeleteTokenRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the token.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -485,11 +495,15 @@ func (*WhoAmIRequest) Descriptor() ([]byte, []int) {
 
 type WhoAmIResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the token, or "local" where nobody is asked.
-	Name          string   `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Role          string   `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
-	Tenants       []string `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
-	Kinds         []string `protobuf:"bytes,4,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Name of the token, or "local" if the server does not require authentication.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Role of the caller.
+	Role string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	// Tenants that the caller is bound to. Empty means all tenants.
+	Tenants []string `protobuf:"bytes,3,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	// For a worker: kinds of jobs that it may run. Empty means all kinds.
+	Kinds []string `protobuf:"bytes,4,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// For a worker: queues that it may serve. Empty means all queues.
 	Queues        []string `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -561,17 +575,20 @@ func (x *WhoAmIResponse) GetQueues() []string {
 }
 
 type ListAuditRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Actor   string                 `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
-	Action  string                 `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
-	Subject string                 `protobuf:"bytes,3,opt,name=subject,proto3" json:"subject,omitempty"`
-	// Not earlier.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Return only entries with this actor.
+	Actor string `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
+	// Return only entries with this method of the API.
+	Action string `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
+	// Return only entries about this subject, such as "queue:mail".
+	Subject string `protobuf:"bytes,3,opt,name=subject,proto3" json:"subject,omitempty"`
+	// Return only entries from this time on.
 	From *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
-	// Earlier.
+	// Return only entries before this time.
 	To *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=to,proto3" json:"to,omitempty"`
-	// How many to answer; 100 if 0.
+	// Maximum number of entries per page (default 100).
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before.
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -656,22 +673,30 @@ func (x *ListAuditRequest) GetPageToken() string {
 	return ""
 }
 
+// AuditEntry is one recorded change.
 type AuditEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	At    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
-	Actor string                 `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
-	Role  string                 `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
-	// Network address.
+	// ID of the entry.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Time of the change.
+	At *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	// Name of the caller.
+	Actor string `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
+	// Role of the caller.
+	Role string `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
+	// Network address of the caller.
 	From string `protobuf:"bytes,5,opt,name=from,proto3" json:"from,omitempty"`
-	// Method of the API.
+	// Method of the API, such as "PauseQueue".
 	Action string `protobuf:"bytes,6,opt,name=action,proto3" json:"action,omitempty"`
-	// What it was done to, as "queue:mail".
+	// Object of the change, such as "queue:mail".
 	Subject string `protobuf:"bytes,7,opt,name=subject,proto3" json:"subject,omitempty"`
-	Tenant  string `protobuf:"bytes,8,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	Before  []byte `protobuf:"bytes,9,opt,name=before,proto3" json:"before,omitempty"`
-	After   []byte `protobuf:"bytes,10,opt,name=after,proto3" json:"after,omitempty"`
-	// Set if it is unknown whether it happened.
+	// Tenant that the object belongs to.
+	Tenant string `protobuf:"bytes,8,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// The object before the change.
+	Before []byte `protobuf:"bytes,9,opt,name=before,proto3" json:"before,omitempty"`
+	// The object after the change.
+	After []byte `protobuf:"bytes,10,opt,name=after,proto3" json:"after,omitempty"`
+	// Set if it is unknown whether the change took effect.
 	Error         string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -786,8 +811,9 @@ func (x *AuditEntry) GetError() string {
 
 type ListAuditResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*AuditEntry          `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Entries of the page.
+	Items []*AuditEntry `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

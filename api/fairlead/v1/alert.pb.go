@@ -24,31 +24,38 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// AlertRule says what is reported of some jobs, and where.
+// AlertRule defines the events to report, the jobs to watch and the URL to notify.
 type AlertRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Whose jobs: "global", "kind:NAME", "queue:NAME" or "tenant:NAME". Default global.
+	// Unique name of the alert.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Jobs that the alert covers: "global", "kind:NAME", "queue:NAME" or "tenant:NAME"
+	// (default "global").
 	Scope string `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`
-	Url   string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
-	// What is reported: jobs that "failed" for good, that "missed" their start_by, and a
-	// "backlog" of ready jobs, also that it is over. Default failed.
+	// URL to send messages to.
+	Url string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
+	// Events to report (default "failed"). "failed": jobs failed permanently. "missed":
+	// jobs started later than their start_by. "backlog": ready jobs have been waiting
+	// longer than the backlog threshold; its end is reported too.
 	On []string `protobuf:"bytes,4,rep,name=on,proto3" json:"on,omitempty"`
-	// How old the oldest wait of a backlog is; needed if on has it.
+	// Backlog threshold: how long the oldest ready job may wait. Required for the event
+	// "backlog".
 	Backlog *durationpb.Duration `protobuf:"bytes,5,opt,name=backlog,proto3" json:"backlog,omitempty"`
-	// How long the first failure waits for others, to be one message with them; 10 seconds
-	// if not set.
+	// Time to collect further failures after the first one, so that one message reports
+	// them together (default 10s).
 	Gather *durationpb.Duration `protobuf:"bytes,6,opt,name=gather,proto3" json:"gather,omitempty"`
-	// At most one message of each event is sent within it; a minute if not set.
-	Quiet   *durationpb.Duration `protobuf:"bytes,7,opt,name=quiet,proto3" json:"quiet,omitempty"`
-	Headers map[string]string    `protobuf:"bytes,8,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// A template, as the body of a call; all that is known, as JSON, if not set.
+	// Minimum time between two messages about the same event (default 1m).
+	Quiet *durationpb.Duration `protobuf:"bytes,7,opt,name=quiet,proto3" json:"quiet,omitempty"`
+	// HTTP headers of the message. Values may contain placeholders.
+	Headers map[string]string `protobuf:"bytes,8,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Template of the message body, like the body of an HTTP job. By default, the message
+	// contains all available data as JSON.
 	Body []byte `protobuf:"bytes,9,opt,name=body,proto3" json:"body,omitempty"`
-	// A reference to a secret: calls are signed as Standard Webhooks say.
+	// Reference to a secret. If set, messages are signed according to Standard Webhooks.
 	SigningSecret string `protobuf:"bytes,10,opt,name=signing_secret,json=signingSecret,proto3" json:"signing_secret,omitempty"`
-	// Set by the server.
+	// Time of creation. Set by the server.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Set by the server.
+	// Time of the last change. Set by the server.
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -169,8 +176,9 @@ func (x *AlertRule) GetUpdatedAt() *timestamppb.Timestamp {
 }
 
 type GetAlertRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the alert.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -249,8 +257,9 @@ func (*ListAlertsRequest) Descriptor() ([]byte, []int) {
 }
 
 type ListAlertsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*AlertRule           `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All alerts, ordered by name.
+	Items         []*AlertRule `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

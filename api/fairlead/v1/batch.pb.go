@@ -24,42 +24,49 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// NewBatch is a batch to be stored.
+// NewBatch is a batch to create.
 type NewBatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// For people; need not be unique.
+	// Human-readable name, which does not have to be unique.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// What is done. With the type of its target it names the kind of a task.
-	Type        string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	// Type of the operation. Together with the type of the target, it determines the kind
+	// of a task's job.
+	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	// Description of the batch.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	Creator     string `protobuf:"bytes,4,opt,name=creator,proto3" json:"creator,omitempty"`
-	Env         string `protobuf:"bytes,5,opt,name=env,proto3" json:"env,omitempty"`
-	// Which nodes run its tasks; "default" if empty.
+	// Creator of the batch.
+	Creator string `protobuf:"bytes,4,opt,name=creator,proto3" json:"creator,omitempty"`
+	// Environment of the batch.
+	Env string `protobuf:"bytes,5,opt,name=env,proto3" json:"env,omitempty"`
+	// Queue of the tasks, which determines the nodes that may run them (default "default").
 	Queue string `protobuf:"bytes,6,opt,name=queue,proto3" json:"queue,omitempty"`
-	// Another name of queue.
-	Region  string `protobuf:"bytes,7,opt,name=region,proto3" json:"region,omitempty"`
-	Az      string `protobuf:"bytes,8,opt,name=az,proto3" json:"az,omitempty"`
+	// Alternative name for queue.
+	Region string `protobuf:"bytes,7,opt,name=region,proto3" json:"region,omitempty"`
+	// Availability zone.
+	Az string `protobuf:"bytes,8,opt,name=az,proto3" json:"az,omitempty"`
+	// Service of the batch.
 	Service string `protobuf:"bytes,9,opt,name=service,proto3" json:"service,omitempty"`
-	// Whatever else is to be kept with it. Each task carries it.
+	// Additional data to store with the batch. Every task receives it.
 	Info []byte `protobuf:"bytes,10,opt,name=info,proto3" json:"info,omitempty"`
-	// For whom it runs; "default" if empty.
+	// Tenant that the batch runs for (default "default").
 	Tenant string `protobuf:"bytes,11,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Higher goes first.
+	// Priority of the tasks (default 0). Jobs with a higher priority start first.
 	Priority int32 `protobuf:"varint,12,opt,name=priority,proto3" json:"priority,omitempty"`
-	// Tasks that may run at once; 0: no bound.
+	// Maximum number of tasks that run at the same time (0 = unlimited).
 	MaxRunning int32 `protobuf:"varint,13,opt,name=max_running,json=maxRunning,proto3" json:"max_running,omitempty"`
-	// Tasks that may begin per second; 0: no bound.
+	// Maximum number of tasks to start per second (0 = unlimited).
 	Rate float64 `protobuf:"fixed64,14,opt,name=rate,proto3" json:"rate,omitempty"`
-	// Of one attempt of a task; the operation's if not set.
+	// Timeout of one attempt of a task. Defaults to the timeout of the operation.
 	Timeout *durationpb.Duration `protobuf:"bytes,15,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// Lets the first tasks go ahead of the others.
+	// Tasks that run before the others.
 	Canary *Canary `protobuf:"bytes,16,opt,name=canary,proto3" json:"canary,omitempty"`
-	// How many failures pause it.
+	// Number of failures after which the batch pauses.
 	StopAfter *Threshold `protobuf:"bytes,17,opt,name=stop_after,json=stopAfter,proto3" json:"stop_after,omitempty"`
-	// Jobs that are enqueued whenever it completes.
+	// Jobs to enqueue each time the batch completes.
 	Then []*Then `protobuf:"bytes,18,rep,name=then,proto3" json:"then,omitempty"`
-	// URL that is told of each completion, at least once.
-	Notify        string     `protobuf:"bytes,19,opt,name=notify,proto3" json:"notify,omitempty"`
+	// URL to call at least once for each completion.
+	Notify string `protobuf:"bytes,19,opt,name=notify,proto3" json:"notify,omitempty"`
+	// Tasks of the batch, one for each target.
 	Tasks         []*NewTask `protobuf:"bytes,20,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -235,13 +242,13 @@ func (x *NewBatch) GetTasks() []*NewTask {
 	return nil
 }
 
-// Canary lets the first tasks of a batch go ahead of the others.
+// Canary defines the tasks that run before the others.
 type Canary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many.
+	// Number of tasks in the canary.
 	Tasks int32 `protobuf:"varint,1,opt,name=tasks,proto3" json:"tasks,omitempty"`
-	// The part of them that has to succeed for the others to follow by themselves; 0:
-	// somebody has to approve.
+	// Share of the canary tasks that must succeed for the others to follow automatically. 0
+	// means that the canary has to be approved.
 	Ratio         float64 `protobuf:"fixed64,2,opt,name=ratio,proto3" json:"ratio,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -291,11 +298,12 @@ func (x *Canary) GetRatio() float64 {
 	return 0
 }
 
-// Threshold is how many failures pause a batch; 0: they do not count.
+// Threshold is the number of failures after which a batch pauses.
 type Threshold struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Failures int32                  `protobuf:"varint,1,opt,name=failures,proto3" json:"failures,omitempty"`
-	// Of all tasks.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of failed tasks (0 = unlimited).
+	Failures int32 `protobuf:"varint,1,opt,name=failures,proto3" json:"failures,omitempty"`
+	// Failed tasks as a percentage of all tasks (0 = unlimited).
 	Percent       float64 `protobuf:"fixed64,2,opt,name=percent,proto3" json:"percent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -345,10 +353,11 @@ func (x *Threshold) GetPercent() float64 {
 	return 0
 }
 
-// Then is what follows when a batch completes.
+// Then defines what happens when a batch completes.
 type Then struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           *NewJob                `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Job to enqueue.
+	Job           *NewJob `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -390,14 +399,15 @@ func (x *Then) GetJob() *NewJob {
 	return nil
 }
 
-// NewTask is what is done to one target.
+// NewTask is the operation on one target.
 type NewTask struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Target *Target                `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	// What a rollback puts back. If it is not given the operation reads it before it
-	// changes anything.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Target of the operation.
+	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	// State that a rollback restores. If it is not given, the operation reads the current
+	// state before it changes anything.
 	Before []byte `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
-	// What is applied.
+	// State to apply.
 	After         []byte `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -454,13 +464,17 @@ func (x *NewTask) GetAfter() []byte {
 	return nil
 }
 
-// Target is what a task is done to.
+// Target is the object that a task operates on.
 type Target struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Type          string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
-	Env           string                 `protobuf:"bytes,4,opt,name=env,proto3" json:"env,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the target.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Name of the target.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Type of the target.
+	Type string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
+	// Environment of the target.
+	Env           string `protobuf:"bytes,4,opt,name=env,proto3" json:"env,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -525,62 +539,83 @@ func (x *Target) GetEnv() string {
 
 // Batch is a stored batch.
 type Batch struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Id          int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name        string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Type        string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
-	Description string                 `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	Creator     string                 `protobuf:"bytes,5,opt,name=creator,proto3" json:"creator,omitempty"`
-	Env         string                 `protobuf:"bytes,6,opt,name=env,proto3" json:"env,omitempty"`
-	Queue       string                 `protobuf:"bytes,7,opt,name=queue,proto3" json:"queue,omitempty"`
-	Az          string                 `protobuf:"bytes,8,opt,name=az,proto3" json:"az,omitempty"`
-	Service     string                 `protobuf:"bytes,9,opt,name=service,proto3" json:"service,omitempty"`
-	Info        []byte                 `protobuf:"bytes,10,opt,name=info,proto3" json:"info,omitempty"`
-	Tenant      string                 `protobuf:"bytes,11,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	Priority    int32                  `protobuf:"varint,12,opt,name=priority,proto3" json:"priority,omitempty"`
-	MaxRunning  int32                  `protobuf:"varint,13,opt,name=max_running,json=maxRunning,proto3" json:"max_running,omitempty"`
-	Rate        float64                `protobuf:"fixed64,14,opt,name=rate,proto3" json:"rate,omitempty"`
-	Timeout     *durationpb.Duration   `protobuf:"bytes,15,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	Canary      *Canary                `protobuf:"bytes,16,opt,name=canary,proto3" json:"canary,omitempty"`
-	StopAfter   *Threshold             `protobuf:"bytes,17,opt,name=stop_after,json=stopAfter,proto3" json:"stop_after,omitempty"`
-	Then        []*Then                `protobuf:"bytes,18,rep,name=then,proto3" json:"then,omitempty"`
-	Notify      string                 `protobuf:"bytes,19,opt,name=notify,proto3" json:"notify,omitempty"`
-	// pending, running, success, fail, partial_fail, rollback_pending,
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the batch.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Human-readable name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Type of the operation.
+	Type string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
+	// Description of the batch.
+	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
+	// Creator of the batch.
+	Creator string `protobuf:"bytes,5,opt,name=creator,proto3" json:"creator,omitempty"`
+	// Environment of the batch.
+	Env string `protobuf:"bytes,6,opt,name=env,proto3" json:"env,omitempty"`
+	// Queue of the tasks.
+	Queue string `protobuf:"bytes,7,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Availability zone.
+	Az string `protobuf:"bytes,8,opt,name=az,proto3" json:"az,omitempty"`
+	// Service of the batch.
+	Service string `protobuf:"bytes,9,opt,name=service,proto3" json:"service,omitempty"`
+	// Additional data, which every task receives.
+	Info []byte `protobuf:"bytes,10,opt,name=info,proto3" json:"info,omitempty"`
+	// Tenant that the batch runs for.
+	Tenant string `protobuf:"bytes,11,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Priority of the tasks.
+	Priority int32 `protobuf:"varint,12,opt,name=priority,proto3" json:"priority,omitempty"`
+	// Maximum number of tasks that run at the same time (0 = unlimited).
+	MaxRunning int32 `protobuf:"varint,13,opt,name=max_running,json=maxRunning,proto3" json:"max_running,omitempty"`
+	// Maximum number of tasks to start per second (0 = unlimited).
+	Rate float64 `protobuf:"fixed64,14,opt,name=rate,proto3" json:"rate,omitempty"`
+	// Timeout of one attempt of a task. Not set if the operation determines it.
+	Timeout *durationpb.Duration `protobuf:"bytes,15,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Tasks that run before the others.
+	Canary *Canary `protobuf:"bytes,16,opt,name=canary,proto3" json:"canary,omitempty"`
+	// Number of failures after which the batch pauses.
+	StopAfter *Threshold `protobuf:"bytes,17,opt,name=stop_after,json=stopAfter,proto3" json:"stop_after,omitempty"`
+	// Jobs to enqueue each time the batch completes.
+	Then []*Then `protobuf:"bytes,18,rep,name=then,proto3" json:"then,omitempty"`
+	// URL to call at least once for each completion.
+	Notify string `protobuf:"bytes,19,opt,name=notify,proto3" json:"notify,omitempty"`
+	// State of the batch: pending, running, success, fail, partial_fail, rollback_pending,
 	// rollback_running, rollback_success, rollback_fail or cancel.
 	State string `protobuf:"bytes,20,opt,name=state,proto3" json:"state,omitempty"`
-	// Nothing begins until it is resumed.
+	// Whether the batch is paused, so that no more tasks start.
 	Paused bool `protobuf:"varint,21,opt,name=paused,proto3" json:"paused,omitempty"`
-	// Why it is paused or cancelled.
+	// Reason for the pause or the cancellation.
 	Reason string `protobuf:"bytes,22,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The canary has ended, and somebody has to approve of it.
+	// Whether the canary has ended and has to be approved.
 	Awaiting bool `protobuf:"varint,23,opt,name=awaiting,proto3" json:"awaiting,omitempty"`
-	// How many tasks are in each state.
+	// Number of tasks in each state.
 	Tally *Tally `protobuf:"bytes,24,opt,name=tally,proto3" json:"tally,omitempty"`
-	// Tasks.
+	// Number of tasks.
 	Total *int32 `protobuf:"varint,25,opt,name=total,proto3,oneof" json:"total,omitempty"`
-	// Tasks that have ended.
+	// Number of tasks that have ended.
 	Done *int32 `protobuf:"varint,26,opt,name=done,proto3,oneof" json:"done,omitempty"`
-	// done by total.
+	// Ratio of done to total, between 0 and 1.
 	Progress *float64 `protobuf:"fixed64,27,opt,name=progress,proto3,oneof" json:"progress,omitempty"`
-	// Tasks per second that have ended since it began.
+	// Average number of tasks that ended per second since the batch began.
 	Throughput float64 `protobuf:"fixed64,28,opt,name=throughput,proto3" json:"throughput,omitempty"`
-	// When it will probably have completed; not set if that cannot be told.
+	// Estimated time of completion. Not set if it cannot be estimated.
 	Eta *timestamppb.Timestamp `protobuf:"bytes,29,opt,name=eta,proto3" json:"eta,omitempty"`
-	// How often it has completed: once more after each retry and rollback.
-	Completions int32                  `protobuf:"varint,30,opt,name=completions,proto3" json:"completions,omitempty"`
-	CreatedAt   *timestamppb.Timestamp `protobuf:"bytes,31,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// When the first task was let out.
+	// Number of times the batch has completed, which increases after each retry and
+	// rollback.
+	Completions int32 `protobuf:"varint,30,opt,name=completions,proto3" json:"completions,omitempty"`
+	// Time of creation.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,31,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// Time at which the first task was released.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	// When it completed; not set while it is open.
+	// Time at which the batch completed. Not set while the batch is open.
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,33,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// Of a dry run of a rollback: the tasks that would be undone, in that order, at
-	// most 1000.
+	// For a dry run of a rollback: the first 1000 tasks that would be undone, in that
+	// order.
 	WouldUndo []*BatchTask `protobuf:"bytes,34,rep,name=would_undo,json=wouldUndo,proto3" json:"would_undo,omitempty"`
-	// How many these are.
+	// For a dry run of a rollback: number of tasks that would be undone.
 	WouldUndoTotal int32 `protobuf:"varint,35,opt,name=would_undo_total,json=wouldUndoTotal,proto3" json:"would_undo_total,omitempty"`
-	// Tasks that may have run in commits that the database lost, and for which no caller
-	// said what was there before. What a rollback puts back may be their own result: look
-	// at their targets.
+	// Number of doubtful tasks. A task is doubtful if it may have run in a commit that the
+	// database lost and the caller did not provide its before. A rollback may restore the
+	// result of the task itself, so check the targets.
 	Doubtful      int32 `protobuf:"varint,36,opt,name=doubtful,proto3" json:"doubtful,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -868,12 +903,12 @@ func (x *Batch) GetDoubtful() int32 {
 	return 0
 }
 
-// BatchPreview is what an upload would store.
+// BatchPreview describes the batch that an upload would create.
 type BatchPreview struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tasks.
+	// Number of tasks.
 	Total *int32 `protobuf:"varint,1,opt,name=total,proto3,oneof" json:"total,omitempty"`
-	// The first of them, as they were understood.
+	// The first tasks, as parsed.
 	First         []*NewTask `protobuf:"bytes,2,rep,name=first,proto3" json:"first,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -923,21 +958,31 @@ func (x *BatchPreview) GetFirst() []*NewTask {
 	return nil
 }
 
-// Tally counts tasks by state.
+// Tally is the number of tasks in each state.
 type Tally struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Pending         *int32                 `protobuf:"varint,1,opt,name=pending,proto3,oneof" json:"pending,omitempty"`
-	Running         *int32                 `protobuf:"varint,2,opt,name=running,proto3,oneof" json:"running,omitempty"`
-	Success         *int32                 `protobuf:"varint,3,opt,name=success,proto3,oneof" json:"success,omitempty"`
-	Fail            *int32                 `protobuf:"varint,4,opt,name=fail,proto3,oneof" json:"fail,omitempty"`
-	RetryPending    *int32                 `protobuf:"varint,5,opt,name=retry_pending,json=retryPending,proto3,oneof" json:"retry_pending,omitempty"`
-	RollbackPending *int32                 `protobuf:"varint,6,opt,name=rollback_pending,json=rollbackPending,proto3,oneof" json:"rollback_pending,omitempty"`
-	RollbackRunning *int32                 `protobuf:"varint,7,opt,name=rollback_running,json=rollbackRunning,proto3,oneof" json:"rollback_running,omitempty"`
-	RollbackSuccess *int32                 `protobuf:"varint,8,opt,name=rollback_success,json=rollbackSuccess,proto3,oneof" json:"rollback_success,omitempty"`
-	RollbackFail    *int32                 `protobuf:"varint,9,opt,name=rollback_fail,json=rollbackFail,proto3,oneof" json:"rollback_fail,omitempty"`
-	Cancel          *int32                 `protobuf:"varint,10,opt,name=cancel,proto3,oneof" json:"cancel,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tasks that have not started.
+	Pending *int32 `protobuf:"varint,1,opt,name=pending,proto3,oneof" json:"pending,omitempty"`
+	// Tasks that are running.
+	Running *int32 `protobuf:"varint,2,opt,name=running,proto3,oneof" json:"running,omitempty"`
+	// Tasks that succeeded.
+	Success *int32 `protobuf:"varint,3,opt,name=success,proto3,oneof" json:"success,omitempty"`
+	// Tasks that failed.
+	Fail *int32 `protobuf:"varint,4,opt,name=fail,proto3,oneof" json:"fail,omitempty"`
+	// Failed tasks that wait to be retried.
+	RetryPending *int32 `protobuf:"varint,5,opt,name=retry_pending,json=retryPending,proto3,oneof" json:"retry_pending,omitempty"`
+	// Tasks that wait to be rolled back.
+	RollbackPending *int32 `protobuf:"varint,6,opt,name=rollback_pending,json=rollbackPending,proto3,oneof" json:"rollback_pending,omitempty"`
+	// Tasks that are being rolled back.
+	RollbackRunning *int32 `protobuf:"varint,7,opt,name=rollback_running,json=rollbackRunning,proto3,oneof" json:"rollback_running,omitempty"`
+	// Tasks that were rolled back.
+	RollbackSuccess *int32 `protobuf:"varint,8,opt,name=rollback_success,json=rollbackSuccess,proto3,oneof" json:"rollback_success,omitempty"`
+	// Tasks whose rollback failed.
+	RollbackFail *int32 `protobuf:"varint,9,opt,name=rollback_fail,json=rollbackFail,proto3,oneof" json:"rollback_fail,omitempty"`
+	// Tasks that were cancelled.
+	Cancel        *int32 `protobuf:"varint,10,opt,name=cancel,proto3,oneof" json:"cancel,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Tally) Reset() {
@@ -1040,33 +1085,41 @@ func (x *Tally) GetCancel() int32 {
 	return 0
 }
 
-// BatchTask is one member of a batch.
+// BatchTask is the operation of a batch on one target.
 type BatchTask struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Also that of its first job.
-	Id      int64   `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	BatchId int64   `protobuf:"varint,2,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
-	Target  *Target `protobuf:"bytes,3,opt,name=target,proto3" json:"target,omitempty"`
-	Before  []byte  `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	After   []byte  `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
-	// pending, running, success, fail, retry_pending, rollback_pending,
+	// ID of the task, which is also the ID of its first job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ID of the batch.
+	BatchId int64 `protobuf:"varint,2,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
+	// Target of the operation.
+	Target *Target `protobuf:"bytes,3,opt,name=target,proto3" json:"target,omitempty"`
+	// State that a rollback restores.
+	Before []byte `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
+	// State to apply.
+	After []byte `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
+	// State of the task: pending, running, success, fail, retry_pending, rollback_pending,
 	// rollback_running, rollback_success, rollback_fail or cancel.
 	State string `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
-	// The job that does it or did it last. It may not have come into being yet.
+	// ID of the current or most recent job of the task. The job may not exist yet.
 	JobId int64 `protobuf:"varint,7,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Why it failed, or was cancelled.
+	// Reason for the failure or the cancellation.
 	Info string `protobuf:"bytes,8,opt,name=info,proto3" json:"info,omitempty"`
-	// How often it was tried again by itself since it was created or retried.
-	Retries   int32                  `protobuf:"varint,9,opt,name=retries,proto3" json:"retries,omitempty"`
+	// Number of automatic retries since the task was created or retried.
+	Retries int32 `protobuf:"varint,9,opt,name=retries,proto3" json:"retries,omitempty"`
+	// Time of the last change.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// Of its batch, as are the next three.
+	// Type of the batch.
 	BatchType string `protobuf:"bytes,11,opt,name=batch_type,json=batchType,proto3" json:"batch_type,omitempty"`
-	Creator   string `protobuf:"bytes,12,opt,name=creator,proto3" json:"creator,omitempty"`
-	Env       string `protobuf:"bytes,13,opt,name=env,proto3" json:"env,omitempty"`
-	// The batch's queue.
+	// Creator of the batch.
+	Creator string `protobuf:"bytes,12,opt,name=creator,proto3" json:"creator,omitempty"`
+	// Environment of the batch.
+	Env string `protobuf:"bytes,13,opt,name=env,proto3" json:"env,omitempty"`
+	// Queue of the batch.
 	Region string `protobuf:"bytes,14,opt,name=region,proto3" json:"region,omitempty"`
-	// It may have run in commits that the database lost, and no caller said what was there
-	// before: before may be the task's own result.
+	// Whether the task is doubtful: it may have run in a commit that the database lost, and
+	// the caller did not provide its before. In that case, before may be the result of the
+	// task itself.
 	Doubtful      bool `protobuf:"varint,15,opt,name=doubtful,proto3" json:"doubtful,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1208,8 +1261,9 @@ func (x *BatchTask) GetDoubtful() bool {
 }
 
 type GetBatchRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the batch.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1253,17 +1307,25 @@ func (x *GetBatchRequest) GetId() int64 {
 
 type ListBatchesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many to answer; 100 if 0.
-	PageSize  int32    `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	PageToken string   `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	Name      []string `protobuf:"bytes,3,rep,name=name,proto3" json:"name,omitempty"`
-	Type      []string `protobuf:"bytes,4,rep,name=type,proto3" json:"type,omitempty"`
-	Queue     []string `protobuf:"bytes,5,rep,name=queue,proto3" json:"queue,omitempty"`
-	Tenant    []string `protobuf:"bytes,6,rep,name=tenant,proto3" json:"tenant,omitempty"`
-	// Only those that have not completed.
-	Open          bool     `protobuf:"varint,7,opt,name=open,proto3" json:"open,omitempty"`
-	State         []string `protobuf:"bytes,8,rep,name=state,proto3" json:"state,omitempty"`
-	Creator       []string `protobuf:"bytes,9,rep,name=creator,proto3" json:"creator,omitempty"`
+	// Maximum number of batches per page (default 100).
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Return only batches with one of these names.
+	Name []string `protobuf:"bytes,3,rep,name=name,proto3" json:"name,omitempty"`
+	// Return only batches of one of these types.
+	Type []string `protobuf:"bytes,4,rep,name=type,proto3" json:"type,omitempty"`
+	// Return only batches in one of these queues.
+	Queue []string `protobuf:"bytes,5,rep,name=queue,proto3" json:"queue,omitempty"`
+	// Return only batches of one of these tenants.
+	Tenant []string `protobuf:"bytes,6,rep,name=tenant,proto3" json:"tenant,omitempty"`
+	// Return only batches that have not completed.
+	Open bool `protobuf:"varint,7,opt,name=open,proto3" json:"open,omitempty"`
+	// Return only batches in one of these states.
+	State []string `protobuf:"bytes,8,rep,name=state,proto3" json:"state,omitempty"`
+	// Return only batches of one of these creators.
+	Creator []string `protobuf:"bytes,9,rep,name=creator,proto3" json:"creator,omitempty"`
+	// Return only batches in one of these environments.
 	Env           []string `protobuf:"bytes,10,rep,name=env,proto3" json:"env,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1371,8 +1433,9 @@ func (x *ListBatchesRequest) GetEnv() []string {
 
 type ListBatchesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*Batch               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Batches of the page.
+	Items []*Batch `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1424,10 +1487,11 @@ func (x *ListBatchesResponse) GetNextPageToken() string {
 
 type PatchBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Tasks that may run at once; 0: no bound.
+	// ID of the batch.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Maximum number of tasks that run at the same time (0 = unlimited).
 	MaxRunning *int32 `protobuf:"varint,2,opt,name=max_running,json=maxRunning,proto3,oneof" json:"max_running,omitempty"`
-	// Tasks that may begin per second; 0: no bound.
+	// Maximum number of tasks to start per second (0 = unlimited).
 	Rate          *float64 `protobuf:"fixed64,3,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1486,12 +1550,15 @@ func (x *PatchBatchRequest) GetRate() float64 {
 
 type ListBatchTasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	State []string               `protobuf:"bytes,2,rep,name=state,proto3" json:"state,omitempty"`
-	// How many to answer; 100 if 0.
-	PageSize  int32  `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// ID of the batch.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Return only tasks in one of these states.
+	State []string `protobuf:"bytes,2,rep,name=state,proto3" json:"state,omitempty"`
+	// Maximum number of tasks per page (default 100).
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Only doubtful tasks.
+	// Return only doubtful tasks.
 	Doubtful      bool `protobuf:"varint,5,opt,name=doubtful,proto3" json:"doubtful,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1564,8 +1631,9 @@ func (x *ListBatchTasksRequest) GetDoubtful() bool {
 
 type ListBatchTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*BatchTask           `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Tasks of the page.
+	Items []*BatchTask `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1617,8 +1685,9 @@ func (x *ListBatchTasksResponse) GetNextPageToken() string {
 
 type CancelBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Why; it is shown.
+	// ID of the batch.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Reason to display.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1670,8 +1739,9 @@ func (x *CancelBatchRequest) GetReason() string {
 
 type PauseBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Why; it is shown.
+	// ID of the batch.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Reason to display.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1723,8 +1793,9 @@ func (x *PauseBatchRequest) GetReason() string {
 
 type RetryBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Ids of failed tasks; all if empty.
+	// ID of the batch.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// IDs of the failed tasks to retry. Leave empty to retry all failed tasks.
 	Tasks         []int64 `protobuf:"varint,2,rep,packed,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1776,15 +1847,16 @@ func (x *RetryBatchRequest) GetTasks() []int64 {
 
 type RollBackBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Ids of tasks; all that were applied if empty, and then nothing goes forward any
-	// more.
+	// ID of the batch.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// IDs of the tasks to roll back. Leave empty to roll back all applied tasks, after
+	// which no task goes forward any more.
 	Tasks []int64 `protobuf:"varint,2,rep,packed,name=tasks,proto3" json:"tasks,omitempty"`
-	// Failed tasks that had started too.
+	// Also roll back failed tasks that had started.
 	IncludeFailed bool `protobuf:"varint,3,opt,name=include_failed,json=includeFailed,proto3" json:"include_failed,omitempty"`
-	// Each task waits for the one before.
+	// Roll back one task after the other.
 	Serial bool `protobuf:"varint,4,opt,name=serial,proto3" json:"serial,omitempty"`
-	// Only answers what would be undone.
+	// Only return the tasks that would be rolled back.
 	DryRun        bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

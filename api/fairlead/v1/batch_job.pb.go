@@ -26,30 +26,37 @@ const (
 // BatchJob is one operation on many targets.
 type BatchJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set by the server.
-	BatchId     int64  `protobuf:"varint,1,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
-	BatchName   string `protobuf:"bytes,2,opt,name=batch_name,json=batchName,proto3" json:"batch_name,omitempty"`
-	BatchType   string `protobuf:"bytes,3,opt,name=batch_type,json=batchType,proto3" json:"batch_type,omitempty"`
-	Creator     string `protobuf:"bytes,4,opt,name=creator,proto3" json:"creator,omitempty"`
+	// ID of the batch. Set by the server.
+	BatchId int64 `protobuf:"varint,1,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
+	// Name of the batch.
+	BatchName string `protobuf:"bytes,2,opt,name=batch_name,json=batchName,proto3" json:"batch_name,omitempty"`
+	// Type of the operation.
+	BatchType string `protobuf:"bytes,3,opt,name=batch_type,json=batchType,proto3" json:"batch_type,omitempty"`
+	// Creator of the batch.
+	Creator string `protobuf:"bytes,4,opt,name=creator,proto3" json:"creator,omitempty"`
+	// Service in the CMDB.
 	CmdbService string `protobuf:"bytes,5,opt,name=cmdb_service,json=cmdbService,proto3" json:"cmdb_service,omitempty"`
-	Env         string `protobuf:"bytes,6,opt,name=env,proto3" json:"env,omitempty"`
-	// Which nodes run its tasks; "default" if empty.
+	// Environment.
+	Env string `protobuf:"bytes,6,opt,name=env,proto3" json:"env,omitempty"`
+	// Queue of the tasks, which determines the nodes that may run them (default "default").
 	Region string `protobuf:"bytes,7,opt,name=region,proto3" json:"region,omitempty"`
-	Az     string `protobuf:"bytes,8,opt,name=az,proto3" json:"az,omitempty"`
-	// An object, or the text of one.
+	// Availability zone.
+	Az string `protobuf:"bytes,8,opt,name=az,proto3" json:"az,omitempty"`
+	// Additional data: a JSON object, or the JSON of one as a string.
 	ExtraInfo []byte `protobuf:"bytes,9,opt,name=extra_info,json=extraInfo,proto3" json:"extra_info,omitempty"`
-	// Set by the server.
+	// Status of the batch. Set by the server.
 	Status string `protobuf:"bytes,10,opt,name=status,proto3" json:"status,omitempty"`
-	// Set by the server: how often it has completed, and one more.
+	// One more than the number of times the batch has completed. Set by the server.
 	Version int64 `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
-	// Set by the server.
+	// Time of creation. Set by the server.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// Set by the server.
+	// Time of the last change. Set by the server.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	Tasks      []*BatchJobTask        `protobuf:"bytes,14,rep,name=tasks,proto3" json:"tasks,omitempty"`
-	// Not empty if there are more tasks than are answered.
+	// Tasks of the batch, one for each target.
+	Tasks []*BatchJobTask `protobuf:"bytes,14,rep,name=tasks,proto3" json:"tasks,omitempty"`
+	// Token of the next page of tasks. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,15,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// For whom it runs; "default" if empty.
+	// Tenant that the batch runs for (default "default").
 	Tenant        string `protobuf:"bytes,16,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -197,36 +204,43 @@ func (x *BatchJob) GetTenant() string {
 	return ""
 }
 
-// BatchJobTask is what is done to one target.
+// BatchJobTask is the operation on one target.
 type BatchJobTask struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set by the server.
+	// ID of the task. Set by the server.
 	TaskId int64 `protobuf:"varint,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
-	// A text or a number.
-	TargetId   []byte `protobuf:"bytes,2,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
+	// ID of the target: a string or a number.
+	TargetId []byte `protobuf:"bytes,2,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
+	// Name of the target.
 	TargetName string `protobuf:"bytes,3,opt,name=target_name,json=targetName,proto3" json:"target_name,omitempty"`
+	// Type of the target.
 	TargetType string `protobuf:"bytes,4,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
-	TargetEnv  string `protobuf:"bytes,5,opt,name=target_env,json=targetEnv,proto3" json:"target_env,omitempty"`
-	// An object with before_update and after_update, each an object; any of the three
-	// may be given as the text of one.
+	// Environment of the target.
+	TargetEnv string `protobuf:"bytes,5,opt,name=target_env,json=targetEnv,proto3" json:"target_env,omitempty"`
+	// An object with the objects before_update and after_update. Each of the three may also
+	// be given as its JSON in a string.
 	TargetParam []byte `protobuf:"bytes,6,opt,name=target_param,json=targetParam,proto3" json:"target_param,omitempty"`
-	// Set by the server.
+	// Status of the task. Set by the server.
 	Status string `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"`
-	// Set by the server: why it failed.
+	// Reason for the failure. Set by the server.
 	Info *string `protobuf:"bytes,8,opt,name=info,proto3,oneof" json:"info,omitempty"`
-	// Set by the server: how often it was tried again by itself.
+	// Number of automatic retries. Set by the server.
 	RetryTime *int32 `protobuf:"varint,9,opt,name=retry_time,json=retryTime,proto3,oneof" json:"retry_time,omitempty"`
-	// Set by the server: grows with each attempt.
+	// Version, which increases with each attempt. Set by the server.
 	Version int64 `protobuf:"varint,10,opt,name=version,proto3" json:"version,omitempty"`
-	// Set by the server.
+	// Time of creation. Set by the server.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// Set by the server.
+	// Time of the last change. Set by the server.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// Set by the server, as are the next four: those of its batch.
-	BatchId       int64  `protobuf:"varint,13,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
-	BatchType     string `protobuf:"bytes,14,opt,name=batch_type,json=batchType,proto3" json:"batch_type,omitempty"`
-	Creator       string `protobuf:"bytes,15,opt,name=creator,proto3" json:"creator,omitempty"`
-	Env           string `protobuf:"bytes,16,opt,name=env,proto3" json:"env,omitempty"`
+	// ID of the batch. Set by the server.
+	BatchId int64 `protobuf:"varint,13,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
+	// Type of the batch. Set by the server.
+	BatchType string `protobuf:"bytes,14,opt,name=batch_type,json=batchType,proto3" json:"batch_type,omitempty"`
+	// Creator of the batch. Set by the server.
+	Creator string `protobuf:"bytes,15,opt,name=creator,proto3" json:"creator,omitempty"`
+	// Environment of the batch. Set by the server.
+	Env string `protobuf:"bytes,16,opt,name=env,proto3" json:"env,omitempty"`
+	// Region of the batch. Set by the server.
 	Region        string `protobuf:"bytes,17,opt,name=region,proto3" json:"region,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -382,9 +396,11 @@ func (x *BatchJobTask) GetRegion() string {
 }
 
 type CreateBatchJobResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	BatchId       int64                  `protobuf:"varint,1,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
-	Status        string                 `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the new batch.
+	BatchId int64 `protobuf:"varint,1,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
+	// Status of the new batch.
+	Status        string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -435,10 +451,11 @@ func (x *CreateBatchJobResponse) GetStatus() string {
 
 type GetBatchJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// How many tasks to answer; 1000 if 0.
+	// ID of the batch.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Maximum number of tasks to return (default 1000).
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before.
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -23,25 +23,27 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// NewBulk is a bulk to be stored.
+// NewBulk is a bulk to create.
 type NewBulk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is done to each job.
-	Action string     `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
+	// Action to perform on each job.
+	Action string `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
+	// Filter that selects the jobs.
 	Filter *JobFilter `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
-	// Why, for those who look later. Jobs that are cancelled keep it.
+	// Reason for the action, for later reference. Cancelled jobs keep it.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Of the action prioritize: the priority that the jobs get.
+	// New priority of the jobs, for the action "prioritize".
 	Priority int32 `protobuf:"varint,4,opt,name=priority,proto3" json:"priority,omitempty"`
-	// Of the action move: the queue that the jobs get.
+	// New queue of the jobs, for the action "move".
 	Queue string `protobuf:"bytes,5,opt,name=queue,proto3" json:"queue,omitempty"`
-	// Jobs per second, at least 0.1; 0: as fast as leaves room for others.
+	// Jobs per second, at least 0.1. 0 means as fast as possible while leaving capacity for
+	// others.
 	Rate float64 `protobuf:"fixed64,6,opt,name=rate,proto3" json:"rate,omitempty"`
-	// Only count.
+	// Only count the jobs.
 	DryRun bool `protobuf:"varint,7,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// Only jobs whose error has the same cause as this one. Numbers, ids, quoted texts, times
-	// and addresses are not compared, and neither is what follows the first line. Errors are
-	// compared as they are shown, with "***" in the place of what is confidential.
+	// An error message. Selects only jobs whose error has the same cause. The comparison
+	// uses the first line and ignores numbers, IDs, quoted strings, times and addresses.
+	// Errors are compared as displayed, with "***" in place of confidential data.
 	Cause         string `protobuf:"bytes,8,opt,name=cause,proto3" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -133,40 +135,47 @@ func (x *NewBulk) GetCause() string {
 	return ""
 }
 
-// Bulk is one action upon all jobs that match a filter.
+// Bulk is one action on all jobs that match a filter.
 type Bulk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// That of the job that carries it out.
+	// ID of the bulk, which is also the ID of the job that carries it out.
 	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What is done to each job: "cancel", "retry", "run", "delete", "prioritize" or "move".
+	// Action on each job: "cancel", "retry", "run", "delete", "prioritize" or "move".
 	Action string `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
-	// The jobs that it is about: of the states only those in which the action can be done, and
-	// of all jobs only those that were made before it.
-	Filter   *JobFilter `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
-	Reason   string     `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	Priority int32      `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
-	Queue    string     `protobuf:"bytes,6,opt,name=queue,proto3" json:"queue,omitempty"`
-	Rate     float64    `protobuf:"fixed64,7,opt,name=rate,proto3" json:"rate,omitempty"`
-	// Who asked for it.
+	// Jobs that the bulk covers: only states in which the action is possible, and only jobs
+	// created before the bulk.
+	Filter *JobFilter `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	// Reason for the action.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// New priority of the jobs, for the action "prioritize".
+	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
+	// New queue of the jobs, for the action "move".
+	Queue string `protobuf:"bytes,6,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Jobs per second. 0 means as fast as possible while leaving capacity for others.
+	Rate float64 `protobuf:"fixed64,7,opt,name=rate,proto3" json:"rate,omitempty"`
+	// Name of the caller who created the bulk.
 	Actor string `protobuf:"bytes,8,opt,name=actor,proto3" json:"actor,omitempty"`
-	// "pending", "running", "completed", "stopped" or "failed".
+	// State of the bulk: "pending", "running", "completed", "stopped" or "failed".
 	State string `protobuf:"bytes,9,opt,name=state,proto3" json:"state,omitempty"`
-	// It was asked to stop.
+	// Whether the bulk has been asked to stop.
 	Stopping bool `protobuf:"varint,10,opt,name=stopping,proto3" json:"stopping,omitempty"`
-	// Why it has failed.
+	// Reason for the failure.
 	Error string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
-	// Jobs that matched when it was made.
+	// Number of jobs that matched when the bulk was created.
 	Matched int64 `protobuf:"varint,12,opt,name=matched,proto3" json:"matched,omitempty"`
-	// There may have been more jobs than matched says: it was not counted on.
+	// Whether matched is a lower bound because counting stopped early.
 	More bool `protobuf:"varint,13,opt,name=more,proto3" json:"more,omitempty"`
-	// Jobs that it has acted upon.
+	// Number of jobs that the action was performed on.
 	Done int64 `protobuf:"varint,14,opt,name=done,proto3" json:"done,omitempty"`
-	// Jobs that it has left as they were.
-	Missed     int64                  `protobuf:"varint,15,opt,name=missed,proto3" json:"missed,omitempty"`
-	CreatedAt  *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Number of jobs that were left unchanged.
+	Missed int64 `protobuf:"varint,15,opt,name=missed,proto3" json:"missed,omitempty"`
+	// Time of creation.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// Time at which the bulk started.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Time at which the bulk ended. Not set before.
 	FinishedAt *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
-	// Only jobs whose error has this cause.
+	// Cause of the errors that the bulk selects jobs by.
 	Cause         string `protobuf:"bytes,19,opt,name=cause,proto3" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -336,8 +345,9 @@ func (x *Bulk) GetCause() string {
 }
 
 type GetBulkRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the bulk.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -381,9 +391,9 @@ func (x *GetBulkRequest) GetId() int64 {
 
 type ListBulksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many to answer; 100 if 0.
+	// Maximum number of bulks per page (default 100).
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before.
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -435,8 +445,9 @@ func (x *ListBulksRequest) GetPageToken() string {
 
 type ListBulksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*Bulk                `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Bulks of the page.
+	Items []*Bulk `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -488,10 +499,11 @@ func (x *ListBulksResponse) GetNextPageToken() string {
 
 type ListBulkMissesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// How many to answer; 100 if 0.
+	// ID of the bulk.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Maximum number of jobs per page (default 100).
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before.
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -550,8 +562,9 @@ func (x *ListBulkMissesRequest) GetPageToken() string {
 
 type ListBulkMissesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*BulkMiss            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Jobs of the page.
+	Items []*BulkMiss `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -601,11 +614,12 @@ func (x *ListBulkMissesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// BulkMiss is a job that a bulk has left as it was.
+// BulkMiss is a job that a bulk left unchanged.
 type BulkMiss struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Job   int64                  `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
-	// Why, in words.
+	// ID of the job.
+	Job int64 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
+	// Human-readable reason.
 	Why           string `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,8 +25,9 @@ const (
 )
 
 type QueueRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the queue.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -140,16 +141,24 @@ func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{2}
 }
 
+// Queue is a queue with the number of its live jobs in each state.
 type Queue struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Name      string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Paused    bool                   `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
-	Scheduled int64                  `protobuf:"varint,3,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
-	Parked    int64                  `protobuf:"varint,4,opt,name=parked,proto3" json:"parked,omitempty"`
-	Ready     int64                  `protobuf:"varint,5,opt,name=ready,proto3" json:"ready,omitempty"`
-	Running   int64                  `protobuf:"varint,6,opt,name=running,proto3" json:"running,omitempty"`
-	Waiting   int64                  `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	// How long ago the first acceptable start of all ready jobs was.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the queue.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Whether the queue is paused.
+	Paused bool `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Number of scheduled jobs.
+	Scheduled int64 `protobuf:"varint,3,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
+	// Number of parked jobs.
+	Parked int64 `protobuf:"varint,4,opt,name=parked,proto3" json:"parked,omitempty"`
+	// Number of ready jobs.
+	Ready int64 `protobuf:"varint,5,opt,name=ready,proto3" json:"ready,omitempty"`
+	// Number of running jobs.
+	Running int64 `protobuf:"varint,6,opt,name=running,proto3" json:"running,omitempty"`
+	// Number of waiting jobs.
+	Waiting int64 `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// Time since the earliest acceptable start among the ready jobs.
 	OldestWait    *durationpb.Duration `protobuf:"bytes,8,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -242,8 +251,9 @@ func (x *Queue) GetOldestWait() *durationpb.Duration {
 }
 
 type ListQueuesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Queue               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All of these queues.
+	Items         []*Queue `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -287,9 +297,11 @@ func (x *ListQueuesResponse) GetItems() []*Queue {
 
 type SetKindRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Paths of plain names, as "args.card.number" and "output.iban"; "args.*" is all of
-	// args. Answers show "***" in their place. None: nothing is confidential.
+	// Name of the kind.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Paths of confidential fields, consisting of plain names, such as "args.card.number"
+	// or "output.iban". "args.*" covers all of args. Responses contain "***" in their
+	// place. Leave empty if nothing is confidential.
 	Confidential  []string `protobuf:"bytes,2,rep,name=confidential,proto3" json:"confidential,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -340,8 +352,9 @@ func (x *SetKindRequest) GetConfidential() []string {
 }
 
 type KindRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the kind.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -455,13 +468,16 @@ func (*ListKindsRequest) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
+// Kind is a kind of jobs.
 type Kind struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Name   string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Paused bool                   `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
-	// Live nodes that handle it.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the kind.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Whether the kind is paused.
+	Paused bool `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Number of live nodes that handle the kind.
 	Nodes int32 `protobuf:"varint,3,opt,name=nodes,proto3" json:"nodes,omitempty"`
-	// Fields of its jobs that answers show as "***".
+	// Fields that responses show as "***".
 	Confidential  []string `protobuf:"bytes,4,rep,name=confidential,proto3" json:"confidential,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -526,8 +542,9 @@ func (x *Kind) GetConfidential() []string {
 }
 
 type ListKindsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Kind                `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All of these kinds.
+	Items         []*Kind `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -607,8 +624,9 @@ func (*ListNodesRequest) Descriptor() ([]byte, []int) {
 
 type DrainNodeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Let it go on instead.
+	// ID of the node.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Let the node start jobs again.
 	Undo          bool `protobuf:"varint,2,opt,name=undo,proto3" json:"undo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -694,37 +712,46 @@ func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
+// Node is a process that runs jobs.
 type Node struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Where it can be reached, if it says so.
+	// ID of the node.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Name of the node.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Address at which the node can be reached, if the node advertises one.
 	Address string `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
+	// Version of the program.
 	Version string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
-	// Jobs it can run at once.
-	Slots     int32 `protobuf:"varint,5,opt,name=slots,proto3" json:"slots,omitempty"`
+	// Number of jobs that the node can run at the same time.
+	Slots int32 `protobuf:"varint,5,opt,name=slots,proto3" json:"slots,omitempty"`
+	// Number of free slots.
 	IdleSlots int32 `protobuf:"varint,6,opt,name=idle_slots,json=idleSlots,proto3" json:"idle_slots,omitempty"`
-	// Jobs claimed and not started.
-	Queued        int32 `protobuf:"varint,7,opt,name=queued,proto3" json:"queued,omitempty"`
+	// Number of jobs that the node has claimed but not started.
+	Queued int32 `protobuf:"varint,7,opt,name=queued,proto3" json:"queued,omitempty"`
+	// Maximum number of jobs that the node can claim in advance.
 	QueueCapacity int32 `protobuf:"varint,8,opt,name=queue_capacity,json=queueCapacity,proto3" json:"queue_capacity,omitempty"`
-	// Handled kinds.
+	// Kinds that the node handles.
 	Kinds []string `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
-	// Served queues; none: all.
-	Queues   []string               `protobuf:"bytes,10,rep,name=queues,proto3" json:"queues,omitempty"`
+	// Queues that the node serves. Empty means all queues.
+	Queues []string `protobuf:"bytes,10,rep,name=queues,proto3" json:"queues,omitempty"`
+	// Time at which the node joined.
 	JoinedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=joined_at,json=joinedAt,proto3" json:"joined_at,omitempty"`
+	// Time of the last beat.
 	LastBeat *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=last_beat,json=lastBeat,proto3" json:"last_beat,omitempty"`
-	// When its lease ends unless it is confirmed.
+	// Time at which the lease expires unless it is renewed.
 	LeaseUntil *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=lease_until,json=leaseUntil,proto3" json:"lease_until,omitempty"`
-	// Its lease has run out, or it has left: its jobs are taken back.
+	// Whether the lease has expired or the node has left, so that its jobs are taken back.
 	Dead bool `protobuf:"varint,14,opt,name=dead,proto3" json:"dead,omitempty"`
-	// It was asked to start nothing more.
+	// Whether the node has been asked to start no more jobs.
 	Draining bool `protobuf:"varint,15,opt,name=draining,proto3" json:"draining,omitempty"`
-	// Sweeps of which it goes over shards, and of how many it may at once.
-	Sweeps    *int32 `protobuf:"varint,16,opt,name=sweeps,proto3,oneof" json:"sweeps,omitempty"`
-	MaxSweeps int32  `protobuf:"varint,17,opt,name=max_sweeps,json=maxSweeps,proto3" json:"max_sweeps,omitempty"`
-	// It is a remote worker.
+	// Number of sweeps whose shards the node is processing.
+	Sweeps *int32 `protobuf:"varint,16,opt,name=sweeps,proto3,oneof" json:"sweeps,omitempty"`
+	// Maximum number of sweeps whose shards the node processes at the same time.
+	MaxSweeps int32 `protobuf:"varint,17,opt,name=max_sweeps,json=maxSweeps,proto3" json:"max_sweeps,omitempty"`
+	// Whether the node is a remote worker.
 	Remote bool `protobuf:"varint,20,opt,name=remote,proto3" json:"remote,omitempty"`
-	// When it left of its own accord; none: it lives, or died.
+	// Time at which the node left voluntarily. Not set if the node is alive or died.
 	LeftAt        *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=left_at,json=leftAt,proto3" json:"left_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -894,8 +921,9 @@ func (x *Node) GetLeftAt() *timestamppb.Timestamp {
 }
 
 type ListNodesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Node                `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All of these nodes.
+	Items         []*Node `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -937,26 +965,28 @@ func (x *ListNodesResponse) GetItems() []*Node {
 	return nil
 }
 
+// Limit is a limit on the jobs of a scope.
 type Limit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "global", "queue:NAME", "kind:NAME", and in answers "tenant:NAME".
+	// Scope of the limit: "global", "queue:NAME" or "kind:NAME". Responses also contain
+	// "tenant:NAME".
 	Scope string `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Jobs that run or await a callback at once; 0: no cap.
+	// Maximum number of jobs that run or await a callback at the same time (0 = unlimited).
 	MaxRunning int32 `protobuf:"varint,2,opt,name=max_running,json=maxRunning,proto3" json:"max_running,omitempty"`
-	// Starts per second; 0: no limit.
+	// Maximum number of starts per second (0 = unlimited).
 	Rate float64 `protobuf:"fixed64,3,opt,name=rate,proto3" json:"rate,omitempty"`
-	// Starts that may come at once after a pause.
+	// Number of starts that may happen at once after a pause.
 	Burst int32 `protobuf:"varint,4,opt,name=burst,proto3" json:"burst,omitempty"`
-	// Of a kind: jobs of one tenant with the same concurrency_key that are admitted
-	// at once; 0: one.
+	// For a kind: maximum number of jobs of one tenant with the same concurrency_key that
+	// are admitted at the same time (0 = one).
 	PerKey int32 `protobuf:"varint,5,opt,name=per_key,json=perKey,proto3" json:"per_key,omitempty"`
-	// Jobs that count now; in answers.
+	// Number of jobs that currently count against max_running. Only in responses.
 	Running int32 `protobuf:"varint,6,opt,name=running,proto3" json:"running,omitempty"`
-	// Guaranteed to a tenant; in answers.
+	// Number of jobs guaranteed to a tenant. Only in responses.
 	MinRunning int32 `protobuf:"varint,7,opt,name=min_running,json=minRunning,proto3" json:"min_running,omitempty"`
-	// Of "global" or a queue: which ready jobs of the same priority start first.
-	// "deadline": the earliest acceptable start. "fair": tenants share the starts by
-	// weight. Empty: a queue follows "global", which goes by deadline.
+	// For "global" or a queue: order in which ready jobs of the same priority start.
+	// "deadline": earliest acceptable start first. "fair": tenants share the starts by
+	// weight. Empty means that a queue follows "global", and that "global" uses "deadline".
 	Order         string `protobuf:"bytes,8,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1085,8 +1115,9 @@ func (*ListLimitsRequest) Descriptor() ([]byte, []int) {
 }
 
 type ListLimitsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Limit               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All limits.
+	Items         []*Limit `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1164,11 +1195,15 @@ func (*VerifyRequest) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{19}
 }
 
+// Drift is a difference between the stored count of a limit and its jobs.
 type Drift struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Scope         string                 `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	Counted       int32                  `protobuf:"varint,2,opt,name=counted,proto3" json:"counted,omitempty"`
-	Found         int32                  `protobuf:"varint,3,opt,name=found,proto3" json:"found,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Scope of the limit.
+	Scope string `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
+	// Stored count.
+	Counted int32 `protobuf:"varint,2,opt,name=counted,proto3" json:"counted,omitempty"`
+	// Actual number of jobs.
+	Found         int32 `protobuf:"varint,3,opt,name=found,proto3" json:"found,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1226,7 +1261,7 @@ func (x *Drift) GetFound() int32 {
 
 type VerifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// There should never be anything.
+	// Differences that were corrected. Should always be empty.
 	Items         []*Drift `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1271,13 +1306,13 @@ func (x *VerifyResponse) GetItems() []*Drift {
 
 type EraseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose jobs; those of all tenants if a key is given and this is empty.
+	// Tenant of the jobs. Empty means all tenants if a key is given.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Only jobs with exactly this key.
+	// Erase only jobs with exactly this key.
 	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	// Only count.
+	// Only count the jobs.
 	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// next_page_token of the answer before.
+	// next_page_token of the previous response. Leave empty to start.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1341,27 +1376,28 @@ func (x *EraseRequest) GetPageToken() string {
 	return ""
 }
 
-// EraseResponse is what one call removed; a dry run, what it would remove.
+// EraseResponse reports what one call removed, or would remove in case of a dry run.
 type EraseResponse struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Tenant string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Finished jobs, with their args, output, progress, memo, errors and keys.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tenant of the request.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Number of finished jobs, with their args, output, progress, memo, errors and keys.
 	Jobs int64 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
-	// Recorded runs of these jobs.
+	// Number of recorded attempts of these jobs.
 	Attempts int64 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// Completed batches, with the parameters of their tasks.
+	// Number of completed batches, with the parameters of their tasks.
 	Batches int64 `protobuf:"varint,4,opt,name=batches,proto3" json:"batches,omitempty"`
-	// Finished notices and alerts that name a job of the tenant, or with the key.
+	// Number of finished notices and alerts that name a job of the tenant or with the key.
 	Notices int64 `protobuf:"varint,5,opt,name=notices,proto3" json:"notices,omitempty"`
-	// The removed jobs by their kinds.
+	// Removed jobs by kind.
 	Kinds []*ErasedKind `protobuf:"bytes,6,rep,name=kinds,proto3" json:"kinds,omitempty"`
-	// Jobs that stay, at most 100 in an answer, and why.
+	// Jobs that remain, at most 100 per response, with the reasons.
 	Left []*LeftJob `protobuf:"bytes,7,rep,name=left,proto3" json:"left,omitempty"`
-	// What else there is, and until when; in the last answer.
+	// Other data that remains, and until when. Only in the last response.
 	Remains []*Remainder `protobuf:"bytes,8,rep,name=remains,proto3" json:"remains,omitempty"`
-	// Empty when there is nothing more to do.
+	// Token of the next call. Empty if there is nothing left to do.
 	NextPageToken string `protobuf:"bytes,9,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Bulks that have ended and were about jobs of the tenant alone, or with the key.
+	// Number of ended bulks that covered only jobs of the tenant or with the key.
 	Bulks         int64 `protobuf:"varint,10,opt,name=bulks,proto3" json:"bulks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1467,10 +1503,13 @@ func (x *EraseResponse) GetBulks() int64 {
 	return 0
 }
 
+// ErasedKind is the number of removed jobs of a kind.
 type ErasedKind struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Jobs          int64                  `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the kind.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Number of removed jobs.
+	Jobs          int64 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1519,12 +1558,17 @@ func (x *ErasedKind) GetJobs() int64 {
 	return 0
 }
 
+// LeftJob is a job that was not removed.
 type LeftJob struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
-	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
-	Why           string                 `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Kind of the job.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// State of the job.
+	State string `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	// Reason why the job was not removed.
+	Why           string `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1587,14 +1631,14 @@ func (x *LeftJob) GetWhy() string {
 	return ""
 }
 
-// Remainder is what Erase does not remove.
+// Remainder is data that Erase does not remove.
 type Remainder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As "unfinished jobs", "schedules" or "audit entries".
+	// Type of data, such as "unfinished jobs", "schedules" or "audit entries".
 	What string `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`
-	// How many there are, counted up to some thousands; not set if they are not counted.
+	// Number of objects, counted up to a few thousand. Not set if they are not counted.
 	Count *int64 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	// What of personal data is in it, and when it goes.
+	// Personal data that the objects contain, and the time at which they are removed.
 	Until         string `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1687,10 +1731,13 @@ func (*GetStatsRequest) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{27}
 }
 
+// Stats is the usage of all jobs together and of each tenant.
 type Stats struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Total         *Usage                 `protobuf:"bytes,1,opt,name=total,proto3" json:"total,omitempty"`
-	Tenants       []*Usage               `protobuf:"bytes,2,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Usage of all jobs together.
+	Total *Usage `protobuf:"bytes,1,opt,name=total,proto3" json:"total,omitempty"`
+	// Usage of each tenant.
+	Tenants       []*Usage `protobuf:"bytes,2,rep,name=tenants,proto3" json:"tenants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1775,20 +1822,23 @@ func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{29}
 }
 
-// Event is one thing that happened.
+// Event is one event in the system.
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// stats, node, failure or batch.
-	Type string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
-	At   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
-	// Of type stats.
+	// Type of the event: stats, node, failure or batch.
+	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	// Time of the event.
+	At *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	// For the type stats: the new statistics.
 	Stats *Stats `protobuf:"bytes,3,opt,name=stats,proto3" json:"stats,omitempty"`
-	// Of type node: joined, draining, left, dead or forgotten. Of type batch: its state.
+	// For the type node: joined, draining, left, dead or forgotten. For the type batch: the
+	// new state.
 	Change string `protobuf:"bytes,4,opt,name=change,proto3" json:"change,omitempty"`
-	Node   *Node  `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
-	// Of type failure.
+	// For the type node: the node.
+	Node *Node `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
+	// For the type failure: the failed job.
 	Job *Job `protobuf:"bytes,6,opt,name=job,proto3" json:"job,omitempty"`
-	// Of type batch: one that is in another state than before.
+	// For the type batch: the batch in its new state.
 	Batch         *Batch `protobuf:"bytes,7,opt,name=batch,proto3" json:"batch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1909,18 +1959,19 @@ func (*ListBreakersRequest) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{31}
 }
 
-// Breaker keeps calls away from a target that fails.
+// Breaker is a circuit breaker that stops calls to a failing target.
 type Breaker struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Host and port of the target; http and https share a breaker.
+	// Host and port of the target. http and https share a breaker.
 	Address string `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
-	// open: no call is made; or half_open: one call tries whether the target answers again.
+	// State of the breaker. "open": no calls are made. "half_open": one call tests whether
+	// the target responds again.
 	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	// Failed calls in a row.
+	// Number of consecutive failed calls.
 	Failures int32 `protobuf:"varint,3,opt,name=failures,proto3" json:"failures,omitempty"`
-	// When it opened.
+	// Time at which the breaker opened.
 	Since *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
-	// When a call may try the target again; it has passed if the state is half_open.
+	// Time from which a call may test the target. In the past if the state is half_open.
 	OpenUntil     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=open_until,json=openUntil,proto3" json:"open_until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1992,8 +2043,9 @@ func (x *Breaker) GetOpenUntil() *timestamppb.Timestamp {
 }
 
 type ListBreakersResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Breaker             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All open and half-open breakers.
+	Items         []*Breaker `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -25,19 +25,22 @@ const (
 
 type ListHoldsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Holds that concern the queue: its own, and those that are of no other one.
+	// Return only holds that apply to this queue, including holds that are not limited to a
+	// queue.
 	Queue string `protobuf:"bytes,1,opt,name=queue,proto3" json:"queue,omitempty"`
-	// The same of a tenant. Holds of its parent concern it as well.
+	// Return only holds that apply to this tenant, including those of its parent and those
+	// that are not limited to a tenant.
 	Tenant string `protobuf:"bytes,2,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The same of a kind.
+	// Return only holds that apply to this kind, including holds that are not limited to a
+	// kind.
 	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
-	// Holds that lasted then or began later.
+	// Return only holds that were in effect at this time or began later.
 	From *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
-	// Holds that began earlier.
+	// Return only holds that began before this time.
 	To *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=to,proto3" json:"to,omitempty"`
-	// How many to answer; 100 if 0.
+	// Maximum number of holds per page (default 100).
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before.
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -124,13 +127,15 @@ func (x *ListHoldsRequest) GetPageToken() string {
 
 type ListHoldsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Fewer than page_size, or none, where the caller may not see all.
+	// Holds of the page. A page may contain fewer holds than page_size, or none, if the
+	// caller may not see all of them.
 	Items []*Hold `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page, and only there.
+	// Token of the next page. Empty on the last page, and only there.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// When the answer was true: holds without an until last until then.
+	// Time of this snapshot. Holds without an until were in effect at this time.
 	At *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
-	// What was before is not recorded, or not kept any more; not set: nothing is.
+	// Start of the available history. Earlier holds were not recorded or have been deleted.
+	// Not set if there is no history.
 	Since         *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -194,29 +199,33 @@ func (x *ListHoldsResponse) GetSince() *timestamppb.Timestamp {
 	return nil
 }
 
-// Hold is a time in which one cause kept ready jobs from starting.
+// Hold is a period in which one cause kept ready jobs from starting.
 type Hold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// paused, at_cap, over_rate, no_node, no_slot, at_gate or unrecorded.
+	// ID of the hold.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Cause: paused, at_cap, over_rate, no_node, no_slot, at_gate or unrecorded.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	// Of a pause, cap or rate: global, queue, kind or tenant. At a gate: kind.
+	// Scope of the pause, cap or rate: global, queue, kind or tenant. For a gate: kind.
 	Scope string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Which lanes it concerns: those that have all of these names; an empty one is that of
-	// any.
-	Queue  string `protobuf:"bytes,4,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Queue of the affected jobs. Empty means any queue. A job is affected if it matches
+	// queue, tenant and kind.
+	Queue string `protobuf:"bytes,4,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Tenant of the affected jobs. Empty means any tenant.
 	Tenant string `protobuf:"bytes,5,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	Kind   string `protobuf:"bytes,6,opt,name=kind,proto3" json:"kind,omitempty"`
-	// The concurrency key of the jobs that wait at a gate.
-	Gate string                 `protobuf:"bytes,7,opt,name=gate,proto3" json:"gate,omitempty"`
+	// Kind of the affected jobs. Empty means any kind.
+	Kind string `protobuf:"bytes,6,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Concurrency key of the jobs that wait at a gate.
+	Gate string `protobuf:"bytes,7,opt,name=gate,proto3" json:"gate,omitempty"`
+	// Start of the hold.
 	From *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=from,proto3" json:"from,omitempty"`
-	// Not set: it still lasts.
+	// End of the hold. Not set while the hold is in effect.
 	Until *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=until,proto3" json:"until,omitempty"`
-	// At a cap or a gate, when it began: what was taken.
+	// Usage of the cap or gate when the hold began.
 	Used int32 `protobuf:"varint,10,opt,name=used,proto3" json:"used,omitempty"`
-	// At a cap or a gate, when it began: what there was.
+	// Size of the cap or gate when the hold began.
 	Cap int32 `protobuf:"varint,11,opt,name=cap,proto3" json:"cap,omitempty"`
-	// All of that for people.
+	// Human-readable description of the hold.
 	Text          string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -24,45 +24,50 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// NewJob is a job to be stored.
+// NewJob is a job to enqueue.
 type NewJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the handler.
+	// Kind of the job, which selects the handler.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// The handler's input.
+	// Input of the handler.
 	Args []byte `protobuf:"bytes,2,opt,name=args,proto3" json:"args,omitempty"`
-	// Which nodes may run it; "default" if empty.
+	// Queue of the job, which determines the nodes that may run it (default "default").
 	Queue string `protobuf:"bytes,3,opt,name=queue,proto3" json:"queue,omitempty"`
-	// For whom it runs; "default" if empty.
+	// Tenant that the job runs for (default "default").
 	Tenant string `protobuf:"bytes,4,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Higher goes first.
+	// Priority (default 0). Jobs with a higher priority start first.
 	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
-	// Never starts before; now if not set.
+	// Due time: earliest time at which the job may start (default: now).
 	NotBefore *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
-	// Acceptable start: orders jobs of one priority; the due time if not set.
+	// Acceptable start: time by which the job should have started. Determines the order
+	// among jobs of the same priority. Defaults to the due time.
 	StartBy *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=start_by,json=startBy,proto3" json:"start_by,omitempty"`
-	// Of one attempt; the handler's if not set.
+	// Timeout of one attempt. Defaults to the timeout of the handler.
 	Timeout *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// Attempts that may fail before the job does; the handler's if 0.
+	// Number of failed attempts after which the job fails permanently. 0 means the default
+	// of the handler.
 	MaxAttempts int32 `protobuf:"varint,9,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// Pause between attempts; the handler's if not set.
+	// Pause between attempts. Defaults to the retry policy of the handler.
 	Retry *Retry `protobuf:"bytes,10,opt,name=retry,proto3" json:"retry,omitempty"`
-	// Unique per tenant within key_scope.
+	// Unique key of the job within its tenant. Leave empty for no key.
 	Key string `protobuf:"bytes,11,opt,name=key,proto3" json:"key,omitempty"`
-	// How long the key is held: "live", until the job is final, or "forever", until
-	// it is removed.
+	// Period for which the key is taken: "live", until the job is final (default), or
+	// "forever", until the job is deleted.
 	KeyScope string `protobuf:"bytes,12,opt,name=key_scope,json=keyScope,proto3" json:"key_scope,omitempty"`
-	// What happens if the key is taken: "error", "keep" the existing job, or
-	// "replace" it unless it is running.
+	// Action if the key is taken: "error" rejects the request (default), "keep" keeps the
+	// existing job, and "replace" replaces it unless it is running.
 	OnDuplicate string `protobuf:"bytes,13,opt,name=on_duplicate,json=onDuplicate,proto3" json:"on_duplicate,omitempty"`
-	// At most so many jobs of a kind and tenant with the same one are admitted at
-	// once as the limit of the kind says; one if it says nothing.
+	// Concurrency key. Of the jobs of one kind and tenant with the same key, only one is
+	// admitted at a time, or as many as per_key in the limit of the kind allows. Leave
+	// empty for no restriction.
 	ConcurrencyKey string `protobuf:"bytes,14,opt,name=concurrency_key,json=concurrencyKey,proto3" json:"concurrency_key,omitempty"`
-	// What happens if its node dies: "revive" it, or "cancel".
+	// Action if the node dies while running the job: "revive" runs the job again (default),
+	// "cancel" cancels it.
 	OnCrash string `protobuf:"bytes,15,opt,name=on_crash,json=onCrash,proto3" json:"on_crash,omitempty"`
-	// W3C traceparent of the caller; that of the request if empty.
+	// W3C traceparent of the caller. Defaults to that of the request.
 	Trace string `protobuf:"bytes,16,opt,name=trace,proto3" json:"trace,omitempty"`
-	// What happens when it has failed for good: "keep" it, or "remove" it a minute later.
+	// Action after a permanent failure: "keep" keeps the job (default), "remove" deletes it
+	// a minute later.
 	OnFail        string `protobuf:"bytes,17,opt,name=on_fail,json=onFail,proto3" json:"on_fail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -220,13 +225,13 @@ func (x *NewJob) GetOnFail() string {
 // Retry is the pause between a failed attempt and the next.
 type Retry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// After the first failure; one second if not set.
+	// Pause after the first failure (default 1s).
 	Base *durationpb.Duration `protobuf:"bytes,1,opt,name=base,proto3" json:"base,omitempty"`
-	// Growth per failure; 2 if 0, and 1 is a fixed pause.
+	// Factor by which the pause grows with each failure (default 2). 1 means a fixed pause.
 	Factor float64 `protobuf:"fixed64,2,opt,name=factor,proto3" json:"factor,omitempty"`
-	// No pause is longer; one hour if not set.
+	// Maximum pause (default 1h).
 	Max *durationpb.Duration `protobuf:"bytes,3,opt,name=max,proto3" json:"max,omitempty"`
-	// Without jitter.
+	// Disables jitter.
 	Precise       bool `protobuf:"varint,4,opt,name=precise,proto3" json:"precise,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -290,62 +295,88 @@ func (x *Retry) GetPrecise() bool {
 	return false
 }
 
-// Job is a stored job.
+// Job is an enqueued job.
 type Job struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Id             int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Kind           string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
-	Args           []byte                 `protobuf:"bytes,3,opt,name=args,proto3" json:"args,omitempty"`
-	Queue          string                 `protobuf:"bytes,4,opt,name=queue,proto3" json:"queue,omitempty"`
-	Tenant         string                 `protobuf:"bytes,5,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	Priority       int32                  `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
-	NotBefore      *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
-	StartBy        *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=start_by,json=startBy,proto3" json:"start_by,omitempty"`
-	Timeout        *durationpb.Duration   `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	MaxAttempts    int32                  `protobuf:"varint,10,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	Retry          *Retry                 `protobuf:"bytes,11,opt,name=retry,proto3" json:"retry,omitempty"`
-	Key            string                 `protobuf:"bytes,12,opt,name=key,proto3" json:"key,omitempty"`
-	KeyScope       string                 `protobuf:"bytes,13,opt,name=key_scope,json=keyScope,proto3" json:"key_scope,omitempty"`
-	ConcurrencyKey string                 `protobuf:"bytes,14,opt,name=concurrency_key,json=concurrencyKey,proto3" json:"concurrency_key,omitempty"`
-	OnCrash        string                 `protobuf:"bytes,15,opt,name=on_crash,json=onCrash,proto3" json:"on_crash,omitempty"`
-	Trace          string                 `protobuf:"bytes,16,opt,name=trace,proto3" json:"trace,omitempty"`
-	// scheduled, parked, ready, running, waiting, succeeded, failed, cancelled or
-	// skipped.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Kind of the job.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Input of the handler.
+	Args []byte `protobuf:"bytes,3,opt,name=args,proto3" json:"args,omitempty"`
+	// Queue of the job.
+	Queue string `protobuf:"bytes,4,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Tenant that the job runs for.
+	Tenant string `protobuf:"bytes,5,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Priority. Jobs with a higher priority start first.
+	Priority int32 `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
+	// Due time: earliest time at which the job may start.
+	NotBefore *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	// Acceptable start: time by which the job should have started. Determines the order
+	// among jobs of the same priority.
+	StartBy *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=start_by,json=startBy,proto3" json:"start_by,omitempty"`
+	// Timeout of one attempt. Not set if the handler determines it.
+	Timeout *durationpb.Duration `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Number of failed attempts after which the job fails permanently. 0 means the default
+	// of the handler.
+	MaxAttempts int32 `protobuf:"varint,10,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
+	// Pause between attempts. Not set if the handler determines it.
+	Retry *Retry `protobuf:"bytes,11,opt,name=retry,proto3" json:"retry,omitempty"`
+	// Unique key of the job within its tenant.
+	Key string `protobuf:"bytes,12,opt,name=key,proto3" json:"key,omitempty"`
+	// Period for which the key is taken: "live" or "forever".
+	KeyScope string `protobuf:"bytes,13,opt,name=key_scope,json=keyScope,proto3" json:"key_scope,omitempty"`
+	// Concurrency key of the job.
+	ConcurrencyKey string `protobuf:"bytes,14,opt,name=concurrency_key,json=concurrencyKey,proto3" json:"concurrency_key,omitempty"`
+	// Action if the node dies while running the job: "revive" or "cancel".
+	OnCrash string `protobuf:"bytes,15,opt,name=on_crash,json=onCrash,proto3" json:"on_crash,omitempty"`
+	// W3C traceparent of the caller.
+	Trace string `protobuf:"bytes,16,opt,name=trace,proto3" json:"trace,omitempty"`
+	// State of the job: scheduled, parked, ready, running, waiting, succeeded, failed,
+	// cancelled or skipped.
 	State string `protobuf:"bytes,17,opt,name=state,proto3" json:"state,omitempty"`
-	// Number of the current or last run.
+	// Number of the current or most recent attempt, starting at 1. 0 before the first
+	// attempt.
 	Attempt int32 `protobuf:"varint,18,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	// Runs that count against max_attempts.
+	// Number of attempts that count against max_attempts.
 	Failures int32 `protobuf:"varint,19,opt,name=failures,proto3" json:"failures,omitempty"`
-	// Deaths of its nodes since its last progress.
+	// Number of node crashes since the job last made progress.
 	Crashes int32 `protobuf:"varint,20,opt,name=crashes,proto3" json:"crashes,omitempty"`
-	// Number of the current or last lease.
-	Fence      int64                  `protobuf:"varint,21,opt,name=fence,proto3" json:"fence,omitempty"`
-	Node       int64                  `protobuf:"varint,22,opt,name=node,proto3" json:"node,omitempty"`
-	CreatedAt  *timestamppb.Timestamp `protobuf:"bytes,23,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,24,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Fence of the current attempt or, once the job is final, of the last one.
+	Fence int64 `protobuf:"varint,21,opt,name=fence,proto3" json:"fence,omitempty"`
+	// ID of the node of the current attempt or, once the job is final, of the last one.
+	Node int64 `protobuf:"varint,22,opt,name=node,proto3" json:"node,omitempty"`
+	// Time of creation.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,23,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// Start of the current attempt or, once the job is final, of the last one.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,24,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Time at which the job ended. Not set while the job is live.
 	FinishedAt *timestamppb.Timestamp `protobuf:"bytes,25,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
-	// While it waits: when that ends without an answer.
+	// For a waiting job: time at which it stops waiting for an answer.
 	Deadline *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=deadline,proto3" json:"deadline,omitempty"`
-	// Somebody has asked a running job to stop.
-	CancelWish bool   `protobuf:"varint,27,opt,name=cancel_wish,json=cancelWish,proto3" json:"cancel_wish,omitempty"`
-	Output     []byte `protobuf:"bytes,28,opt,name=output,proto3" json:"output,omitempty"`
-	// error, fatal, panic, timeout, deadline, crash, poison or replaced.
+	// Whether a running job has been asked to stop.
+	CancelWish bool `protobuf:"varint,27,opt,name=cancel_wish,json=cancelWish,proto3" json:"cancel_wish,omitempty"`
+	// Result of the job.
+	Output []byte `protobuf:"bytes,28,opt,name=output,proto3" json:"output,omitempty"`
+	// Reason for the failure: error, fatal, panic, timeout, deadline, crash, poison or
+	// replaced.
 	Reason string `protobuf:"bytes,29,opt,name=reason,proto3" json:"reason,omitempty"`
-	Error  string `protobuf:"bytes,30,opt,name=error,proto3" json:"error,omitempty"`
-	// How far it is: what the target of its call told last, or else what its handler
-	// reported.
+	// Error message of the failure.
+	Error string `protobuf:"bytes,30,opt,name=error,proto3" json:"error,omitempty"`
+	// Progress of the job: the latest report of the target of its call, or otherwise of its
+	// handler.
 	Progress []byte `protobuf:"bytes,31,opt,name=progress,proto3" json:"progress,omitempty"`
-	// What the handler carries from run to run.
+	// Data that the handler carries from one attempt to the next.
 	Memo []byte `protobuf:"bytes,32,opt,name=memo,proto3" json:"memo,omitempty"`
-	// Of the schedule that made it.
+	// ID of the schedule that created the job.
 	ScheduleId int64 `protobuf:"varint,33,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
-	// The instant of that schedule that it stands for.
+	// Instant of the schedule that the job stands for.
 	Due *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=due,proto3" json:"due,omitempty"`
-	// What its handler reported, if progress is what its target told.
+	// Progress reported by the handler, if progress was reported by the target.
 	Reported []byte `protobuf:"bytes,35,opt,name=reported,proto3" json:"reported,omitempty"`
-	// Of the batch that it is a task of.
+	// ID of the batch that the job belongs to.
 	BatchId int64 `protobuf:"varint,36,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
-	// What happens when it has failed for good: keep or remove; keep if empty.
+	// Action after a permanent failure: "keep" or "remove". Empty means "keep".
 	OnFail        string `protobuf:"bytes,37,opt,name=on_fail,json=onFail,proto3" json:"on_fail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -641,8 +672,9 @@ func (x *Job) GetOnFail() string {
 }
 
 type EnqueueJobsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Jobs          []*NewJob              `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Jobs to enqueue.
+	Jobs          []*NewJob `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -686,8 +718,8 @@ func (x *EnqueueJobsRequest) GetJobs() []*NewJob {
 
 type EnqueueJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of the request. Of a job whose key was taken and that said
-	// "keep" it is the existing one.
+	// IDs of the jobs, in the order of the request. If a key was taken and on_duplicate is
+	// "keep", the ID is that of the existing job.
 	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -731,11 +763,15 @@ func (x *EnqueueJobsResponse) GetIds() []int64 {
 }
 
 type AssignJobsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Tenant        string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	Start         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start,proto3" json:"start,omitempty"`
-	End           *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end,proto3" json:"end,omitempty"`
-	Jobs          []*NewJob              `protobuf:"bytes,4,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tenant of all jobs.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Start of the period.
+	Start *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start,proto3" json:"start,omitempty"`
+	// End of the period.
+	End *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end,proto3" json:"end,omitempty"`
+	// Jobs to enqueue.
+	Jobs          []*NewJob `protobuf:"bytes,4,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -800,9 +836,10 @@ func (x *AssignJobsRequest) GetJobs() []*NewJob {
 
 type GetJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Of GetJob alone: show what is confidential. It needs the role admin, and is written
-	// to the audit log.
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Show confidential data. For GetJob only. Requires the role admin and is recorded in
+	// the audit log.
 	Reveal        bool `protobuf:"varint,2,opt,name=reveal,proto3" json:"reveal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -852,20 +889,27 @@ func (x *GetJobRequest) GetReveal() bool {
 	return false
 }
 
-// JobFilter chooses jobs. Empty fields choose all; of several all must match.
+// JobFilter selects jobs. All fields that are set must match. An empty filter selects all
+// jobs.
 type JobFilter struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	State  []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
-	Kind   []string               `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
-	Queue  []string               `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
-	Tenant []string               `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
-	Key    string                 `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
-	Id     []int64                `protobuf:"varint,6,rep,packed,name=id,proto3" json:"id,omitempty"`
-	// Created then or later.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// States of the jobs.
+	State []string `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
+	// Kinds of the jobs.
+	Kind []string `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
+	// Queues of the jobs.
+	Queue []string `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
+	// Tenants of the jobs.
+	Tenant []string `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
+	// Key of the jobs.
+	Key string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	// IDs of the jobs.
+	Id []int64 `protobuf:"varint,6,rep,packed,name=id,proto3" json:"id,omitempty"`
+	// Select only jobs created at or after this time.
 	From *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=from,proto3" json:"from,omitempty"`
-	// Created earlier.
+	// Select only jobs created before this time.
 	To *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
-	// Ended then or later; no live job.
+	// Select only jobs that ended at or after this time. Excludes live jobs.
 	FinishedFrom  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=finished_from,json=finishedFrom,proto3" json:"finished_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -965,26 +1009,31 @@ func (x *JobFilter) GetFinishedFrom() *timestamppb.Timestamp {
 }
 
 type ListJobsRequest struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	State  []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
-	Kind   []string               `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
-	Queue  []string               `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
-	Tenant []string               `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
-	Key    string                 `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
-	// How many to answer; 100 if 0.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Return only jobs in one of these states.
+	State []string `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
+	// Return only jobs of one of these kinds.
+	Kind []string `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
+	// Return only jobs in one of these queues.
+	Queue []string `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
+	// Return only jobs of one of these tenants.
+	Tenant []string `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
+	// Return only jobs with this key.
+	Key string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	// Maximum number of jobs per page (default 100).
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before.
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Created then or later.
+	// Return only jobs created at or after this time.
 	From *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=from,proto3" json:"from,omitempty"`
-	// Created earlier.
+	// Return only jobs created before this time.
 	To *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=to,proto3" json:"to,omitempty"`
-	// Runs of this schedule, by its id. A page may have fewer than were asked for.
+	// ID of a schedule: return only its runs. A page may contain fewer jobs than page_size.
 	Schedule int64 `protobuf:"varint,10,opt,name=schedule,proto3" json:"schedule,omitempty"`
-	// Ended then or later; no live job.
+	// Return only jobs that ended at or after this time. Excludes live jobs.
 	FinishedFrom *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=finished_from,json=finishedFrom,proto3" json:"finished_from,omitempty"`
-	// Jobs of the tasks of this batch, by its id: those of every pass. A page may have
-	// fewer than were asked for.
+	// ID of a batch: return only the jobs of its tasks, from every pass. A page may contain
+	// fewer jobs than page_size.
 	Batch         int64 `protobuf:"varint,12,opt,name=batch,proto3" json:"batch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1106,10 +1155,11 @@ func (x *ListJobsRequest) GetBatch() int64 {
 
 type ListJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Fewer than page_size, or none, where few of very many jobs match: each page looks at
-	// some of them.
+	// Jobs of the page. If only a few of a very large number of jobs match, a page may
+	// contain fewer jobs than page_size, or none, because each page examines a part of the
+	// jobs.
 	Items []*Job `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page, and only there.
+	// Token of the next page. Empty on the last page, and only there.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1160,23 +1210,28 @@ func (x *ListJobsResponse) GetNextPageToken() string {
 }
 
 type CountJobsRequest struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	State  []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
-	Kind   []string               `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
-	Queue  []string               `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
-	Tenant []string               `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
-	Key    string                 `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
-	// Created then or later.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Count only jobs in one of these states.
+	State []string `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
+	// Count only jobs of one of these kinds.
+	Kind []string `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
+	// Count only jobs in one of these queues.
+	Queue []string `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
+	// Count only jobs of one of these tenants.
+	Tenant []string `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
+	// Count only jobs with this key.
+	Key string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	// Count only jobs created at or after this time.
 	From *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=from,proto3" json:"from,omitempty"`
-	// Created earlier.
+	// Count only jobs created before this time.
 	To *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=to,proto3" json:"to,omitempty"`
-	// Ended then or later; no live job.
+	// Count only jobs that ended at or after this time. Excludes live jobs.
 	FinishedFrom *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=finished_from,json=finishedFrom,proto3" json:"finished_from,omitempty"`
-	// Runs of this schedule, by its id.
+	// ID of a schedule: count only its runs.
 	Schedule int64 `protobuf:"varint,9,opt,name=schedule,proto3" json:"schedule,omitempty"`
-	// Jobs of the tasks of this batch, by its id: those of every pass.
+	// ID of a batch: count only the jobs of its tasks, from every pass.
 	Batch int64 `protobuf:"varint,10,opt,name=batch,proto3" json:"batch,omitempty"`
-	// Counting stops at about so many jobs; 10000 if 0.
+	// Approximate number of jobs at which counting stops (default 10000).
 	AtMost        int32 `protobuf:"varint,11,opt,name=at_most,json=atMost,proto3" json:"at_most,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1289,11 +1344,13 @@ func (x *CountJobsRequest) GetAtMost() int32 {
 	return 0
 }
 
-// StateCount is how many jobs are in a state.
+// StateCount is the number of jobs in a state.
 type StateCount struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Count         *int32                 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// State of the jobs.
+	State string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// Number of jobs.
+	Count         *int32 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1344,11 +1401,12 @@ func (x *StateCount) GetCount() int32 {
 
 type CountJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Every state that was asked for, also those without jobs.
+	// Numbers of jobs by state. Contains every requested state, including those without
+	// jobs.
 	States []*StateCount `protobuf:"bytes,1,rep,name=states,proto3" json:"states,omitempty"`
-	// In all of these states.
+	// Number of jobs in all of these states.
 	Total *int32 `protobuf:"varint,2,opt,name=total,proto3,oneof" json:"total,omitempty"`
-	// There may be more jobs: counting stopped at the bound.
+	// Whether the numbers are lower bounds because counting stopped early.
 	More          bool `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1405,16 +1463,23 @@ func (x *CountJobsResponse) GetMore() bool {
 	return false
 }
 
-// Attempt is a run that did not simply succeed.
+// Attempt is an attempt that did not succeed.
 type Attempt struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Run        int32                  `protobuf:"varint,1,opt,name=run,proto3" json:"run,omitempty"`
-	Fence      int64                  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
-	Node       int64                  `protobuf:"varint,3,opt,name=node,proto3" json:"node,omitempty"`
-	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the attempt, starting at 1.
+	Run int32 `protobuf:"varint,1,opt,name=run,proto3" json:"run,omitempty"`
+	// Fence of the attempt.
+	Fence int64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	// ID of the node.
+	Node int64 `protobuf:"varint,3,opt,name=node,proto3" json:"node,omitempty"`
+	// Start of the attempt.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// End of the attempt.
 	FinishedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
-	// As of a job, or lease_lost: its node lost the lease, but lived; that is no crash.
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Reason for the failure, as for a job, or lease_lost: the node lost its lease but
+	// survived, which does not count as a crash.
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Error message.
 	Error         string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1500,8 +1565,9 @@ func (x *Attempt) GetError() string {
 }
 
 type ListAttemptsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Attempt             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Attempts, oldest first.
+	Items         []*Attempt `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1543,22 +1609,28 @@ func (x *ListAttemptsResponse) GetItems() []*Attempt {
 	return nil
 }
 
-// Explanation says why a job does not run, or how it runs, as of one moment.
+// Explanation explains why a job is not running at a given time, or describes its current
+// attempt.
 type Explanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	State string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	At    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
-	// All that keeps it from starting now, in the order in which a node would find
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// State of the job.
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// Time of this snapshot.
+	At *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
+	// Everything that keeps the job from starting now, in the order in which a node checks
 	// it.
 	Obstacles []*Obstacle `protobuf:"bytes,4,rep,name=obstacles,proto3" json:"obstacles,omitempty"`
-	// Jobs that go before it; where tenants share the starts, only those of its tenant.
+	// Number of jobs that start before this one. Where tenants share the starts, only jobs
+	// of the same tenant are counted.
 	Ahead int32 `protobuf:"varint,5,opt,name=ahead,proto3" json:"ahead,omitempty"`
-	// When it will probably start; not set if that cannot be told.
+	// Estimated start. Not set if it cannot be estimated.
 	Start *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start,proto3" json:"start,omitempty"`
-	// Of a ready job where tenants share the starts by weight.
+	// Share of the tenant in the starts, for a ready job in a queue where tenants share the
+	// starts by weight.
 	Share *Share `protobuf:"bytes,7,opt,name=share,proto3" json:"share,omitempty"`
-	// How its run stands; not set unless it runs.
+	// Current attempt. Not set unless the job is running.
 	Run           *CurrentRun `protobuf:"bytes,8,opt,name=run,proto3" json:"run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1650,18 +1722,20 @@ func (x *Explanation) GetRun() *CurrentRun {
 	return nil
 }
 
-// Share is what a tenant gets of the starts where the order is fair.
+// Share is a tenant's share of the starts where the order is "fair".
 type Share struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose starts are shared; empty: those of all queues that follow "global".
-	Queue  string `protobuf:"bytes,1,opt,name=queue,proto3" json:"queue,omitempty"`
-	Weight int32  `protobuf:"varint,2,opt,name=weight,proto3" json:"weight,omitempty"`
-	// Part of the starts, at most 1, that the weight gives it beside the tenants that have
-	// started jobs in the last minute.
+	// Queue in which the starts are shared. Empty means all queues that follow the scope
+	// "global".
+	Queue string `protobuf:"bytes,1,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Weight of the tenant.
+	Weight int32 `protobuf:"varint,2,opt,name=weight,proto3" json:"weight,omitempty"`
+	// Share of the starts that the weight entitles the tenant to, between 0 and 1, among
+	// the tenants that started jobs in the last minute.
 	Entitled float64 `protobuf:"fixed64,3,opt,name=entitled,proto3" json:"entitled,omitempty"`
-	// Part of the starts of the last minute that were its own.
+	// Actual share of the tenant in the starts of the last minute, between 0 and 1.
 	Had float64 `protobuf:"fixed64,4,opt,name=had,proto3" json:"had,omitempty"`
-	// All of that for people.
+	// Human-readable description of the share.
 	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1732,23 +1806,25 @@ func (x *Share) GetText() string {
 	return ""
 }
 
-// CurrentRun says how the run of a job stands.
+// CurrentRun describes the current attempt of a job.
 type CurrentRun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Node  int64                  `protobuf:"varint,1,opt,name=node,proto3" json:"node,omitempty"`
-	// Of the node; not shown to callers who are bound to tenants.
+	// ID of the node.
+	Node int64 `protobuf:"varint,1,opt,name=node,proto3" json:"node,omitempty"`
+	// Name of the node. Hidden from callers bound to tenants.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// When the node claimed the job.
+	// Time at which the node claimed the job.
 	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
-	// Of the attempt; not set: there is none, or only its handler knows it.
+	// Timeout of the attempt. Not set if there is no timeout, or if only the handler knows
+	// it.
 	Timeout *durationpb.Duration `protobuf:"bytes,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// Node deaths that the job was in since its last progress.
+	// Number of node crashes since the job last made progress.
 	Crashes int32 `protobuf:"varint,5,opt,name=crashes,proto3" json:"crashes,omitempty"`
-	// Of the node; not set: the node is not known any more.
+	// Time of the node's last beat. Not set if the node is no longer known.
 	LastBeat *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_beat,json=lastBeat,proto3" json:"last_beat,omitempty"`
-	// The lease of the node is over: the job is about to be taken back.
+	// Whether the lease of the node has expired, so that the job is about to be taken back.
 	Lost bool `protobuf:"varint,7,opt,name=lost,proto3" json:"lost,omitempty"`
-	// The job was asked to stop.
+	// Whether the job has been asked to stop.
 	Stopping      bool `protobuf:"varint,8,opt,name=stopping,proto3" json:"stopping,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1840,16 +1916,20 @@ func (x *CurrentRun) GetStopping() bool {
 	return false
 }
 
-// Situation says how a schedule, a batch or a sweep stands, as of one moment.
+// Situation describes what holds back a schedule, a batch or a sweep at a given time.
 type Situation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	State string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
-	At    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
-	// What keeps it from going on, or from going faster.
+	// ID of the schedule, batch or sweep.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Name of the schedule, batch or sweep.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// State of the schedule, batch or sweep.
+	State string `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	// Time of this snapshot.
+	At *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	// Reasons for not progressing, or for not progressing faster.
 	Reasons []*Obstacle `protobuf:"bytes,5,rep,name=reasons,proto3" json:"reasons,omitempty"`
-	// Of a few of its jobs, at first of those that do not run.
+	// Explanations of a few of its jobs, starting with jobs that are not running.
 	Jobs          []*Explanation `protobuf:"bytes,6,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1927,11 +2007,12 @@ func (x *Situation) GetJobs() []*Explanation {
 	return nil
 }
 
-// KindCount is a kind and how many jobs of it there are.
+// KindCount is a kind and the number of its jobs.
 type KindCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Kind  string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// 0: it is only known.
+	// Name of the kind.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Number of jobs. 0 means that the kind is only known to a node.
 	Jobs          int32 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1984,24 +2065,27 @@ func (x *KindCount) GetJobs() int32 {
 // Obstacle is one thing that keeps a job from starting.
 type Obstacle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of a job: not_due, queued, at_gate, paused, no_node, at_cap, over_rate, no_slot,
-	// suspect or in_line. Of a schedule, a batch or a sweep also not_started,
-	// at_business, stopped, ended, doubtful, at_approval, preparing, silent, disabled, broken,
-	// will_skip or will_queue.
+	// Cause. For a job: not_due, queued, at_gate, paused, no_node, at_cap, over_rate,
+	// no_slot, suspect or in_line. For a schedule, a batch or a sweep also: not_started,
+	// at_business, stopped, ended, doubtful, at_approval, preparing, silent, disabled,
+	// broken, will_skip or will_queue.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// Of a pause, cap or rate: global, queue, kind or tenant.
+	// Scope of the pause, cap or rate: global, queue, kind or tenant.
 	Scope string `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`
-	Name  string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	Used  int32  `protobuf:"varint,4,opt,name=used,proto3" json:"used,omitempty"`
-	Cap   int32  `protobuf:"varint,5,opt,name=cap,proto3" json:"cap,omitempty"`
-	// When it goes away by itself.
+	// Name of the queue, kind or tenant, or the concurrency key of a gate.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Current usage of the cap or gate.
+	Used int32 `protobuf:"varint,4,opt,name=used,proto3" json:"used,omitempty"`
+	// Size of the cap or gate.
+	Cap int32 `protobuf:"varint,5,opt,name=cap,proto3" json:"cap,omitempty"`
+	// Time at which the obstacle goes away without intervention. Not set if unknown.
 	Until *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=until,proto3" json:"until,omitempty"`
-	// At a gate: some of the jobs that have a place.
+	// For a gate: IDs of some of the jobs that have a place.
 	By []int64 `protobuf:"varint,7,rep,packed,name=by,proto3" json:"by,omitempty"`
-	// All of that for people.
+	// Human-readable description of the obstacle.
 	Text string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
-	// For want of a node: kinds that live nodes know. For want of a slot: the kinds whose
-	// jobs take the slots; not shown to callers who are bound to tenants.
+	// For no_node: kinds that live nodes handle. For no_slot: kinds of the jobs that occupy
+	// the slots, hidden from callers bound to tenants.
 	Kinds         []*KindCount `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2100,14 +2184,16 @@ func (x *Obstacle) GetKinds() []*KindCount {
 	return nil
 }
 
-// JobHistory says what a job waited for.
+// JobHistory lists what a job waited for.
 type JobHistory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	State string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	// When the answer was true.
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// State of the job.
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// Time of this snapshot.
 	At *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
-	// In order of time; none while it is not due.
+	// Waiting periods in chronological order. Empty if the job is not due yet.
 	Stretches     []*Stretch `protobuf:"bytes,4,rep,name=stretches,proto3" json:"stretches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2171,18 +2257,20 @@ func (x *JobHistory) GetStretches() []*Stretch {
 	return nil
 }
 
-// Stretch is a time in which a job waited for the same.
+// Stretch is a period in which a job waited for the same causes.
 type Stretch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	From  *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
-	// Not set: it still waits.
+	// Start of the period.
+	From *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// End of the period. Not set if the job is still waiting.
 	Until *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
-	// The run that it waited for, from 1.
+	// Number of the attempt that the job waited for, starting at 1.
 	Run int32 `protobuf:"varint,3,opt,name=run,proto3" json:"run,omitempty"`
-	// All that kept it waiting at once, in the order in which a node would find it. Beside
-	// the codes of a job: "unrecorded" where nothing is known, and "in_line" where nothing but
-	// others kept it. After a failed run "not_due" is the time in which it backed off and may
-	// have been in line: when it was due again is not kept.
+	// Everything that kept the job waiting at the same time, in the order in which a node
+	// checks it. In addition to the codes of a job: "unrecorded" if nothing is known, and
+	// "in_line" if only other jobs kept it waiting. After a failed attempt, "not_due"
+	// covers the back-off and possibly time in line, because the time at which the job was
+	// due again is not recorded.
 	Causes        []*Obstacle `protobuf:"bytes,4,rep,name=causes,proto3" json:"causes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2247,9 +2335,11 @@ func (x *Stretch) GetCauses() []*Obstacle {
 }
 
 type CancelJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Reason for the cancellation.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2299,8 +2389,10 @@ func (x *CancelJobRequest) GetReason() string {
 }
 
 type RescheduleJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// New due time.
 	NotBefore     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2351,9 +2443,11 @@ func (x *RescheduleJobRequest) GetNotBefore() *timestamppb.Timestamp {
 }
 
 type SetJobPriorityRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Priority      int32                  `protobuf:"varint,2,opt,name=priority,proto3" json:"priority,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// New priority. Jobs with a higher priority start first.
+	Priority      int32 `protobuf:"varint,2,opt,name=priority,proto3" json:"priority,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2403,9 +2497,11 @@ func (x *SetJobPriorityRequest) GetPriority() int32 {
 }
 
 type MoveJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Queue         string                 `protobuf:"bytes,2,opt,name=queue,proto3" json:"queue,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Name of the new queue.
+	Queue         string `protobuf:"bytes,2,opt,name=queue,proto3" json:"queue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2456,9 +2552,11 @@ func (x *MoveJobRequest) GetQueue() string {
 
 type FinishJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Of the run that is answered for; the current one if 0.
-	Fence         int64  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Fence of the attempt to answer. 0 means the current attempt.
+	Fence int64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Result of the job.
 	Output        []byte `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2517,11 +2615,13 @@ func (x *FinishJobRequest) GetOutput() []byte {
 
 type FailJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Of the run that is answered for; the current one if 0.
-	Fence int64  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Fence of the attempt to answer. 0 means the current attempt.
+	Fence int64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Error message.
 	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	// Ends the job, whatever attempts are left.
+	// Fail the job permanently, even if attempts are left.
 	Final         bool `protobuf:"varint,4,opt,name=final,proto3" json:"final,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2622,12 +2722,14 @@ func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
 }
 
 type BulkJobsRequest struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Action string                 `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
-	Filter *JobFilter             `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
-	// Only count.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Action to perform on each job.
+	Action string `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
+	// Filter that selects the jobs.
+	Filter *JobFilter `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
+	// Only count the jobs.
 	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// Why, for the action cancel.
+	// Reason for the cancellation, for the action "cancel".
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2693,14 +2795,14 @@ func (x *BulkJobsRequest) GetReason() string {
 
 type BulkJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Jobs that match and that the action allows. A dry run stops counting at some
-	// thousands.
+	// Number of matching jobs that the action can be performed on. A dry run stops counting
+	// after a few thousand.
 	Matched int64 `protobuf:"varint,1,opt,name=matched,proto3" json:"matched,omitempty"`
-	// Jobs to which it was done; 0 on a dry run.
+	// Number of jobs that the action was performed on. 0 for a dry run.
 	Done int64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
-	// Jobs that had moved on by then.
+	// Number of jobs that had changed state in the meantime.
 	Missed int64 `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
-	// There may be more jobs than matched says: it was not counted on.
+	// Whether matched is a lower bound because counting stopped early.
 	More          bool `protobuf:"varint,4,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,14 +25,16 @@ const (
 // Rules are checked before a request reaches its service.
 type Rules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// It must be there and not be empty.
+	// The value must be present and not empty.
 	Required bool `protobuf:"varint,1,opt,name=required,proto3" json:"required,omitempty"`
-	// Bounds of a number, or of the length of a list that is given. Not set: none.
+	// Minimum of a number, or of the length of a list that is present. Not set means no
+	// minimum.
 	Min *int64 `protobuf:"varint,2,opt,name=min,proto3,oneof" json:"min,omitempty"`
+	// Maximum of a number, or of the length of a list. Not set means no maximum.
 	Max *int64 `protobuf:"varint,3,opt,name=max,proto3,oneof" json:"max,omitempty"`
-	// Bytes of a text, at most.
+	// Maximum length of a string in bytes.
 	MaxBytes uint32 `protobuf:"varint,4,opt,name=max_bytes,json=maxBytes,proto3" json:"max_bytes,omitempty"`
-	// The texts that it may be, besides being empty.
+	// Allowed strings, in addition to the empty string.
 	In            []string `protobuf:"bytes,5,rep,name=in,proto3" json:"in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -103,18 +105,19 @@ func (x *Rules) GetIn() []string {
 	return nil
 }
 
-// Access says who may call a method.
+// Access defines which callers may use a method.
 type Access struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The least role that may: viewer, submitter, worker, operator or admin.
+	// Least privileged role that may use the method: viewer, submitter, worker, operator or
+	// admin.
 	Role string `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
-	// The method does not change anything that matters: it is not put into the
-	// audit log. Methods that only read never are.
+	// The method changes nothing of importance, so the audit log does not record it.
+	// Methods that only read are never recorded.
 	Unlogged bool `protobuf:"varint,2,opt,name=unlogged,proto3" json:"unlogged,omitempty"`
-	// Every role may.
+	// Every role may use the method.
 	Any bool `protobuf:"varint,3,opt,name=any,proto3" json:"any,omitempty"`
-	// The method is called so often that the audit log has it in sums: how often
-	// somebody called it in some seconds.
+	// The method is called so often that the audit log records sums: the number of calls of
+	// one caller within a few seconds.
 	Summed        bool `protobuf:"varint,4,opt,name=summed,proto3" json:"summed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -239,24 +242,24 @@ var file_fairlead_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.FieldOptions.
 var (
-	// The field is JSON: bytes in gRPC, the document itself in JSON.
+	// The field contains JSON: bytes in gRPC, the document itself in JSON.
 	//
 	// optional bool json = 50001;
 	E_Json = &file_fairlead_v1_options_proto_extTypes[0]
-	// What a value must be like.
+	// Rules for valid values.
 	//
 	// optional fairlead.v1.Rules rules = 50002;
 	E_Rules = &file_fairlead_v1_options_proto_extTypes[1]
-	// The value is a secret: it is answered once, and never logged.
+	// The value is a secret: it is returned once and never logged.
 	//
 	// optional bool secret = 50003;
 	E_Secret = &file_fairlead_v1_options_proto_extTypes[2]
-	// The field lists the names of the others that are to be cleared: in JSON those
+	// The field lists the names of other fields to clear. In JSON, these are the fields
 	// that are null.
 	//
 	// optional bool nulls = 50004;
 	E_Nulls = &file_fairlead_v1_options_proto_extTypes[3]
-	// The value may hold anything: it is answered, but never logged.
+	// The value may contain anything: it is returned but never logged.
 	//
 	// optional bool private = 50005;
 	E_Private = &file_fairlead_v1_options_proto_extTypes[4]
@@ -264,11 +267,11 @@ var (
 
 // Extension fields to descriptorpb.MethodOptions.
 var (
-	// Who may call the method.
+	// Callers who may use the method.
 	//
 	// optional fairlead.v1.Access access = 50011;
 	E_Access = &file_fairlead_v1_options_proto_extTypes[5]
-	// The method makes something new: REST answers 201.
+	// The method creates an object: REST responds with 201.
 	//
 	// optional bool created = 50012;
 	E_Created = &file_fairlead_v1_options_proto_extTypes[6]

@@ -24,78 +24,81 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Schedule says when jobs come into being by themselves.
+// Schedule defines a job and the times at which it is enqueued.
 type Schedule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set by the server.
-	Id          string  `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name        *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// ID of the schedule. Set by the server.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Unique name.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// Description of the schedule.
 	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// Five or six fields, or such as @daily. Exactly one of cron, every, delay, daily
-	// and at is given.
+	// Cron expression with five or six fields, or a macro such as @daily. Specify exactly
+	// one of cron, every, delay, daily and at.
 	Cron *string `protobuf:"bytes,4,opt,name=cron,proto3,oneof" json:"cron,omitempty"`
-	// At a fixed rate, counted from starts_at or from when it was made.
+	// Fixed interval, counted from starts_at or from the creation of the schedule.
 	Every *durationpb.Duration `protobuf:"bytes,5,opt,name=every,proto3" json:"every,omitempty"`
-	// So long after the end of its last run.
+	// Delay between the end of one run and the start of the next.
 	Delay *durationpb.Duration `protobuf:"bytes,6,opt,name=delay,proto3" json:"delay,omitempty"`
-	// Times of day, as "03:00, 15:30".
+	// Times of day, such as "03:00, 15:30".
 	Daily *string `protobuf:"bytes,7,opt,name=daily,proto3,oneof" json:"daily,omitempty"`
-	// Once.
+	// Time of a single run.
 	At *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=at,proto3" json:"at,omitempty"`
-	// Of the IANA database; UTC if empty.
+	// Time zone from the IANA database (default UTC).
 	Timezone *string `protobuf:"bytes,9,opt,name=timezone,proto3,oneof" json:"timezone,omitempty"`
-	// Not due before.
+	// Time before which the schedule does not fire.
 	StartsAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=starts_at,json=startsAt,proto3" json:"starts_at,omitempty"`
-	// Not due from then on.
+	// Time from which the schedule no longer fires.
 	EndsAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
-	// Runs start up to so much later, each schedule by its own fixed part of it.
+	// Maximum delay of a start. Each schedule uses its own fixed fraction of the jitter.
 	Jitter *durationpb.Duration `protobuf:"bytes,12,opt,name=jitter,proto3" json:"jitter,omitempty"`
-	// Name of the calendar whose days are left out. A change of it counts at once. A
-	// delay that ends on such a day ends with it; a schedule that it never lets be due
-	// within 8 years is refused.
+	// Name of a calendar of excluded days (default: none). Changes to the calendar take
+	// effect immediately. A delay that ends on an excluded day ends with that day. A
+	// schedule is rejected if the calendar leaves it without an instant for 8 years.
 	Calendar *string `protobuf:"bytes,13,opt,name=calendar,proto3,oneof" json:"calendar,omitempty"`
-	// What each run is. Its times are set by the schedule.
+	// Job to enqueue for each run. The schedule sets its times.
 	Job *NewJob `protobuf:"bytes,14,opt,name=job,proto3" json:"job,omitempty"`
-	// What a due instant does while an earlier run is active: "allow" it as far as
-	// max_concurrency does, "skip" it, "cancel_prev", or run in "parallel". Default
-	// allow.
+	// Action at a due instant while an earlier run is active: "allow" starts the run,
+	// subject to max_concurrency (default), "skip" skips it, "cancel_prev" cancels earlier
+	// runs, and "parallel" ignores max_concurrency.
 	OverlapAction *string `protobuf:"bytes,15,opt,name=overlap_action,json=overlapAction,proto3,oneof" json:"overlap_action,omitempty"`
-	// What it does after a run that failed: "run_new", "retry" as the next attempt, or
-	// "skip" once. Default run_new.
+	// Action at the instant after a failed run: "run_new" starts a new run (default),
+	// "retry" starts the next attempt, and "skip" skips one instant.
 	FailureAction *string `protobuf:"bytes,16,opt,name=failure_action,json=failureAction,proto3,oneof" json:"failure_action,omitempty"`
-	// Runs that may be active at once; 0: no bound.
+	// Maximum number of active runs (0 = unlimited).
 	MaxConcurrency *int32 `protobuf:"varint,17,opt,name=max_concurrency,json=maxConcurrency,proto3,oneof" json:"max_concurrency,omitempty"`
-	// What happens to more of them: "queue", "skip" or "parallel". Default queue.
+	// Action for runs beyond max_concurrency: "queue" (default), "skip" or "parallel".
 	ConcurrencyPolicy *string `protobuf:"bytes,18,opt,name=concurrency_policy,json=concurrencyPolicy,proto3,oneof" json:"concurrency_policy,omitempty"`
-	// Runs that may be queued; 100 if 0.
+	// Maximum number of queued runs (default 100).
 	QueueDepth *int32 `protobuf:"varint,19,opt,name=queue_depth,json=queueDepth,proto3,oneof" json:"queue_depth,omitempty"`
-	// What becomes of instants that were missed: "none" is run, "compact" runs the last
-	// of them, "full" each. Default none.
+	// Handling of missed instants: "none" drops them (default), "compact" runs the last
+	// one, and "full" runs all of them.
 	CatchUpMode *string `protobuf:"bytes,20,opt,name=catch_up_mode,json=catchUpMode,proto3,oneof" json:"catch_up_mode,omitempty"`
-	// Most of them that are run; 100 if 0.
+	// Maximum number of missed instants to run (default 100).
 	CatchUpLimit *int32 `protobuf:"varint,21,opt,name=catch_up_limit,json=catchUpLimit,proto3,oneof" json:"catch_up_limit,omitempty"`
-	// How old they may be; a day if not set.
+	// Maximum age of missed instants (default 24h).
 	CatchUpWindow *durationpb.Duration `protobuf:"bytes,22,opt,name=catch_up_window,json=catchUpWindow,proto3" json:"catch_up_window,omitempty"`
-	// Default true.
+	// Whether the schedule is enabled (default true).
 	Enabled *bool `protobuf:"varint,23,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Why it is not.
+	// Reason why the schedule is disabled.
 	Reason *string `protobuf:"bytes,24,opt,name=reason,proto3,oneof" json:"reason,omitempty"`
-	// Grows with each change.
+	// Version, which increases with each change.
 	Version int64 `protobuf:"varint,25,opt,name=version,proto3" json:"version,omitempty"`
-	// The next instant that it is due at. Set by the server.
+	// Next due instant. Set by the server.
 	NextDue *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=next_due,json=nextDue,proto3" json:"next_due,omitempty"`
-	// When it is acted upon: next_due and its part of the jitter. Set by the server.
+	// Time at which the next instant fires: next_due plus this schedule's fraction of the
+	// jitter. Set by the server.
 	NextFire *timestamppb.Timestamp `protobuf:"bytes,27,opt,name=next_fire,json=nextFire,proto3" json:"next_fire,omitempty"`
-	// Set by the server.
+	// Time of creation. Set by the server.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,28,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Set by the server.
+	// Time of the last change. Set by the server.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,29,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// Of a change: the id or name of what is changed. REST has it in the path.
+	// For updates: ID or name of the schedule. Part of the path in REST.
 	Ref string `protobuf:"bytes,30,opt,name=ref,proto3" json:"ref,omitempty"`
-	// Of a patch: fields that get their default. In JSON these are the ones that are
-	// null.
+	// For patches: fields to reset to their defaults. In JSON, these are the fields that
+	// are null.
 	Clear []string `protobuf:"bytes,31,rep,name=clear,proto3" json:"clear,omitempty"`
-	// Who is told if its runs go wrong.
+	// Alert to send about failed or missed runs.
 	Alert         *Alert `protobuf:"bytes,32,opt,name=alert,proto3" json:"alert,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -355,24 +358,27 @@ func (x *Schedule) GetAlert() *Alert {
 	return nil
 }
 
-// Alert is a call that tells of what becomes of a schedule. It is made by a job of
-// the kind http, and comes at least once.
+// Alert is an HTTP call that reports events of a schedule. It is made at least once, by a
+// job of the kind http.
 type Alert struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Url   string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	// What is told of: "failure" of a run, so many "failures" in a row, "recovery" from
-	// those that were told of, and instants that were "missed". Default failure and
-	// recovery.
+	// URL to send alerts to.
+	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// Events to report (default "failure" and "recovery"). "failure": a run failed.
+	// "failures": as many runs in a row failed as the field failures says. "recovery": a
+	// run succeeded after reported failures. "missed": instants were missed.
 	On []string `protobuf:"bytes,2,rep,name=on,proto3" json:"on,omitempty"`
-	// How many in a row; 3 if 0.
+	// Number of failures in a row for the event "failures" (default 3).
 	Failures int32 `protobuf:"varint,3,opt,name=failures,proto3" json:"failures,omitempty"`
-	// Nobody is told of a failure, or of missed instants, twice within it; a minute if
-	// not set.
-	Quiet   *durationpb.Duration `protobuf:"bytes,4,opt,name=quiet,proto3" json:"quiet,omitempty"`
-	Headers map[string]string    `protobuf:"bytes,5,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// A template, as the body of a call; all that is known, as JSON, if not set.
+	// Minimum time between two alerts about failures, or about missed instants (default
+	// 1m).
+	Quiet *durationpb.Duration `protobuf:"bytes,4,opt,name=quiet,proto3" json:"quiet,omitempty"`
+	// HTTP headers of the call. Values may contain placeholders.
+	Headers map[string]string `protobuf:"bytes,5,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Template of the body, like the body of an HTTP job. By default, the call contains all
+	// available data as JSON.
 	Body []byte `protobuf:"bytes,6,opt,name=body,proto3" json:"body,omitempty"`
-	// A reference to a secret: calls are signed as Standard Webhooks say.
+	// Reference to a secret. If set, calls are signed according to Standard Webhooks.
 	SigningSecret string `protobuf:"bytes,7,opt,name=signing_secret,json=signingSecret,proto3" json:"signing_secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -459,7 +465,7 @@ func (x *Alert) GetSigningSecret() string {
 
 type GetScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the schedule.
 	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -504,16 +510,17 @@ func (x *GetScheduleRequest) GetId() string {
 
 type ListSchedulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many to answer; 100 if 0.
-	PageSize  int32  `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Maximum number of schedules per page (default 100).
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Of the jobs that they make.
+	// Return only schedules whose jobs belong to one of these tenants.
 	Tenant []string `protobuf:"bytes,3,rep,name=tenant,proto3" json:"tenant,omitempty"`
-	// Only those that are, or that are not.
+	// Return only schedules that are enabled (true) or disabled (false).
 	Enabled *bool `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Those that are enabled and will fire, the one that fires next first. It has one page,
-	// and is not combined with tenant, page_token or enabled=false. Callers who are bound to
-	// tenants may not ask for it.
+	// Return only enabled schedules with a future instant, ordered by the time of the next
+	// one. Returns a single page, and cannot be combined with tenant, page_token or
+	// enabled=false. Not available to callers bound to tenants.
 	Soonest       bool `protobuf:"varint,5,opt,name=soonest,proto3" json:"soonest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -585,9 +592,11 @@ func (x *ListSchedulesRequest) GetSoonest() bool {
 }
 
 type ListSchedulesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Schedule            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Schedules of the page.
+	Items []*Schedule `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -674,9 +683,9 @@ func (*DeleteScheduleResponse) Descriptor() ([]byte, []int) {
 
 type DisableScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the schedule.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Why; it is shown.
+	// Reason to display.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -728,9 +737,9 @@ func (x *DisableScheduleRequest) GetReason() string {
 
 type TriggerScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the schedule.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Instead of those of the schedule's job.
+	// Input of the run. Defaults to the args of the schedule's job.
 	Args          []byte `protobuf:"bytes,2,opt,name=args,proto3" json:"args,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -782,17 +791,19 @@ func (x *TriggerScheduleRequest) GetArgs() []byte {
 
 type BackfillScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the schedule.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The first instant that counts.
+	// Start of the period, inclusive.
 	From *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	// The first that does not any more; it must have passed.
+	// End of the period, exclusive. Must be in the past.
 	To *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
-	// One run after the other; else as many at once as max_concurrency allows.
-	Serial      bool `protobuf:"varint,4,opt,name=serial,proto3" json:"serial,omitempty"`
+	// Start one run after the other. Otherwise, as many runs as max_concurrency allows
+	// start at the same time.
+	Serial bool `protobuf:"varint,4,opt,name=serial,proto3" json:"serial,omitempty"`
+	// Start with the newest instant.
 	NewestFirst bool `protobuf:"varint,5,opt,name=newest_first,json=newestFirst,proto3" json:"newest_first,omitempty"`
-	// Also for instants that have a run. Otherwise these are passed over, so that a request that is
-	// sent twice makes its runs once.
+	// Also create runs for instants that already have a run. By default these are skipped,
+	// so that a repeated request does not create its runs twice.
 	Again         bool `protobuf:"varint,6,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -872,9 +883,9 @@ func (x *BackfillScheduleRequest) GetAgain() bool {
 
 type BackfillScheduleResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Oldest instant first.
+	// Created runs, oldest instant first.
 	Items []*Run `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Instants of the span that have a run already, and got none.
+	// Number of instants that were skipped because they already have a run.
 	PassedOver    int32 `protobuf:"varint,2,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -926,13 +937,13 @@ func (x *BackfillScheduleResponse) GetPassedOver() int32 {
 
 type PreviewBackfillResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Runs that would be made.
+	// Number of runs that would be created.
 	Runs int32 `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
-	// The oldest instant.
+	// Oldest instant.
 	First *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=first,proto3" json:"first,omitempty"`
-	// The newest.
+	// Newest instant.
 	Last *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last,proto3" json:"last,omitempty"`
-	// Instants of the span that have a run already, and would get none.
+	// Number of instants that would be skipped because they already have a run.
 	PassedOver    int32 `protobuf:"varint,4,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -998,9 +1009,9 @@ func (x *PreviewBackfillResponse) GetPassedOver() int32 {
 
 type TestScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the schedule.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Instead of those of the schedule's job.
+	// Input of the call. Defaults to the args of the schedule's job.
 	Args          []byte `protobuf:"bytes,2,opt,name=args,proto3" json:"args,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1054,7 +1065,7 @@ type TestScheduleResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether a run would have succeeded.
 	Success bool `protobuf:"varint,1,opt,name=success,proto3" json:"success,omitempty"`
-	// The call, as the output of a run has it: status, duration_ms, error_class, error,
+	// The call in the format of a run's output: status, duration_ms, error_class, error,
 	// request and response.
 	Call          []byte `protobuf:"bytes,2,opt,name=call,proto3" json:"call,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1105,24 +1116,27 @@ func (x *TestScheduleResponse) GetCall() []byte {
 	return nil
 }
 
-// Run is a job that a schedule made, and what it is to the schedule.
+// Run is a job that a schedule created, and its role in the schedule.
 type Run struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of the job.
-	Id         int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ID of the schedule.
 	ScheduleId int64 `protobuf:"varint,2,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
-	// The instant it stands for.
+	// Instant that the run stands for.
 	Due *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=due,proto3" json:"due,omitempty"`
-	// cron, catch_up, manual or backfill.
+	// Trigger of the run: cron, catch_up, manual or backfill.
 	Trigger string `protobuf:"bytes,4,opt,name=trigger,proto3" json:"trigger,omitempty"`
-	// Attempt as the schedule counts: 1, and more after failures if it retries.
+	// Attempt number as counted by failure_action: 1, or more for retries after failures.
 	Number int32 `protobuf:"varint,5,opt,name=number,proto3" json:"number,omitempty"`
-	// Why it was never meant to run: overlap, failure or concurrency.
+	// Reason why the run was skipped: overlap, failure or concurrency. Empty if it was not
+	// skipped.
 	SkipReason string `protobuf:"bytes,6,opt,name=skip_reason,json=skipReason,proto3" json:"skip_reason,omitempty"`
-	// It waits for an earlier run.
+	// Whether the run is queued behind an earlier run.
 	Queued bool `protobuf:"varint,7,opt,name=queued,proto3" json:"queued,omitempty"`
-	// Of the job.
-	State         string                 `protobuf:"bytes,8,opt,name=state,proto3" json:"state,omitempty"`
+	// State of the job.
+	State string `protobuf:"bytes,8,opt,name=state,proto3" json:"state,omitempty"`
+	// Time at which the job ended. Not set before.
 	FinishedAt    *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1223,10 +1237,11 @@ func (x *Run) GetFinishedAt() *timestamppb.Timestamp {
 
 type ListRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the schedule.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// How many to answer; 100 if 0.
-	PageSize      int32  `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Maximum number of runs per page (default 100).
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1284,9 +1299,11 @@ func (x *ListRunsRequest) GetPageToken() string {
 }
 
 type ListRunsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Run                 `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Runs of the page.
+	Items []*Run `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1337,9 +1354,9 @@ func (x *ListRunsResponse) GetNextPageToken() string {
 
 type PreviewScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the schedule.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// How many instants; 10 if 0.
+	// Number of instants to return (default 10).
 	N             int32 `protobuf:"varint,2,opt,name=n,proto3" json:"n,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1391,21 +1408,31 @@ func (x *PreviewScheduleRequest) GetN() int32 {
 
 type PreviewTimingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many instants; 10 if 0.
+	// Number of instants to return (default 10).
 	N int32 `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
-	// Decides the part of the jitter.
+	// Name of the schedule, which determines its fraction of the jitter.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The rest is as in a schedule.
-	Cron          string                 `protobuf:"bytes,3,opt,name=cron,proto3" json:"cron,omitempty"`
-	Every         *durationpb.Duration   `protobuf:"bytes,4,opt,name=every,proto3" json:"every,omitempty"`
-	Delay         *durationpb.Duration   `protobuf:"bytes,5,opt,name=delay,proto3" json:"delay,omitempty"`
-	Daily         string                 `protobuf:"bytes,6,opt,name=daily,proto3" json:"daily,omitempty"`
-	At            *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=at,proto3" json:"at,omitempty"`
-	Timezone      string                 `protobuf:"bytes,8,opt,name=timezone,proto3" json:"timezone,omitempty"`
-	StartsAt      *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=starts_at,json=startsAt,proto3" json:"starts_at,omitempty"`
-	EndsAt        *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
-	Jitter        *durationpb.Duration   `protobuf:"bytes,11,opt,name=jitter,proto3" json:"jitter,omitempty"`
-	Calendar      string                 `protobuf:"bytes,12,opt,name=calendar,proto3" json:"calendar,omitempty"`
+	// Cron expression, as in a schedule. Specify exactly one of cron, every, delay, daily
+	// and at.
+	Cron string `protobuf:"bytes,3,opt,name=cron,proto3" json:"cron,omitempty"`
+	// Fixed interval, as in a schedule.
+	Every *durationpb.Duration `protobuf:"bytes,4,opt,name=every,proto3" json:"every,omitempty"`
+	// Delay between the end of one run and the start of the next, as in a schedule.
+	Delay *durationpb.Duration `protobuf:"bytes,5,opt,name=delay,proto3" json:"delay,omitempty"`
+	// Times of day, as in a schedule.
+	Daily string `protobuf:"bytes,6,opt,name=daily,proto3" json:"daily,omitempty"`
+	// Time of a single run, as in a schedule.
+	At *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=at,proto3" json:"at,omitempty"`
+	// Time zone, as in a schedule.
+	Timezone string `protobuf:"bytes,8,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	// Time before which the schedule does not fire.
+	StartsAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=starts_at,json=startsAt,proto3" json:"starts_at,omitempty"`
+	// Time from which the schedule no longer fires.
+	EndsAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
+	// Maximum delay of a start, as in a schedule.
+	Jitter *durationpb.Duration `protobuf:"bytes,11,opt,name=jitter,proto3" json:"jitter,omitempty"`
+	// Name of a calendar of excluded days, as in a schedule.
+	Calendar      string `protobuf:"bytes,12,opt,name=calendar,proto3" json:"calendar,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1526,9 +1553,10 @@ func (x *PreviewTimingRequest) GetCalendar() string {
 
 type PreviewScheduleResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*Instant             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// When it is due, for people; also that its calendar excludes all of it for 8
-	// years.
+	// Next instants.
+	Items []*Instant `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Human-readable description of the timing. Also reports that the calendar excludes all
+	// instants for 8 years.
 	Words         string `protobuf:"bytes,2,opt,name=words,proto3" json:"words,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1578,15 +1606,16 @@ func (x *PreviewScheduleResponse) GetWords() string {
 	return ""
 }
 
-// Instant is a moment at which a schedule will be due.
+// Instant is a time at which a schedule is due.
 type Instant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Due   *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=due,proto3" json:"due,omitempty"`
-	// With the schedule's part of the jitter.
+	// Due time.
+	Due *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=due,proto3" json:"due,omitempty"`
+	// Time at which the schedule fires, including its fraction of the jitter.
 	Fire *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=fire,proto3" json:"fire,omitempty"`
-	// What the clocks of its zone show then.
+	// Local time in the time zone of the schedule.
 	Local string `protobuf:"bytes,3,opt,name=local,proto3" json:"local,omitempty"`
-	// That they are put forward or back on that day.
+	// Note about a clock change on that day, if there is one.
 	Remark        string `protobuf:"bytes,4,opt,name=remark,proto3" json:"remark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1650,24 +1679,36 @@ func (x *Instant) GetRemark() string {
 	return ""
 }
 
-// ScheduleStats is how the last runs of a schedule went, at most 1000.
+// ScheduleStats contains statistics about the latest runs of a schedule, at most 1000.
 type ScheduleStats struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Runs      int32                  `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
-	Active    int32                  `protobuf:"varint,2,opt,name=active,proto3" json:"active,omitempty"`
-	Succeeded int32                  `protobuf:"varint,3,opt,name=succeeded,proto3" json:"succeeded,omitempty"`
-	// Or cancelled.
-	Failed  int32 `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of runs.
+	Runs int32 `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
+	// Number of runs that have not ended.
+	Active int32 `protobuf:"varint,2,opt,name=active,proto3" json:"active,omitempty"`
+	// Number of runs that succeeded.
+	Succeeded int32 `protobuf:"varint,3,opt,name=succeeded,proto3" json:"succeeded,omitempty"`
+	// Number of runs that failed or were cancelled.
+	Failed int32 `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Number of runs that were skipped.
 	Skipped int32 `protobuf:"varint,5,opt,name=skipped,proto3" json:"skipped,omitempty"`
-	// Of those that succeeded or failed; not set if there are none.
+	// Share of successful runs among those that succeeded or failed. Not set if there are
+	// none.
 	SuccessRate *float64 `protobuf:"fixed64,6,opt,name=success_rate,json=successRate,proto3,oneof" json:"success_rate,omitempty"`
-	// From start to end of the last attempt.
+	// Median time from the start to the end of the last attempt.
 	DurationP50 *durationpb.Duration `protobuf:"bytes,7,opt,name=duration_p50,json=durationP50,proto3" json:"duration_p50,omitempty"`
+	// 95th percentile of the time from the start to the end of the last attempt.
 	DurationP95 *durationpb.Duration `protobuf:"bytes,8,opt,name=duration_p95,json=durationP95,proto3" json:"duration_p95,omitempty"`
+	// Maximum time from the start to the end of the last attempt.
 	DurationMax *durationpb.Duration `protobuf:"bytes,9,opt,name=duration_max,json=durationMax,proto3" json:"duration_max,omitempty"`
-	// From the due instant to the start of the last attempt, of runs by the clock.
-	LatenessP50   *durationpb.Duration `protobuf:"bytes,10,opt,name=lateness_p50,json=latenessP50,proto3" json:"lateness_p50,omitempty"`
-	LatenessP95   *durationpb.Duration `protobuf:"bytes,11,opt,name=lateness_p95,json=latenessP95,proto3" json:"lateness_p95,omitempty"`
+	// Median time from the due instant to the start of the last attempt, for scheduled runs
+	// only.
+	LatenessP50 *durationpb.Duration `protobuf:"bytes,10,opt,name=lateness_p50,json=latenessP50,proto3" json:"lateness_p50,omitempty"`
+	// 95th percentile of the time from the due instant to the start of the last attempt,
+	// for scheduled runs only.
+	LatenessP95 *durationpb.Duration `protobuf:"bytes,11,opt,name=lateness_p95,json=latenessP95,proto3" json:"lateness_p95,omitempty"`
+	// Maximum time from the due instant to the start of the last attempt, for scheduled
+	// runs only.
 	LatenessMax   *durationpb.Duration `protobuf:"bytes,12,opt,name=lateness_max,json=latenessMax,proto3" json:"lateness_max,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1787,17 +1828,21 @@ func (x *ScheduleStats) GetLatenessMax() *durationpb.Duration {
 	return nil
 }
 
-// Calendar is days on which schedules are not due, each day in the zone of the
-// schedule.
+// Calendar is a set of days on which schedules do not fire. Days are in the time zone of
+// the schedule.
 type Calendar struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Name        string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Description string                 `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	Weekdays    []string               `protobuf:"bytes,3,rep,name=weekdays,proto3" json:"weekdays,omitempty"`
-	// As 2026-12-25, or 12-25 of every year.
-	Dates  []string     `protobuf:"bytes,4,rep,name=dates,proto3" json:"dates,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Unique name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Description of the calendar.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// Excluded days of the week.
+	Weekdays []string `protobuf:"bytes,3,rep,name=weekdays,proto3" json:"weekdays,omitempty"`
+	// Excluded dates: 2026-12-25 for a single day, 12-25 for the same day of every year.
+	Dates []string `protobuf:"bytes,4,rep,name=dates,proto3" json:"dates,omitempty"`
+	// Excluded ranges of dates.
 	Ranges []*DateRange `protobuf:"bytes,5,rep,name=ranges,proto3" json:"ranges,omitempty"`
-	// Grows with each change.
+	// Version, which increases with each change.
 	Version       int64 `protobuf:"varint,6,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1875,11 +1920,12 @@ func (x *Calendar) GetVersion() int64 {
 	return 0
 }
 
-// DateRange is days in a row, the first and the last included.
+// DateRange is a range of dates, including the first and the last.
 type DateRange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As 2026-12-24.
-	From          string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// First date, such as 2026-12-24.
+	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Last date, such as 2026-12-31.
 	To            string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1930,8 +1976,9 @@ func (x *DateRange) GetTo() string {
 }
 
 type GetCalendarRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the calendar.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2010,8 +2057,9 @@ func (*ListCalendarsRequest) Descriptor() ([]byte, []int) {
 }
 
 type ListCalendarsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Calendar            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All calendars, ordered by name.
+	Items         []*Calendar `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

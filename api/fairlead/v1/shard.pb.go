@@ -22,11 +22,15 @@ const (
 )
 
 type LoadShardRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	Job           int64                  `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
-	Fence         int64                  `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// ID of the shard's job.
+	Job int64 `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
+	// Fence of the shard's job.
+	Fence         int64 `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -89,29 +93,34 @@ func (x *LoadShardRequest) GetFence() int64 {
 	return 0
 }
 
-// LoadShardResponse is a part of a sweep and how far it has come.
+// LoadShardResponse is a shard of a sweep with its progress.
 type LoadShardResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The sweep, as it is now.
+	// Current definition of the sweep.
 	Sweep *Sweep `protobuf:"bytes,1,opt,name=sweep,proto3" json:"sweep,omitempty"`
-	// From 0.
+	// Number of the shard, starting at 0.
 	Number *int32 `protobuf:"varint,2,opt,name=number,proto3,oneof" json:"number,omitempty"`
-	// Its first index.
+	// First index of the shard.
 	From *int64 `protobuf:"varint,3,opt,name=from,proto3,oneof" json:"from,omitempty"`
-	// The first index that is not its own any more; 0: as far as the source goes.
+	// Index after the last one of the shard. 0 means until the source ends.
 	To *int64 `protobuf:"varint,4,opt,name=to,proto3,oneof" json:"to,omitempty"`
-	// Everything before it is done or abandoned.
+	// Low-water mark: every item before this index is done or abandoned.
 	Mark *int64 `protobuf:"varint,5,opt,name=mark,proto3,oneof" json:"mark,omitempty"`
-	// As it was saved last, as is all below.
-	Window    []byte `protobuf:"bytes,6,opt,name=window,proto3" json:"window,omitempty"`
-	Pending   []byte `protobuf:"bytes,7,opt,name=pending,proto3" json:"pending,omitempty"`
-	Source    []byte `protobuf:"bytes,8,opt,name=source,proto3" json:"source,omitempty"`
-	Done      *int64 `protobuf:"varint,9,opt,name=done,proto3,oneof" json:"done,omitempty"`
+	// Window as last saved by SaveShard.
+	Window []byte `protobuf:"bytes,6,opt,name=window,proto3" json:"window,omitempty"`
+	// Pending items as last saved by SaveShard.
+	Pending []byte `protobuf:"bytes,7,opt,name=pending,proto3" json:"pending,omitempty"`
+	// State of the source as last saved by SaveShard.
+	Source []byte `protobuf:"bytes,8,opt,name=source,proto3" json:"source,omitempty"`
+	// Number of done items as last saved by SaveShard.
+	Done *int64 `protobuf:"varint,9,opt,name=done,proto3,oneof" json:"done,omitempty"`
+	// Number of abandoned items as last saved by SaveShard.
 	Abandoned *int64 `protobuf:"varint,10,opt,name=abandoned,proto3,oneof" json:"abandoned,omitempty"`
-	Errors    *int64 `protobuf:"varint,11,opt,name=errors,proto3,oneof" json:"errors,omitempty"`
-	// Nothing is left to do.
+	// Number of failed attempts as last saved by SaveShard.
+	Errors *int64 `protobuf:"varint,11,opt,name=errors,proto3,oneof" json:"errors,omitempty"`
+	// Whether the shard has nothing left to do.
 	Ended bool `protobuf:"varint,12,opt,name=ended,proto3" json:"ended,omitempty"`
-	// Items that came to nothing and are to be tried again: see ListRetries.
+	// Number of failed items to try again. ListRetries returns them.
 	Again         *int64 `protobuf:"varint,13,opt,name=again,proto3,oneof" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -239,44 +248,51 @@ func (x *LoadShardResponse) GetAgain() int64 {
 }
 
 type SaveShardRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	Job     int64                  `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
-	Fence   int64                  `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
-	// Where the shard ends, if that was not known; as it was if not set.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// ID of the shard's job.
+	Job int64 `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
+	// Fence of the shard's job.
+	Fence int64 `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Index after the last one of the shard, once it is known. Leave it out if it is
+	// unchanged.
 	To int64 `protobuf:"varint,5,opt,name=to,proto3" json:"to,omitempty"`
-	// Everything before it is done or abandoned. It never becomes smaller.
+	// Low-water mark: every item before this index is done or abandoned. Never decreases.
 	Mark *int64 `protobuf:"varint,6,opt,name=mark,proto3,oneof" json:"mark,omitempty"`
-	// Which items behind the mark are done: one bit for each from the second on, the
-	// lowest of a byte first, without zero bytes at the end. Whoever handles items in
-	// order needs none.
+	// Items after the mark that are done: one bit for each item from the second on, lowest
+	// bit of a byte first, without zero bytes at the end. Not needed by workers that
+	// process items in order.
 	Window []byte `protobuf:"bytes,7,opt,name=window,proto3" json:"window,omitempty"`
-	// Items before the mark that are to be tried again all the same. It is kept for the
-	// next run and only that understands it.
+	// Items before the mark that have to be tried again nevertheless. Stored for the next
+	// attempt; the server does not interpret it.
 	Pending []byte `protobuf:"bytes,8,opt,name=pending,proto3" json:"pending,omitempty"`
-	// What the source has learned; as it was if not set.
+	// State of the source. Leave it out if it is unchanged.
 	Source []byte `protobuf:"bytes,9,opt,name=source,proto3" json:"source,omitempty"`
-	// Items that were done since the sweep began.
+	// Number of items done since the sweep began.
 	Done int64 `protobuf:"varint,10,opt,name=done,proto3" json:"done,omitempty"`
-	// Items that came to nothing since then.
+	// Number of items abandoned since the sweep began.
 	Abandoned int64 `protobuf:"varint,11,opt,name=abandoned,proto3" json:"abandoned,omitempty"`
-	// Attempts that failed since then.
+	// Number of failed attempts since the sweep began.
 	Errors int64 `protobuf:"varint,12,opt,name=errors,proto3" json:"errors,omitempty"`
-	// Items per second of late.
+	// Recent rate in items per second.
 	Measured float64 `protobuf:"fixed64,13,opt,name=measured,proto3" json:"measured,omitempty"`
-	// What it uses: what it was told last, or more while more is in flight.
-	Rate     float64 `protobuf:"fixed64,14,opt,name=rate,proto3" json:"rate,omitempty"`
-	InFlight int32   `protobuf:"varint,15,opt,name=in_flight,json=inFlight,proto3" json:"in_flight,omitempty"`
-	// Nothing is left to do.
+	// Rate in use: the rate of the last response, or more while additional items are in
+	// flight.
+	Rate float64 `protobuf:"fixed64,14,opt,name=rate,proto3" json:"rate,omitempty"`
+	// Number of items processed at the same time.
+	InFlight int32 `protobuf:"varint,15,opt,name=in_flight,json=inFlight,proto3" json:"in_flight,omitempty"`
+	// Whether the shard has nothing left to do.
 	Ended bool `protobuf:"varint,16,opt,name=ended,proto3" json:"ended,omitempty"`
-	// Items that came to nothing since the last time, for the first time or again. They
-	// are kept together with the rest, so that numbers and lists agree.
+	// Items that failed since the last call, whether for the first time or again. They are
+	// stored together with the progress, so that the counts match the lists.
 	Failed []*FailedNote `protobuf:"bytes,17,rep,name=failed,proto3" json:"failed,omitempty"`
-	// Items that came to nothing before and are done now.
+	// Indexes of items that had failed earlier and are now done.
 	Redone []int64 `protobuf:"varint,18,rep,packed,name=redone,proto3" json:"redone,omitempty"`
-	// How many items are still to be tried again. They count as abandoned until they are
-	// done.
+	// Number of items that still have to be tried again. They count as abandoned until they
+	// are done.
 	Again         int64 `protobuf:"varint,19,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -445,19 +461,20 @@ func (x *SaveShardRequest) GetAgain() int64 {
 	return 0
 }
 
-// SaveShardResponse is what the worker is to do from now on.
+// SaveShardResponse tells the worker how to continue.
 type SaveShardResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Begin nothing more. Let what is in flight end, save that, and settle the job as
-	// succeeded.
+	// Start no more items. Wait for the items in flight, save the progress and settle the
+	// job as succeeded.
 	Stop *bool `protobuf:"varint,1,opt,name=stop,proto3,oneof" json:"stop,omitempty"`
-	// Items to begin per second; 0: no bound.
+	// Maximum number of items to start per second (0 = unlimited).
 	Rate *float64 `protobuf:"fixed64,2,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
-	// Items to handle at once; 0: begin nothing, and ask again soon.
+	// Maximum number of items to process at the same time. 0 means start nothing and ask
+	// again soon.
 	InFlight *int32 `protobuf:"varint,3,opt,name=in_flight,json=inFlight,proto3,oneof" json:"in_flight,omitempty"`
-	// What the handler is given with every item.
+	// Data to pass to the handler with every item.
 	Args []byte `protobuf:"bytes,4,opt,name=args,proto3" json:"args,omitempty"`
-	// How many more items may come to nothing, over all shards; negative: any number.
+	// Number of further items that may fail across all shards. Negative means unlimited.
 	BudgetLeft    *int64 `protobuf:"varint,5,opt,name=budget_left,json=budgetLeft,proto3,oneof" json:"budget_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -529,14 +546,18 @@ func (x *SaveShardResponse) GetBudgetLeft() int64 {
 }
 
 type NoteItemsRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	Job     int64                  `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
-	Fence   int64                  `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
-	// Lines about items.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// ID of the shard's job.
+	Job int64 `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
+	// Fence of the shard's job.
+	Fence int64 `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Log lines about items.
 	Lines []*LineNote `protobuf:"bytes,5,rep,name=lines,proto3" json:"lines,omitempty"`
-	// Why the whole sweep is to stop; empty: it is not.
+	// Reason for stopping the whole sweep. Leave empty to continue.
 	Stop          string `protobuf:"bytes,6,opt,name=stop,proto3" json:"stop,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -614,12 +635,14 @@ func (x *NoteItemsRequest) GetStop() string {
 	return ""
 }
 
-// FailedNote is an item that came to nothing.
+// FailedNote is a failed item.
 type FailedNote struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Index    *int64                 `protobuf:"varint,1,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	Attempts int32                  `protobuf:"varint,2,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// Of the last attempt.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index of the item.
+	Index *int64 `protobuf:"varint,1,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// Number of attempts.
+	Attempts int32 `protobuf:"varint,2,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// Error message of the last attempt.
 	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -676,12 +699,14 @@ func (x *FailedNote) GetError() string {
 	return ""
 }
 
-// LineNote is a line about an item.
+// LineNote is a log line about an item.
 type LineNote struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Index *int64                 `protobuf:"varint,1,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	// debug, info, warn or error; info if empty.
-	Level         string `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"`
+	// Index of the item.
+	Index *int64 `protobuf:"varint,1,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// Level: debug, info (default), warn or error.
+	Level string `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"`
+	// Text of the line.
 	Text          string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -775,14 +800,18 @@ func (*NoteItemsResponse) Descriptor() ([]byte, []int) {
 }
 
 type ListRetriesRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	Job     int64                  `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
-	Fence   int64                  `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
-	// The smallest index that counts.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// ID of the shard's job.
+	Job int64 `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
+	// Fence of the shard's job.
+	Fence int64 `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Smallest index to return.
 	From int64 `protobuf:"varint,5,opt,name=from,proto3" json:"from,omitempty"`
-	// At most so many; 100 if it is not set.
+	// Maximum number of indexes to return (default 100).
 	Limit         int32 `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -861,8 +890,9 @@ func (x *ListRetriesRequest) GetLimit() int32 {
 }
 
 type ListRetriesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Indexes       []int64                `protobuf:"varint,1,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Indexes of the items in ascending order.
+	Indexes       []int64 `protobuf:"varint,1,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -905,12 +935,16 @@ func (x *ListRetriesResponse) GetIndexes() []int64 {
 }
 
 type ListShardItemsRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	Job     int64                  `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
-	Fence   int64                  `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
-	// The index of the first.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// ID of the shard's job.
+	Job int64 `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
+	// Fence of the shard's job.
+	Fence int64 `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Index of the first item to return.
 	From          int64 `protobuf:"varint,5,opt,name=from,proto3" json:"from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -983,7 +1017,7 @@ func (x *ListShardItemsRequest) GetFrom() int64 {
 
 type ListShardItemsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In order; none if the list has ended.
+	// Items in order. Empty at the end of the list.
 	Items         []string `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -24,81 +24,85 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Sweep goes over many items.
+// Sweep processes a large number of items.
 type Sweep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set by the server.
-	Id   string  `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ID of the sweep. Set by the server.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Unique name.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// Names the handler of its items.
+	// Kind of the items, which selects the handler.
 	Kind *string `protobuf:"bytes,3,opt,name=kind,proto3,oneof" json:"kind,omitempty"`
-	// What the handler is given with every item.
+	// Data that the handler receives with every item.
 	Args []byte `protobuf:"bytes,4,opt,name=args,proto3" json:"args,omitempty"`
-	// Where its items come from. Not set: they are indexes and nothing else.
+	// Source of the items. If it is not set, items are plain indexes.
 	Source *ItemSource `protobuf:"bytes,5,opt,name=source,proto3" json:"source,omitempty"`
-	// The first index.
+	// First index (default 0).
 	From *int64 `protobuf:"varint,6,opt,name=from,proto3,oneof" json:"from,omitempty"`
-	// The first that does not count any more; 0: as many as the source has.
+	// Index after the last one. 0 means until the source ends.
 	To *int64 `protobuf:"varint,7,opt,name=to,proto3,oneof" json:"to,omitempty"`
-	// Items that are handled at once, over all shards; 16 if 0.
+	// Maximum number of items processed at the same time across all shards (default 16).
 	InFlight *int32 `protobuf:"varint,8,opt,name=in_flight,json=inFlight,proto3,oneof" json:"in_flight,omitempty"`
-	// Items begun per second, over all shards; 0: no bound.
+	// Maximum number of items to start per second across all shards (0 = unlimited).
 	Rate *float64 `protobuf:"fixed64,9,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
-	// One item after the other.
+	// Process one item after the other.
 	Serial *bool `protobuf:"varint,10,opt,name=serial,proto3,oneof" json:"serial,omitempty"`
-	// Go slower while the target errs or is slow, and faster again, up to rate.
+	// Slow down while the target fails or is slow, and speed up again afterwards, up to
+	// rate.
 	Adaptive *bool `protobuf:"varint,11,opt,name=adaptive,proto3,oneof" json:"adaptive,omitempty"`
-	// Items of a shard between the first that is not done and the last that was begun;
-	// 0: twice in_flight, and at least 1024.
+	// Maximum number of items of a shard between the first unfinished one and the last
+	// started one. 0 means twice in_flight, but at least 1024.
 	Window *int32 `protobuf:"varint,12,opt,name=window,proto3,oneof" json:"window,omitempty"`
-	// Parts that may run on several nodes at once; 1 if 0.
+	// Number of shards, which can run on several nodes at the same time (default 1).
 	Shards *int32 `protobuf:"varint,13,opt,name=shards,proto3,oneof" json:"shards,omitempty"`
-	// Items that one call of an HTTP target gets; 1 if 0.
+	// Number of items in one call of an HTTP target (default 1).
 	PerCall *int32 `protobuf:"varint,14,opt,name=per_call,json=perCall,proto3,oneof" json:"per_call,omitempty"`
-	// Of one item; 5 if 0.
+	// Maximum number of attempts per item (default 5).
 	Attempts *int32 `protobuf:"varint,15,opt,name=attempts,proto3,oneof" json:"attempts,omitempty"`
-	// Between them; 3s if not set.
+	// Pause between the attempts of an item (default 3s).
 	Backoff *durationpb.Duration `protobuf:"bytes,16,opt,name=backoff,proto3" json:"backoff,omitempty"`
-	// Of one attempt; the handler's if not set.
+	// Timeout of one attempt. Defaults to the timeout of the handler.
 	Timeout *durationpb.Duration `protobuf:"bytes,17,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// How many items may come to nothing before the sweep stops.
+	// Number of failed items after which the sweep stops.
 	ErrorBudget *ErrorBudget `protobuf:"bytes,18,opt,name=error_budget,json=errorBudget,proto3" json:"error_budget,omitempty"`
-	// What becomes of an item whose attempts are used up: "abandon" notes it as failed
-	// and takes one from the budget, "stop" stops the sweep. Default abandon.
+	// Action after the last attempt of an item: "abandon" records the item as failed and
+	// uses up one unit of the error budget (default), "stop" stops the sweep.
 	OnExhausted *string `protobuf:"bytes,19,opt,name=on_exhausted,json=onExhausted,proto3,oneof" json:"on_exhausted,omitempty"`
-	// Whom to ask before it is created, and before it runs.
+	// URLs to ask before the sweep is created and before it runs.
 	Gate *SweepGate `protobuf:"bytes,20,opt,name=gate,proto3" json:"gate,omitempty"`
-	// Which nodes run it; "default" if empty.
+	// Queue of the sweep's jobs, which determines the nodes that may run them (default
+	// "default").
 	Queue *string `protobuf:"bytes,21,opt,name=queue,proto3,oneof" json:"queue,omitempty"`
-	// For whom it runs; "default" if empty.
+	// Tenant that the sweep runs for (default "default").
 	Tenant *string `protobuf:"bytes,22,opt,name=tenant,proto3,oneof" json:"tenant,omitempty"`
-	// Higher goes first.
+	// Priority of the sweep's jobs (default 0). Jobs with a higher priority start first.
 	Priority *int32 `protobuf:"varint,23,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	// Grows with each change.
+	// Version, which increases with each change.
 	Version int64 `protobuf:"varint,24,opt,name=version,proto3" json:"version,omitempty"`
-	// created, waiting, running, stopping, stopped or finished. Set by the server.
+	// State of the sweep: created, waiting, running, stopping, stopped or finished. Set by
+	// the server.
 	State string `protobuf:"bytes,25,opt,name=state,proto3" json:"state,omitempty"`
-	// Why it stopped. Set by the server.
+	// Reason why the sweep stopped. Set by the server.
 	Reason string `protobuf:"bytes,26,opt,name=reason,proto3" json:"reason,omitempty"`
-	// How often it was started. Set by the server.
+	// Number of times the sweep was started. Set by the server.
 	Run int32 `protobuf:"varint,27,opt,name=run,proto3" json:"run,omitempty"`
-	// How far it has come, as of about a second ago. Set by the server.
+	// Progress, delayed by about a second. Set by the server.
 	Progress *SweepProgress `protobuf:"bytes,28,opt,name=progress,proto3" json:"progress,omitempty"`
-	// Set by the server.
+	// Time of creation. Set by the server.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,29,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// When it first ran. Set by the server.
+	// Time of the first start. Set by the server.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,30,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	// When it last stopped or finished. Set by the server.
+	// Time at which the sweep last stopped or finished. Set by the server.
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,31,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// When the business was last told that it waits. Set by the server.
+	// Time at which gate.before_run was last called. Set by the server.
 	AskedAt *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=asked_at,json=askedAt,proto3" json:"asked_at,omitempty"`
-	// Of a change: the id or name of what is changed. REST has it in the path.
+	// For updates: ID or name of the sweep. Part of the path in REST.
 	Ref string `protobuf:"bytes,33,opt,name=ref,proto3" json:"ref,omitempty"`
-	// Of a change: fields that get their default. In JSON these are the ones that are
-	// null.
+	// For updates: fields to reset to their defaults. In JSON, these are the fields that
+	// are null.
 	Clear []string `protobuf:"bytes,34,rep,name=clear,proto3" json:"clear,omitempty"`
-	// What is amiss though it was accepted: no live node handles its items. Set by the
-	// server.
+	// Problem that did not prevent the sweep from being accepted: no live node handles its
+	// items. Set by the server.
 	Warning       string `protobuf:"bytes,35,opt,name=warning,proto3" json:"warning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -379,19 +383,20 @@ func (x *Sweep) GetWarning() string {
 	return ""
 }
 
-// ItemSource is where items come from: one of these.
+// ItemSource is the source of items. Exactly one of file, url, table and list is set.
 type ItemSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Lines of a file, below a directory that the operator has listed.
+	// File that contains one item per line, in a directory that the operator allows.
 	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	// Lines of what is there.
-	Url   string     `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// URL of a document that contains one item per line.
+	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// Database table that contains the items.
 	Table *ItemTable `protobuf:"bytes,3,opt,name=table,proto3" json:"table,omitempty"`
-	// A list that is stored with the sweep. Answers do not have it.
+	// List of items to store with the sweep. Not included in responses.
 	List []string `protobuf:"bytes,4,rep,name=list,proto3" json:"list,omitempty"`
-	// Set by the server: how many items are stored.
+	// Number of stored items. Set by the server.
 	Listed int64 `protobuf:"varint,5,opt,name=listed,proto3" json:"listed,omitempty"`
-	// Set by the server: another one stands for another list.
+	// Digest of the stored list, which differs between different lists. Set by the server.
 	Digest        string `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -469,14 +474,17 @@ func (x *ItemSource) GetDigest() string {
 	return ""
 }
 
-// ItemTable is rows of a table, by an integer key. The index of an item is its key.
+// ItemTable is a database table with an integer key. The key of a row is the index of the
+// item.
 type ItemTable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of a database that the operator has configured.
 	Database string `protobuf:"bytes,1,opt,name=database,proto3" json:"database,omitempty"`
-	Name     string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Key      string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
-	// All if empty.
+	// Name of the table.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Name of the integer key column.
+	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	// Columns to read (default: all).
 	Columns       []string `protobuf:"bytes,4,rep,name=columns,proto3" json:"columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -540,16 +548,16 @@ func (x *ItemTable) GetColumns() []string {
 	return nil
 }
 
-// ErrorBudget is how many items may come to nothing before a sweep stops. Of
-// several the first that is used up counts.
+// ErrorBudget is the number of failed items after which a sweep stops. If several limits
+// are set, the first one that is reached applies.
 type ErrorBudget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 100 if none is given.
+	// Number of failed items. Defaults to 100 if no limit is set.
 	Items int64 `protobuf:"varint,1,opt,name=items,proto3" json:"items,omitempty"`
-	// Of the items that ended since it was last started, once these are 1000; 0: does not
-	// count.
+	// Failed items as a percentage of the items that ended since the last start. Applies
+	// once there are 1000 of them (0 = unlimited).
 	Percent float64 `protobuf:"fixed64,2,opt,name=percent,proto3" json:"percent,omitempty"`
-	// Within any minute; 0: does not count.
+	// Number of failed items within any minute (0 = unlimited).
 	PerMinute     int64 `protobuf:"varint,3,opt,name=per_minute,json=perMinute,proto3" json:"per_minute,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -606,15 +614,15 @@ func (x *ErrorBudget) GetPerMinute() int64 {
 	return 0
 }
 
-// SweepGate is whom to ask.
+// SweepGate defines the URLs to ask before a sweep is created and before it runs.
 type SweepGate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Gets a POST with the sweep before it is stored. An answer of 2xx lets it be, 4xx
-	// refuses it.
+	// URL to POST the sweep to before it is stored. A 2xx response accepts the sweep, a 4xx
+	// response rejects it.
 	BeforeCreate string `protobuf:"bytes,1,opt,name=before_create,json=beforeCreate,proto3" json:"before_create,omitempty"`
-	// Gets a POST when the sweep is started. Then it waits until somebody opens it.
+	// URL to POST the sweep to when it is started. The sweep then waits until it is opened.
 	BeforeRun string `protobuf:"bytes,2,opt,name=before_run,json=beforeRun,proto3" json:"before_run,omitempty"`
-	// After which before_run is called again; 30m if not set.
+	// Time after which before_run is called again (default 30m).
 	Timeout       *durationpb.Duration `protobuf:"bytes,3,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -671,26 +679,26 @@ func (x *SweepGate) GetTimeout() *durationpb.Duration {
 	return nil
 }
 
-// SweepProgress is how far a sweep has come.
+// SweepProgress is the progress of a sweep.
 type SweepProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Items; 0 while the source has not been counted.
+	// Number of items. 0 until the items of the source have been counted.
 	Total *int64 `protobuf:"varint,1,opt,name=total,proto3,oneof" json:"total,omitempty"`
-	// Items that were done.
+	// Number of items done.
 	Done *int64 `protobuf:"varint,2,opt,name=done,proto3,oneof" json:"done,omitempty"`
-	// Items that came to nothing.
+	// Number of failed items.
 	Abandoned *int64 `protobuf:"varint,3,opt,name=abandoned,proto3,oneof" json:"abandoned,omitempty"`
-	// Attempts that failed.
+	// Number of failed attempts.
 	Errors *int64 `protobuf:"varint,4,opt,name=errors,proto3,oneof" json:"errors,omitempty"`
-	// Items before the first of each shard that is neither done nor abandoned.
+	// Number of finished items below the low-water marks of the shards.
 	Marked *int64 `protobuf:"varint,5,opt,name=marked,proto3,oneof" json:"marked,omitempty"`
-	// Items behind that which are done or abandoned.
+	// Number of finished items above the low-water marks.
 	InWindow *int64 `protobuf:"varint,6,opt,name=in_window,json=inWindow,proto3,oneof" json:"in_window,omitempty"`
-	// Items per second of late.
+	// Recent rate in items per second.
 	Rate *float64 `protobuf:"fixed64,7,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
-	// When it will probably have finished; not set if that cannot be told.
+	// Estimated time of completion. Not set if it cannot be estimated.
 	Eta *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=eta,proto3" json:"eta,omitempty"`
-	// Of abandoned: items that wait to be tried again.
+	// Number of abandoned items that wait to be tried again.
 	Again         int64 `protobuf:"varint,9,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -791,7 +799,7 @@ func (x *SweepProgress) GetAgain() int64 {
 
 type GetSweepRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the sweep.
 	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -836,9 +844,9 @@ func (x *GetSweepRequest) GetId() string {
 
 type StartSweepRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the sweep.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A sweep that has finished goes over its items from the beginning.
+	// Start a finished sweep again from the first item.
 	Again         bool `protobuf:"varint,2,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -890,11 +898,15 @@ func (x *StartSweepRequest) GetAgain() bool {
 
 type ListSweepsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many to answer; 100 if 0.
-	PageSize      int32    `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	PageToken     string   `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	Name          []string `protobuf:"bytes,3,rep,name=name,proto3" json:"name,omitempty"`
-	State         []string `protobuf:"bytes,4,rep,name=state,proto3" json:"state,omitempty"`
+	// Maximum number of sweeps per page (default 100).
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Return only sweeps with one of these names.
+	Name []string `protobuf:"bytes,3,rep,name=name,proto3" json:"name,omitempty"`
+	// Return only sweeps in one of these states.
+	State []string `protobuf:"bytes,4,rep,name=state,proto3" json:"state,omitempty"`
+	// Return only sweeps of one of these tenants.
 	Tenant        []string `protobuf:"bytes,5,rep,name=tenant,proto3" json:"tenant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -967,8 +979,9 @@ func (x *ListSweepsRequest) GetTenant() []string {
 
 type ListSweepsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*Sweep               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Sweeps of the page.
+	Items []*Sweep `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1056,9 +1069,9 @@ func (*DeleteSweepResponse) Descriptor() ([]byte, []int) {
 
 type StopSweepRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the sweep.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Why; it is shown.
+	// Reason to display.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1110,9 +1123,9 @@ func (x *StopSweepRequest) GetReason() string {
 
 type RetrySweepRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the sweep.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Of failed items; all of them if it is empty.
+	// Indexes of the failed items to try again. Leave empty to try all failed items.
 	Indexes       []int64 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1164,9 +1177,9 @@ func (x *RetrySweepRequest) GetIndexes() []int64 {
 
 type SetSweepDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the sweep.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What the handler is given with every item from now on.
+	// Data that the handler receives with every item from now on.
 	Args          []byte `protobuf:"bytes,2,opt,name=args,proto3" json:"args,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1216,16 +1229,18 @@ func (x *SetSweepDataRequest) GetArgs() []byte {
 	return nil
 }
 
-// SweepLog is a line about an item.
+// SweepLog is a log line about an item.
 type SweepLog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set by the server.
-	Id    int64  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ID of the line. Set by the server.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Index of the item.
 	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	// debug, info, warn or error; info if empty.
+	// Level: debug, info (default), warn or error.
 	Level string `protobuf:"bytes,3,opt,name=level,proto3" json:"level,omitempty"`
-	Text  string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	// Set by the server.
+	// Text of the line.
+	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	// Time of the line. Set by the server.
 	At            *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1298,13 +1313,15 @@ func (x *SweepLog) GetAt() *timestamppb.Timestamp {
 
 type AddSweepLogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the sweep.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Of one line. Many are given as items.
+	// Index of the item, for a single line. To add several lines, use items.
 	Index int64 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
-	// debug, info, warn or error; info if empty.
-	Level         string      `protobuf:"bytes,3,opt,name=level,proto3" json:"level,omitempty"`
-	Text          string      `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	// Level of a single line: debug, info (default), warn or error.
+	Level string `protobuf:"bytes,3,opt,name=level,proto3" json:"level,omitempty"`
+	// Text of a single line.
+	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	// Lines to add.
 	Items         []*SweepLog `protobuf:"bytes,5,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1413,13 +1430,15 @@ func (*AddSweepLogsResponse) Descriptor() ([]byte, []int) {
 
 type ListSweepLogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
-	Id    string   `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ID or name of the sweep.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Return only lines with one of these levels.
 	Level []string `protobuf:"bytes,2,rep,name=level,proto3" json:"level,omitempty"`
-	// Only about this item.
+	// Return only lines about this item.
 	Index *int64 `protobuf:"varint,3,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	// How many to answer; 100 if 0.
-	PageSize      int32  `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Maximum number of lines per page (default 100).
+	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1492,8 +1511,9 @@ func (x *ListSweepLogsRequest) GetPageToken() string {
 
 type ListSweepLogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*SweepLog            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Lines of the page.
+	Items []*SweepLog `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1543,15 +1563,18 @@ func (x *ListSweepLogsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// FailedItem is an item that came to nothing.
+// FailedItem is an item that failed.
 type FailedItem struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Index    *int64                 `protobuf:"varint,1,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	Attempts int32                  `protobuf:"varint,2,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// Of the last attempt.
-	Error string                 `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	At    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
-	// It waits to be tried again.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index of the item.
+	Index *int64 `protobuf:"varint,1,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// Number of attempts.
+	Attempts int32 `protobuf:"varint,2,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// Error message of the last attempt.
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// Time of the last attempt.
+	At *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	// Whether the item waits to be tried again.
 	Again         bool `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1624,10 +1647,11 @@ func (x *FailedItem) GetAgain() bool {
 
 type ListFailedItemsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the sweep.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// How many to answer; 100 if 0.
-	PageSize      int32  `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Maximum number of items per page (default 100).
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1686,8 +1710,9 @@ func (x *ListFailedItemsRequest) GetPageToken() string {
 
 type ListFailedItemsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*FailedItem          `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Items of the page.
+	Items []*FailedItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1737,17 +1762,20 @@ func (x *ListFailedItemsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// SweepEvent is what was done to a sweep, or what became of it.
+// SweepEvent is an action on a sweep or a change of its state.
 type SweepEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	At    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
-	// Who did it; empty: nobody, it came so.
+	// Time of the event.
+	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// Name of the caller. Empty if the change was automatic.
 	By string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
-	// create, set, renew, start, retry, open, stop, stopped, finish or data.
+	// Action: create, set, renew, start, retry, open, stop, stopped, finish or data.
 	Action string `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
-	// The states before and after.
-	From          string `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
-	To            string `protobuf:"bytes,5,opt,name=to,proto3" json:"to,omitempty"`
+	// State before the event.
+	From string `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
+	// State after the event.
+	To string `protobuf:"bytes,5,opt,name=to,proto3" json:"to,omitempty"`
+	// Additional information.
 	Note          string `protobuf:"bytes,6,opt,name=note,proto3" json:"note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1827,11 +1855,11 @@ func (x *SweepEvent) GetNote() string {
 
 type ListSweepHistoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the sweep.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// How many to answer; 100 if 0.
+	// Maximum number of events per page (default 100).
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before.
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1890,8 +1918,9 @@ func (x *ListSweepHistoryRequest) GetPageToken() string {
 
 type ListSweepHistoryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*SweepEvent          `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Events of the page.
+	Items []*SweepEvent `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1941,31 +1970,37 @@ func (x *ListSweepHistoryResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Shard is a part of a sweep's items.
+// Shard is a part of the items of a sweep.
 type Shard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From 0.
+	// Number of the shard, starting at 0.
 	Number *int32 `protobuf:"varint,1,opt,name=number,proto3,oneof" json:"number,omitempty"`
-	From   *int64 `protobuf:"varint,2,opt,name=from,proto3,oneof" json:"from,omitempty"`
-	// 0: as far as the source goes, which is not known yet.
+	// First index of the shard.
+	From *int64 `protobuf:"varint,2,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// Index after the last one of the shard. 0 means until the source ends, if the end is
+	// not known yet.
 	To *int64 `protobuf:"varint,3,opt,name=to,proto3,oneof" json:"to,omitempty"`
-	// The job that goes over it.
+	// ID of the job that processes the shard.
 	JobId int64 `protobuf:"varint,4,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// All its items are done or abandoned, and none waits to be tried again.
+	// Whether all items of the shard are done or abandoned and none wait to be tried again.
 	Ended *bool `protobuf:"varint,5,opt,name=ended,proto3,oneof" json:"ended,omitempty"`
-	// Everything before is done or abandoned.
-	Mark      *int64 `protobuf:"varint,6,opt,name=mark,proto3,oneof" json:"mark,omitempty"`
-	Done      *int64 `protobuf:"varint,7,opt,name=done,proto3,oneof" json:"done,omitempty"`
+	// Low-water mark: every item before this index is done or abandoned.
+	Mark *int64 `protobuf:"varint,6,opt,name=mark,proto3,oneof" json:"mark,omitempty"`
+	// Number of items done.
+	Done *int64 `protobuf:"varint,7,opt,name=done,proto3,oneof" json:"done,omitempty"`
+	// Number of failed items.
 	Abandoned *int64 `protobuf:"varint,8,opt,name=abandoned,proto3,oneof" json:"abandoned,omitempty"`
-	Errors    *int64 `protobuf:"varint,9,opt,name=errors,proto3,oneof" json:"errors,omitempty"`
-	// What it may use of the sweep's rate and in_flight.
-	Rate     float64 `protobuf:"fixed64,10,opt,name=rate,proto3" json:"rate,omitempty"`
-	InFlight int32   `protobuf:"varint,11,opt,name=in_flight,json=inFlight,proto3" json:"in_flight,omitempty"`
-	// Items per second of late.
+	// Number of failed attempts.
+	Errors *int64 `protobuf:"varint,9,opt,name=errors,proto3,oneof" json:"errors,omitempty"`
+	// Portion of the sweep's rate that the shard may use.
+	Rate float64 `protobuf:"fixed64,10,opt,name=rate,proto3" json:"rate,omitempty"`
+	// Portion of the sweep's in_flight that the shard may use.
+	InFlight int32 `protobuf:"varint,11,opt,name=in_flight,json=inFlight,proto3" json:"in_flight,omitempty"`
+	// Recent rate in items per second.
 	Measured float64 `protobuf:"fixed64,12,opt,name=measured,proto3" json:"measured,omitempty"`
-	// When it last told how far it has come.
+	// Time at which the shard last saved its progress.
 	SavedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=saved_at,json=savedAt,proto3" json:"saved_at,omitempty"`
-	// Of abandoned: items that wait to be tried again.
+	// Number of abandoned items that wait to be tried again.
 	Again         int64 `protobuf:"varint,14,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2100,8 +2135,9 @@ func (x *Shard) GetAgain() int64 {
 }
 
 type ListShardsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Shard               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Shards, ordered by number.
+	Items         []*Shard `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -23,78 +23,81 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Task is an HTTP call that is made by the clock.
+// Task is a scheduled HTTP call.
 type Task struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set by the server.
-	Id          int64   `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name        *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// ID of the task. Set by the server.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Unique name.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// Description of the task.
 	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// Six fields from seconds to day of week, or five from minutes on, or such as
-	// @daily. It is answered with six.
+	// Cron expression with six fields from seconds to day of week, with five fields from
+	// minutes on, or a macro such as @daily. Returned with six fields.
 	CronExpr *string `protobuf:"bytes,4,opt,name=cron_expr,json=cronExpr,proto3,oneof" json:"cron_expr,omitempty"`
-	// Of the IANA database; default UTC.
+	// Time zone from the IANA database (default UTC).
 	Timezone *string `protobuf:"bytes,5,opt,name=timezone,proto3,oneof" json:"timezone,omitempty"`
-	// "SYNC": the answer tells whether the run succeeded. "ASYNC": it tells whether the
-	// work was accepted, and the run awaits a callback. Default SYNC.
+	// Type of execution. "SYNC": the response determines whether the run succeeded
+	// (default). "ASYNC": the response determines whether the work was accepted, and the
+	// run awaits a callback.
 	ExecType *string `protobuf:"bytes,6,opt,name=exec_type,json=execType,proto3,oneof" json:"exec_type,omitempty"`
-	// Default POST.
+	// HTTP method (default POST).
 	HttpMethod *string `protobuf:"bytes,7,opt,name=http_method,json=httpMethod,proto3,oneof" json:"http_method,omitempty"`
-	// Absolute, http or https. Path and query may have placeholders.
+	// Absolute http or https URL. The path and the query may contain placeholders.
 	TargetUrl *string `protobuf:"bytes,8,opt,name=target_url,json=targetUrl,proto3,oneof" json:"target_url,omitempty"`
-	// An object of texts, or the text of one. It is answered as text. Values may have
-	// placeholders.
+	// HTTP headers: a JSON object of strings, or the JSON of one as a string. Returned as a
+	// string. Values may contain placeholders.
 	HeadersJson []byte `protobuf:"bytes,9,opt,name=headers_json,json=headersJson,proto3" json:"headers_json,omitempty"`
-	// The body, with placeholders such as {{run_id}}.
+	// Body of the request. May contain placeholders such as {{run_id}}.
 	BodyTemplate *string `protobuf:"bytes,10,opt,name=body_template,json=bodyTemplate,proto3,oneof" json:"body_template,omitempty"`
-	// Of the call; default 15.
+	// Timeout of the call in seconds (default 15).
 	TimeoutSeconds *int32 `protobuf:"varint,11,opt,name=timeout_seconds,json=timeoutSeconds,proto3,oneof" json:"timeout_seconds,omitempty"`
-	// How a run whose call failed tries again: an object, or the text of one, with
-	// max_attempts, backoff ("FIXED" or "EXPONENTIAL"), delay_seconds,
-	// max_delay_seconds and jitter. It is answered as text. Default: not at all.
+	// Retry policy for failed calls: a JSON object, or the JSON of one as a string, with
+	// max_attempts, backoff ("FIXED" or "EXPONENTIAL"), delay_seconds, max_delay_seconds
+	// and jitter. Returned as a string. By default, failed calls are not retried.
 	RetryPolicyJson []byte `protobuf:"bytes,12,opt,name=retry_policy_json,json=retryPolicyJson,proto3" json:"retry_policy_json,omitempty"`
-	// Runs that may be active at once; 0: no bound.
+	// Maximum number of active runs (0 = unlimited).
 	MaxConcurrency *int32 `protobuf:"varint,13,opt,name=max_concurrency,json=maxConcurrency,proto3,oneof" json:"max_concurrency,omitempty"`
-	// What happens to more of them: "QUEUE", "SKIP" or "PARALLEL". Default QUEUE.
+	// Action for runs beyond max_concurrency: "QUEUE" (default), "SKIP" or "PARALLEL".
 	ConcurrencyPolicy *string `protobuf:"bytes,14,opt,name=concurrency_policy,json=concurrencyPolicy,proto3,oneof" json:"concurrency_policy,omitempty"`
-	// By which method an ASYNC run is to be called back, "POST" or "PUT", which the target
-	// is told. Default POST. It is not kept with SYNC.
+	// For ASYNC: HTTP method that the target is told to use for the callback, "POST"
+	// (default) or "PUT". Not stored for SYNC.
 	CallbackMethod *string `protobuf:"bytes,15,opt,name=callback_method,json=callbackMethod,proto3,oneof" json:"callback_method,omitempty"`
-	// How long an ASYNC run awaits its callback; default 3600. It is not kept with
-	// SYNC.
+	// For ASYNC: maximum time to wait for the callback in seconds (default 3600). Not
+	// stored for SYNC.
 	CallbackTimeoutSec *int32 `protobuf:"varint,16,opt,name=callback_timeout_sec,json=callbackTimeoutSec,proto3,oneof" json:"callback_timeout_sec,omitempty"`
-	// What a due instant does while an earlier run is active: "ALLOW" goes on to
-	// max_concurrency, "SKIP", "CANCEL_PREV", or "PARALLEL" whatever max_concurrency
-	// is. Default ALLOW.
+	// Action at a due instant while an earlier run is active: "ALLOW" starts the run,
+	// subject to max_concurrency (default), "SKIP" skips it, "CANCEL_PREV" cancels earlier
+	// runs, and "PARALLEL" ignores max_concurrency.
 	OverlapAction *string `protobuf:"bytes,17,opt,name=overlap_action,json=overlapAction,proto3,oneof" json:"overlap_action,omitempty"`
-	// What it does after a run that failed: "RUN_NEW", "SKIP" once, or "RETRY" as the
-	// next attempt. Default RUN_NEW.
+	// Action at the instant after a failed run: "RUN_NEW" starts a new run (default),
+	// "SKIP" skips one instant, and "RETRY" starts the next attempt.
 	FailureAction *string `protobuf:"bytes,18,opt,name=failure_action,json=failureAction,proto3,oneof" json:"failure_action,omitempty"`
-	// "ENABLED" or "DISABLED". Default ENABLED.
+	// Status of the task: "ENABLED" (default) or "DISABLED".
 	Status *string `protobuf:"bytes,19,opt,name=status,proto3,oneof" json:"status,omitempty"`
-	// Grows with each change.
+	// Version, which increases with each change.
 	Version int64 `protobuf:"varint,20,opt,name=version,proto3" json:"version,omitempty"`
-	// Set by the server.
+	// Time of creation. Set by the server.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Set by the server.
+	// Time of the last change. Set by the server.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// For whom it runs; "default" if not given.
+	// Tenant that the task runs for (default "default").
 	Tenant *string `protobuf:"bytes,23,opt,name=tenant,proto3,oneof" json:"tenant,omitempty"`
-	// Runs that may be queued; default 100.
+	// Maximum number of queued runs (default 100).
 	QueueDepth *int32 `protobuf:"varint,24,opt,name=queue_depth,json=queueDepth,proto3,oneof" json:"queue_depth,omitempty"`
-	// What becomes of instants that were missed: "NONE" is run, "COMPACT" runs the last
-	// of them, "FULL" each. Default NONE.
+	// Handling of missed instants: "NONE" drops them (default), "COMPACT" runs the last
+	// one, and "FULL" runs all of them.
 	CatchUpMode *string `protobuf:"bytes,25,opt,name=catch_up_mode,json=catchUpMode,proto3,oneof" json:"catch_up_mode,omitempty"`
-	// Most of them that are run; default 100.
+	// Maximum number of missed instants to run (default 100).
 	CatchUpLimit *int32 `protobuf:"varint,26,opt,name=catch_up_limit,json=catchUpLimit,proto3,oneof" json:"catch_up_limit,omitempty"`
-	// How old they may be; default 86400.
+	// Maximum age of missed instants in seconds (default 86400).
 	CatchUpWindowSec *int32 `protobuf:"varint,27,opt,name=catch_up_window_sec,json=catchUpWindowSec,proto3,oneof" json:"catch_up_window_sec,omitempty"`
-	// The next instant that it is due at. Set by the server.
+	// Next due instant. Set by the server.
 	NextTime *timestamppb.Timestamp `protobuf:"bytes,28,opt,name=next_time,json=nextTime,proto3" json:"next_time,omitempty"`
-	// Of a change: the id or name of what is changed. REST has it in the path.
+	// For updates: ID or name of the task. Part of the path in REST.
 	Ref string `protobuf:"bytes,29,opt,name=ref,proto3" json:"ref,omitempty"`
-	// Of a patch: fields that get their default. In JSON these are the ones that are
-	// null.
+	// For patches: fields to reset to their defaults. In JSON, these are the fields that
+	// are null.
 	Clear         []string `protobuf:"bytes,30,rep,name=clear,proto3" json:"clear,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -342,7 +345,7 @@ func (x *Task) GetClear() []string {
 
 type GetTaskRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name.
+	// ID or name of the task.
 	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -387,11 +390,13 @@ func (x *GetTaskRequest) GetId() string {
 
 type ListTasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many to answer; 100 if 0.
-	PageSize  int32  `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Maximum number of tasks per page (default 100).
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Only those that are "ENABLED", or "DISABLED".
-	Status        string   `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
+	// Return only tasks with this status: "ENABLED" or "DISABLED".
+	Status string `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
+	// Return only tasks of one of these tenants.
 	Tenant        []string `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -457,8 +462,9 @@ func (x *ListTasksRequest) GetTenant() []string {
 
 type ListTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*Task                `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Tasks of the page.
+	Items []*Task `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -546,10 +552,11 @@ func (*DeleteTaskResponse) Descriptor() ([]byte, []int) {
 
 type ListTaskRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id or name of the task.
+	// ID or name of the task.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// How many to answer; 100 if 0.
-	PageSize      int32  `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Maximum number of runs per page (default 100).
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -608,8 +615,9 @@ func (x *ListTaskRunsRequest) GetPageToken() string {
 
 type ListTaskRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*TaskRun             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Runs of the page.
+	Items []*TaskRun `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -660,8 +668,9 @@ func (x *ListTaskRunsResponse) GetNextPageToken() string {
 }
 
 type GetTaskRunRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the run.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -704,9 +713,11 @@ func (x *GetTaskRunRequest) GetId() int64 {
 }
 
 type CancelTaskRunRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the run.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Reason for the cancellation.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -755,38 +766,44 @@ func (x *CancelTaskRunRequest) GetReason() string {
 	return ""
 }
 
-// TaskRun is one run of a task, or the record that it was skipped.
+// TaskRun is a run of a task, or the record of a skipped run.
 type TaskRun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Also that of its job.
-	Id     int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ID of the run, which is also the ID of its job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ID of the task.
 	TaskId int64 `protobuf:"varint,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
-	// The instant it stands for.
+	// Instant that the run stands for.
 	ScheduledTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=scheduled_time,json=scheduledTime,proto3" json:"scheduled_time,omitempty"`
-	// CRON, CATCH_UP, MANUAL or BACKFILL.
+	// Trigger of the run: CRON, CATCH_UP, MANUAL or BACKFILL.
 	Trigger string `protobuf:"bytes,4,opt,name=trigger,proto3" json:"trigger,omitempty"`
-	// SCHEDULED, RUNNING, CALLBACK_PENDING, SUCCESS, FAILED, TIMEOUT (of the call),
-	// FAILED_TIMEOUT (no callback came), CANCELED or SKIPPED.
+	// Status of the run: SCHEDULED, RUNNING, CALLBACK_PENDING, SUCCESS, FAILED, TIMEOUT
+	// (the call timed out), FAILED_TIMEOUT (the callback timed out), CANCELED or SKIPPED.
 	Status string `protobuf:"bytes,5,opt,name=status,proto3" json:"status,omitempty"`
-	// OVERLAP_SKIP, FAILURE_SKIP or CONCURRENT_SKIP.
+	// Reason why the run was skipped: OVERLAP_SKIP, FAILURE_SKIP or CONCURRENT_SKIP. Empty
+	// if it was not skipped.
 	SkipReason string `protobuf:"bytes,6,opt,name=skip_reason,json=skipReason,proto3" json:"skip_reason,omitempty"`
-	// 1, and more after failures as failure_action says.
-	Attempt    int32                  `protobuf:"varint,7,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Attempt number as counted by failure_action: 1, or more for retries after failures.
+	Attempt int32 `protobuf:"varint,7,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// Time at which the run started.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Time at which the run ended. Not set before.
 	FinishedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
-	// From start to end.
+	// Time from start to end in milliseconds.
 	DurationMs *float64 `protobuf:"fixed64,10,opt,name=duration_ms,json=durationMs,proto3,oneof" json:"duration_ms,omitempty"`
-	// Of the last answer; 0 if none came.
+	// HTTP status of the last response. 0 if there was no response.
 	HttpStatus int32 `protobuf:"varint,11,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`
-	// timeout, canceled, connect or status.
+	// Class of the error: timeout, canceled, connect or status.
 	ErrorClass string `protobuf:"bytes,12,opt,name=error_class,json=errorClass,proto3" json:"error_class,omitempty"`
-	Error      string `protobuf:"bytes,13,opt,name=error,proto3" json:"error,omitempty"`
-	// What was sent last, without secrets.
+	// Error message.
+	Error string `protobuf:"bytes,13,opt,name=error,proto3" json:"error,omitempty"`
+	// Last request, without secrets.
 	Request []byte `protobuf:"bytes,14,opt,name=request,proto3" json:"request,omitempty"`
-	// What was answered last, without secrets.
+	// Last response, without secrets.
 	Response []byte `protobuf:"bytes,15,opt,name=response,proto3" json:"response,omitempty"`
-	TraceId  string `protobuf:"bytes,16,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
-	// Of its job.
+	// Trace ID of the run.
+	TraceId string `protobuf:"bytes,16,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
+	// Tenant of the run's job.
 	Tenant        string `protobuf:"bytes,17,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

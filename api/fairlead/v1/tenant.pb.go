@@ -24,36 +24,41 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Tenant is a customer or team that jobs run for, with its limits.
 type Tenant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// A declared tenant whose cap and rate hold as well.
+	// Unique name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Name of a declared tenant whose cap and rate also apply.
 	Parent string `protobuf:"bytes,2,opt,name=parent,proto3" json:"parent,omitempty"`
-	// Jobs that run or await a callback at once; 0: no cap.
+	// Maximum number of jobs that run or await a callback at the same time (0 = unlimited).
 	MaxRunning int32 `protobuf:"varint,3,opt,name=max_running,json=maxRunning,proto3" json:"max_running,omitempty"`
-	// As many as it is guaranteed while it has ready jobs.
+	// Number of running jobs guaranteed to the tenant while it has ready jobs.
 	MinRunning int32 `protobuf:"varint,4,opt,name=min_running,json=minRunning,proto3" json:"min_running,omitempty"`
-	// Its share of the starts beside others, where the order is fair; 0 counts as 1. That of
-	// a parent is the share of its children together.
+	// Weight of the tenant where tenants share the starts (0 counts as 1). The weight of a
+	// parent is shared by its children.
 	Weight int32 `protobuf:"varint,5,opt,name=weight,proto3" json:"weight,omitempty"`
-	// Starts per second; 0: no limit.
+	// Maximum number of starts per second (0 = unlimited).
 	Rate float64 `protobuf:"fixed64,6,opt,name=rate,proto3" json:"rate,omitempty"`
-	// Starts that may come at once after a pause.
+	// Number of starts that may happen at once after a pause.
 	Burst int32 `protobuf:"varint,7,opt,name=burst,proto3" json:"burst,omitempty"`
-	// Jobs that are scheduled, ready or parked; 0: no bound.
+	// Maximum number of scheduled, ready and parked jobs (0 = unlimited).
 	MaxPending int32 `protobuf:"varint,8,opt,name=max_pending,json=maxPending,proto3" json:"max_pending,omitempty"`
-	// None of its jobs starts.
-	Paused bool              `protobuf:"varint,9,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Whether the tenant is paused, so that none of its jobs start.
+	Paused bool `protobuf:"varint,9,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Labels by name.
 	Labels map[string]string `protobuf:"bytes,10,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Grows with each change.
-	Version   int64                  `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
+	// Version, which increases with each change.
+	Version int64 `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// Time of the last change.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// Where jobs of the kind "external" are sent to be run.
+	// URL to which jobs of the kind "external" are sent to be run.
 	StartUrl string `protobuf:"bytes,14,opt,name=start_url,json=startUrl,proto3" json:"start_url,omitempty"`
-	// Where it is told that a job has failed for good.
+	// URL that is notified when a job has failed permanently.
 	FailUrl string `protobuf:"bytes,15,opt,name=fail_url,json=failUrl,proto3" json:"fail_url,omitempty"`
-	// Where it is told that a job has timed out.
+	// URL that is notified when a job has timed out.
 	TimeoutUrl    string `protobuf:"bytes,16,opt,name=timeout_url,json=timeoutUrl,proto3" json:"timeout_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -202,8 +207,9 @@ func (x *Tenant) GetTimeoutUrl() string {
 }
 
 type GetTenantRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tenant.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -247,8 +253,9 @@ func (x *GetTenantRequest) GetName() string {
 
 type ListTenantsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many to answer; 100 if 0.
-	PageSize      int32  `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Maximum number of tenants per page (default 100).
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page. Leave empty for the first page.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -299,9 +306,11 @@ func (x *ListTenantsRequest) GetPageToken() string {
 }
 
 type ListTenantsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Tenant              `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tenants of the page.
+	Items []*Tenant `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Token of the next page. Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -350,24 +359,37 @@ func (x *ListTenantsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// PatchTenantRequest changes what it names.
+// PatchTenantRequest changes the fields that are given.
 type PatchTenantRequest struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Name       string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Parent     *string                `protobuf:"bytes,2,opt,name=parent,proto3,oneof" json:"parent,omitempty"`
-	MaxRunning *int32                 `protobuf:"varint,3,opt,name=max_running,json=maxRunning,proto3,oneof" json:"max_running,omitempty"`
-	MinRunning *int32                 `protobuf:"varint,4,opt,name=min_running,json=minRunning,proto3,oneof" json:"min_running,omitempty"`
-	Weight     *int32                 `protobuf:"varint,5,opt,name=weight,proto3,oneof" json:"weight,omitempty"`
-	Rate       *float64               `protobuf:"fixed64,6,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
-	Burst      *int32                 `protobuf:"varint,7,opt,name=burst,proto3,oneof" json:"burst,omitempty"`
-	MaxPending *int32                 `protobuf:"varint,8,opt,name=max_pending,json=maxPending,proto3,oneof" json:"max_pending,omitempty"`
-	Paused     *bool                  `protobuf:"varint,9,opt,name=paused,proto3,oneof" json:"paused,omitempty"`
-	// These labels; an empty one is removed, and the others stay.
-	Labels        map[string]string `protobuf:"bytes,10,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Version       int64             `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
-	StartUrl      *string           `protobuf:"bytes,14,opt,name=start_url,json=startUrl,proto3,oneof" json:"start_url,omitempty"`
-	FailUrl       *string           `protobuf:"bytes,15,opt,name=fail_url,json=failUrl,proto3,oneof" json:"fail_url,omitempty"`
-	TimeoutUrl    *string           `protobuf:"bytes,16,opt,name=timeout_url,json=timeoutUrl,proto3,oneof" json:"timeout_url,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tenant.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Name of a declared tenant whose cap and rate also apply.
+	Parent *string `protobuf:"bytes,2,opt,name=parent,proto3,oneof" json:"parent,omitempty"`
+	// Maximum number of jobs that run or await a callback at the same time (0 = unlimited).
+	MaxRunning *int32 `protobuf:"varint,3,opt,name=max_running,json=maxRunning,proto3,oneof" json:"max_running,omitempty"`
+	// Number of running jobs guaranteed to the tenant while it has ready jobs.
+	MinRunning *int32 `protobuf:"varint,4,opt,name=min_running,json=minRunning,proto3,oneof" json:"min_running,omitempty"`
+	// Weight of the tenant where tenants share the starts (0 counts as 1).
+	Weight *int32 `protobuf:"varint,5,opt,name=weight,proto3,oneof" json:"weight,omitempty"`
+	// Maximum number of starts per second (0 = unlimited).
+	Rate *float64 `protobuf:"fixed64,6,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
+	// Number of starts that may happen at once after a pause.
+	Burst *int32 `protobuf:"varint,7,opt,name=burst,proto3,oneof" json:"burst,omitempty"`
+	// Maximum number of scheduled, ready and parked jobs (0 = unlimited).
+	MaxPending *int32 `protobuf:"varint,8,opt,name=max_pending,json=maxPending,proto3,oneof" json:"max_pending,omitempty"`
+	// Whether the tenant is paused.
+	Paused *bool `protobuf:"varint,9,opt,name=paused,proto3,oneof" json:"paused,omitempty"`
+	// Labels to set. A label with an empty value is removed; other labels stay unchanged.
+	Labels map[string]string `protobuf:"bytes,10,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Expected current version. Leave it out to skip the check.
+	Version int64 `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
+	// URL to which jobs of the kind "external" are sent to be run.
+	StartUrl *string `protobuf:"bytes,14,opt,name=start_url,json=startUrl,proto3,oneof" json:"start_url,omitempty"`
+	// URL that is notified when a job has failed permanently.
+	FailUrl *string `protobuf:"bytes,15,opt,name=fail_url,json=failUrl,proto3,oneof" json:"fail_url,omitempty"`
+	// URL that is notified when a job has timed out.
+	TimeoutUrl    *string `protobuf:"bytes,16,opt,name=timeout_url,json=timeoutUrl,proto3,oneof" json:"timeout_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -502,8 +524,9 @@ func (x *PatchTenantRequest) GetTimeoutUrl() string {
 
 type DeleteTenantRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Cancels its unfinished jobs; those that run are asked to stop.
+	// Name of the tenant.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Cancel unfinished jobs. Running jobs are asked to stop.
 	Force         bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -555,7 +578,7 @@ func (x *DeleteTenantRequest) GetForce() bool {
 
 type DeleteTenantResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Jobs that were cancelled or asked to stop.
+	// Number of jobs that were cancelled or asked to stop.
 	CancelledJobs int32 `protobuf:"varint,1,opt,name=cancelled_jobs,json=cancelledJobs,proto3" json:"cancelled_jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -598,10 +621,12 @@ func (x *DeleteTenantResponse) GetCancelledJobs() int32 {
 	return 0
 }
 
+// TenantSigningKey is the signing key of a tenant.
 type TenantSigningKey struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Tenant string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The text itself is the key of the HMAC.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tenant.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Key of the HMAC. Use the string as it is, without decoding it.
 	SigningKey    string `protobuf:"bytes,2,opt,name=signing_key,json=signingKey,proto3" json:"signing_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -687,29 +712,38 @@ func (*PauseTenantResponse) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{8}
 }
 
-// Usage is what the jobs of a tenant, or of all together, have and do.
+// Usage is the usage of one tenant, or of all tenants together.
 type Usage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Empty: all.
-	Tenant     string  `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	Scheduled  int32   `protobuf:"varint,2,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
-	Parked     int32   `protobuf:"varint,3,opt,name=parked,proto3" json:"parked,omitempty"`
-	Ready      int32   `protobuf:"varint,4,opt,name=ready,proto3" json:"ready,omitempty"`
-	Running    int32   `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`
-	Waiting    int32   `protobuf:"varint,6,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	MaxRunning int32   `protobuf:"varint,7,opt,name=max_running,json=maxRunning,proto3" json:"max_running,omitempty"`
-	MinRunning int32   `protobuf:"varint,8,opt,name=min_running,json=minRunning,proto3" json:"min_running,omitempty"`
-	Rate       float64 `protobuf:"fixed64,9,opt,name=rate,proto3" json:"rate,omitempty"`
+	// Name of the tenant. Empty means all tenants together.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Number of scheduled jobs.
+	Scheduled int32 `protobuf:"varint,2,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
+	// Number of parked jobs.
+	Parked int32 `protobuf:"varint,3,opt,name=parked,proto3" json:"parked,omitempty"`
+	// Number of ready jobs.
+	Ready int32 `protobuf:"varint,4,opt,name=ready,proto3" json:"ready,omitempty"`
+	// Number of running jobs.
+	Running int32 `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`
+	// Number of jobs that wait for an answer.
+	Waiting int32 `protobuf:"varint,6,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// Maximum number of jobs that run or await a callback at the same time (0 = unlimited).
+	MaxRunning int32 `protobuf:"varint,7,opt,name=max_running,json=maxRunning,proto3" json:"max_running,omitempty"`
+	// Number of running jobs guaranteed to the tenant.
+	MinRunning int32 `protobuf:"varint,8,opt,name=min_running,json=minRunning,proto3" json:"min_running,omitempty"`
+	// Maximum number of starts per second (0 = unlimited).
+	Rate float64 `protobuf:"fixed64,9,opt,name=rate,proto3" json:"rate,omitempty"`
 	// Starts per second in the last minute.
 	Started float64 `protobuf:"fixed64,10,opt,name=started,proto3" json:"started,omitempty"`
-	// Jobs of the last minute that started later than their start_by.
+	// Number of jobs that started later than their start_by in the last minute.
 	Missed int32 `protobuf:"varint,11,opt,name=missed,proto3" json:"missed,omitempty"`
-	// How long ago the first acceptable start of all ready jobs was.
+	// Time since the earliest acceptable start among the ready jobs.
 	OldestWait *durationpb.Duration `protobuf:"bytes,12,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
-	// Of a parent: it and its children together, whom its cap and rate hold for.
+	// For a parent: usage of the tenant and its children together, which the parent's cap
+	// and rate apply to.
 	Family *FamilyUsage `protobuf:"bytes,13,opt,name=family,proto3" json:"family,omitempty"`
-	// None of its jobs starts. Not shown to callers who are bound to tenants; GetTenant says
-	// it of declared tenants.
+	// Whether the tenant is paused, so that none of its jobs start. Hidden from callers
+	// bound to tenants; GetTenant returns it for declared tenants.
 	Paused        bool `protobuf:"varint,14,opt,name=paused,proto3" json:"paused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -843,18 +877,26 @@ func (x *Usage) GetPaused() bool {
 	return false
 }
 
-// FamilyUsage is what the jobs of a parent and of its children have and do.
+// FamilyUsage is the usage of a parent and its children together.
 type FamilyUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By name.
-	Children      []string             `protobuf:"bytes,1,rep,name=children,proto3" json:"children,omitempty"`
-	Scheduled     int32                `protobuf:"varint,2,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
-	Parked        int32                `protobuf:"varint,3,opt,name=parked,proto3" json:"parked,omitempty"`
-	Ready         int32                `protobuf:"varint,4,opt,name=ready,proto3" json:"ready,omitempty"`
-	Running       int32                `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`
-	Waiting       int32                `protobuf:"varint,6,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	Started       float64              `protobuf:"fixed64,7,opt,name=started,proto3" json:"started,omitempty"`
-	Missed        int32                `protobuf:"varint,8,opt,name=missed,proto3" json:"missed,omitempty"`
+	// Names of the children, in alphabetical order.
+	Children []string `protobuf:"bytes,1,rep,name=children,proto3" json:"children,omitempty"`
+	// Number of scheduled jobs.
+	Scheduled int32 `protobuf:"varint,2,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
+	// Number of parked jobs.
+	Parked int32 `protobuf:"varint,3,opt,name=parked,proto3" json:"parked,omitempty"`
+	// Number of ready jobs.
+	Ready int32 `protobuf:"varint,4,opt,name=ready,proto3" json:"ready,omitempty"`
+	// Number of running jobs.
+	Running int32 `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`
+	// Number of jobs that wait for an answer.
+	Waiting int32 `protobuf:"varint,6,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// Starts per second in the last minute.
+	Started float64 `protobuf:"fixed64,7,opt,name=started,proto3" json:"started,omitempty"`
+	// Number of jobs that started later than their start_by in the last minute.
+	Missed int32 `protobuf:"varint,8,opt,name=missed,proto3" json:"missed,omitempty"`
+	// Time since the earliest acceptable start among the ready jobs.
 	OldestWait    *durationpb.Duration `protobuf:"bytes,9,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

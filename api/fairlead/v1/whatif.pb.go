@@ -25,11 +25,11 @@ const (
 
 type WhatIfRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Made in this order. None: how things are.
+	// Changes to apply, in this order. Leave empty to describe the current state.
 	Changes []*WhatIfChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// How many jobs could start; 50 if 0.
+	// Number of jobs that could start (default 50).
 	Slots int32 `protobuf:"varint,2,opt,name=slots,proto3" json:"slots,omitempty"`
-	// How many instants of each schedule; 50 if 0.
+	// Number of instants to compare for each schedule (default 50).
 	Instants      int32 `protobuf:"varint,3,opt,name=instants,proto3" json:"instants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -86,19 +86,20 @@ func (x *WhatIfRequest) GetInstants() int32 {
 	return 0
 }
 
-// WhatIfChange is what would be saved: one of its fields is set.
+// WhatIfChange is one change. Exactly one of its fields is set.
 type WhatIfChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As for SetLimit.
+	// Change to a limit, as in SetLimit.
 	Limit *Limit `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
-	// As for UpdateTenant, or for CreateTenant if there is none of the name.
+	// Change to a tenant, as in UpdateTenant, or as in CreateTenant if the tenant does not
+	// exist.
 	Tenant *Tenant `protobuf:"bytes,2,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// As for UpdateSchedule, or for CreateSchedule without a ref.
+	// Change to a schedule, as in UpdateSchedule, or as in CreateSchedule if ref is empty.
 	Schedule *Schedule `protobuf:"bytes,3,opt,name=schedule,proto3" json:"schedule,omitempty"`
-	// As for UpdateCalendar, or for CreateCalendar if there is none of the name. All schedules
-	// that name it are compared.
+	// Change to a calendar, as in UpdateCalendar, or as in CreateCalendar if the calendar
+	// does not exist. All schedules that use the calendar are compared.
 	Calendar *Calendar `protobuf:"bytes,4,opt,name=calendar,proto3" json:"calendar,omitempty"`
-	// As for PatchSchedule.
+	// Change to a schedule, as in PatchSchedule.
 	SchedulePatch *Schedule `protobuf:"bytes,5,opt,name=schedule_patch,json=schedulePatch,proto3" json:"schedule_patch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -171,30 +172,36 @@ func (x *WhatIfChange) GetSchedulePatch() *Schedule {
 
 type WhatIfResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The database's clock.
+	// Time of this snapshot, by the clock of the database.
 	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
-	// How many jobs could start. Not set: no limit or tenant was asked about, and starts and
-	// waits are empty.
+	// Number of jobs that could start. Not set if no change concerns a limit or a tenant;
+	// before, after and waits are then empty.
 	Slots int32 `protobuf:"varint,2,opt,name=slots,proto3" json:"slots,omitempty"`
-	// Slots that live nodes have free, as of their last beats.
+	// Number of free slots of live nodes, as of their last beats.
 	Idle int32 `protobuf:"varint,3,opt,name=idle,proto3" json:"idle,omitempty"`
-	// The jobs that would start, in order, as things are and with the changes.
+	// Jobs that would start without the changes, in order.
 	Before []*ForecastStart `protobuf:"bytes,4,rep,name=before,proto3" json:"before,omitempty"`
-	After  []*ForecastStart `protobuf:"bytes,5,rep,name=after,proto3" json:"after,omitempty"`
-	// When a rate allows the next start that nothing else holds back.
+	// Jobs that would start with the changes, in order.
+	After []*ForecastStart `protobuf:"bytes,5,rep,name=after,proto3" json:"after,omitempty"`
+	// Without the changes: time at which a rate permits the next start that nothing else
+	// holds back.
 	TokenBefore *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=token_before,json=tokenBefore,proto3" json:"token_before,omitempty"`
-	TokenAfter  *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=token_after,json=tokenAfter,proto3" json:"token_after,omitempty"`
-	// Where jobs are ready: those that get later first, then those that get sooner; at most
-	// 200.
+	// With the changes: time at which a rate permits the next start that nothing else holds
+	// back.
+	TokenAfter *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=token_after,json=tokenAfter,proto3" json:"token_after,omitempty"`
+	// Effects on ready jobs, at most 200: first jobs that would start later, then jobs that
+	// would start earlier.
 	Waits []*ForecastWait `protobuf:"bytes,8,rep,name=waits,proto3" json:"waits,omitempty"`
-	// How many get later and sooner, listed or not.
-	Later  int32 `protobuf:"varint,9,opt,name=later,proto3" json:"later,omitempty"`
+	// Number of waits with the effect "later", including those that are not listed.
+	Later int32 `protobuf:"varint,9,opt,name=later,proto3" json:"later,omitempty"`
+	// Number of waits with the effect "sooner", including those that are not listed.
 	Sooner int32 `protobuf:"varint,10,opt,name=sooner,proto3" json:"sooner,omitempty"`
-	// The schedules that change or name a changed calendar.
+	// Schedules that would change or that use a changed calendar.
 	Schedules []*ForecastSchedule `protobuf:"bytes,11,rep,name=schedules,proto3" json:"schedules,omitempty"`
-	// More schedules name a changed calendar than are compared, which are at most 50.
+	// Whether more schedules use a changed calendar than are compared. At most 50 are
+	// compared.
 	MoreSchedules bool `protobuf:"varint,12,opt,name=more_schedules,json=moreSchedules,proto3" json:"more_schedules,omitempty"`
-	// The most of that for people.
+	// Human-readable summary.
 	Text          []string `protobuf:"bytes,13,rep,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -323,12 +330,18 @@ func (x *WhatIfResponse) GetText() []string {
 
 // ForecastStart is a job that would start.
 type ForecastStart struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           int64                  `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
-	Queue         string                 `protobuf:"bytes,2,opt,name=queue,proto3" json:"queue,omitempty"`
-	Tenant        string                 `protobuf:"bytes,3,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	Kind          string                 `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`
-	Priority      int32                  `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Job int64 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
+	// Queue of the job.
+	Queue string `protobuf:"bytes,2,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Tenant of the job.
+	Tenant string `protobuf:"bytes,3,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Kind of the job.
+	Kind string `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Priority of the job.
+	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
+	// Acceptable start of the job.
 	StartBy       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start_by,json=startBy,proto3" json:"start_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -406,22 +419,31 @@ func (x *ForecastStart) GetStartBy() *timestamppb.Timestamp {
 	return nil
 }
 
-// ForecastWait is what becomes of the ready jobs of one queue, tenant and kind.
+// ForecastWait is the effect on the ready jobs of one queue, tenant and kind.
 type ForecastWait struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Queue  string                 `protobuf:"bytes,1,opt,name=queue,proto3" json:"queue,omitempty"`
-	Tenant string                 `protobuf:"bytes,2,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	Kind   string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
-	// later or sooner; empty: neither.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Queue of the jobs.
+	Queue string `protobuf:"bytes,1,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Tenant of the jobs.
+	Tenant string `protobuf:"bytes,2,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Kind of the jobs.
+	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Effect on the jobs: "later" or "sooner". Empty if there is no effect.
 	Effect string `protobuf:"bytes,4,opt,name=effect,proto3" json:"effect,omitempty"`
-	// How many of them are among those that start.
+	// Number of these jobs that would start without the changes.
 	StartsBefore int32 `protobuf:"varint,5,opt,name=starts_before,json=startsBefore,proto3" json:"starts_before,omitempty"`
-	StartsAfter  int32 `protobuf:"varint,6,opt,name=starts_after,json=startsAfter,proto3" json:"starts_after,omitempty"`
-	// Place of the first of these among all that start, from 1.
+	// Number of these jobs that would start with the changes.
+	StartsAfter int32 `protobuf:"varint,6,opt,name=starts_after,json=startsAfter,proto3" json:"starts_after,omitempty"`
+	// Position of the first of these jobs among all starts without the changes, starting at
+	// 1.
 	FirstBefore int32 `protobuf:"varint,7,opt,name=first_before,json=firstBefore,proto3" json:"first_before,omitempty"`
-	FirstAfter  int32 `protobuf:"varint,8,opt,name=first_after,json=firstAfter,proto3" json:"first_after,omitempty"`
-	// What holds back the first that does not start; none: only that others go first.
-	HeldBefore    []*Obstacle `protobuf:"bytes,9,rep,name=held_before,json=heldBefore,proto3" json:"held_before,omitempty"`
+	// Position of the first of these jobs among all starts with the changes, starting at 1.
+	FirstAfter int32 `protobuf:"varint,8,opt,name=first_after,json=firstAfter,proto3" json:"first_after,omitempty"`
+	// Without the changes: obstacles of the first job that would not start. Empty if only
+	// other jobs are ahead of it.
+	HeldBefore []*Obstacle `protobuf:"bytes,9,rep,name=held_before,json=heldBefore,proto3" json:"held_before,omitempty"`
+	// With the changes: obstacles of the first job that would not start. Empty if only
+	// other jobs are ahead of it.
 	HeldAfter     []*Obstacle `protobuf:"bytes,10,rep,name=held_after,json=heldAfter,proto3" json:"held_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -527,19 +549,22 @@ func (x *ForecastWait) GetHeldAfter() []*Obstacle {
 	return nil
 }
 
-// ForecastSchedule compares the next instants of a schedule, as far as both lists go. What
-// becomes of them is what a node would decide, if the runs that are active now stay as
-// they are, and those that begin later end well before the next instant.
+// ForecastSchedule compares the next instants of a schedule, as far as both lists reach.
+// The outcome of each instant is what a node would decide if the currently active runs
+// stay active and later runs end well before the next instant.
 type ForecastSchedule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Not set: it would be new.
-	Id       int64              `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name     string             `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Tenant   string             `protobuf:"bytes,3,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// ID of the schedule. Not set for a new schedule.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Name of the schedule.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Tenant of the schedule's job.
+	Tenant string `protobuf:"bytes,3,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Instants before and after the changes.
 	Instants []*ForecastInstant `protobuf:"bytes,4,rep,name=instants,proto3" json:"instants,omitempty"`
-	// How many of the instants have an effect.
+	// Number of instants with an effect.
 	Moved int32 `protobuf:"varint,5,opt,name=moved,proto3" json:"moved,omitempty"`
-	// Why nothing is known of it as it is.
+	// Reason why the stored schedule cannot be compared.
 	Broken        string `protobuf:"bytes,6,opt,name=broken,proto3" json:"broken,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -620,11 +645,14 @@ func (x *ForecastSchedule) GetBroken() string {
 // ForecastInstant is an instant before and after the changes.
 type ForecastInstant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Due   *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=due,proto3" json:"due,omitempty"`
-	// appears, disappears, moves or becomes; empty: it stays as it is.
+	// Due time.
+	Due *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=due,proto3" json:"due,omitempty"`
+	// Effect on the instant: "appears", "disappears", "moves" or "becomes". Empty if there
+	// is no effect.
 	Effect string `protobuf:"bytes,2,opt,name=effect,proto3" json:"effect,omitempty"`
-	// Not set: the schedule is not due then.
-	Before        *Prospect `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
+	// Outcome without the changes. Not set if the schedule is not due at this instant.
+	Before *Prospect `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
+	// Outcome with the changes. Not set if the schedule is not due at this instant.
 	After         *Prospect `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -688,20 +716,21 @@ func (x *ForecastInstant) GetAfter() *Prospect {
 	return nil
 }
 
-// Prospect is what becomes of an instant.
+// Prospect is the outcome of an instant.
 type Prospect struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When a node acts upon it.
+	// Time at which the schedule fires.
 	Fire *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=fire,proto3" json:"fire,omitempty"`
-	// cron or catch_up.
+	// Trigger of the run: cron or catch_up.
 	Trigger string `protobuf:"bytes,2,opt,name=trigger,proto3" json:"trigger,omitempty"`
-	// Why it is not run: overlap, failure or concurrency.
+	// Reason for skipping the run: overlap, failure or concurrency. Empty if it is not
+	// skipped.
 	Skip string `protobuf:"bytes,3,opt,name=skip,proto3" json:"skip,omitempty"`
-	// The run waits for an earlier one.
+	// Whether the run is queued behind an earlier run.
 	Queued bool `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"`
-	// Runs that are active now and end for it.
+	// Number of active runs that would be cancelled.
 	Cancels int32 `protobuf:"varint,5,opt,name=cancels,proto3" json:"cancels,omitempty"`
-	// What becomes of it, for people.
+	// Human-readable description of the outcome.
 	Text          string `protobuf:"bytes,6,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -26,22 +26,23 @@ const (
 
 type JoinWorkerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// For people; need not be unique.
+	// Human-readable name, which does not have to be unique.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The kinds of jobs that it runs.
+	// Kinds of jobs that the worker runs.
 	Kinds []string `protobuf:"bytes,2,rep,name=kinds,proto3" json:"kinds,omitempty"`
-	// The queues that it serves; none: all.
+	// Queues that the worker serves (default: all).
 	Queues []string `protobuf:"bytes,3,rep,name=queues,proto3" json:"queues,omitempty"`
-	// Jobs it runs at once; 1 if 0.
+	// Number of jobs that the worker runs at the same time (default 1).
 	Slots int32 `protobuf:"varint,4,opt,name=slots,proto3" json:"slots,omitempty"`
-	// Of the worker's program, for people.
+	// Human-readable version of the worker's program.
 	Version string `protobuf:"bytes,5,opt,name=version,proto3" json:"version,omitempty"`
-	// How long it may be silent, between 500ms and 5m; the server's if not set.
+	// Length of the lease, which is the time that the worker may be silent, between 500ms
+	// and 5m. Defaults to the setting of the server.
 	Lease *durationpb.Duration `protobuf:"bytes,6,opt,name=lease,proto3" json:"lease,omitempty"`
-	// Jobs that it may hold beyond its slots: those that have ended and are not yet
-	// settled.
+	// Number of jobs that the worker may hold in addition to its slots: jobs that have
+	// ended but are not settled yet.
 	QueueCapacity int32 `protobuf:"varint,7,opt,name=queue_capacity,json=queueCapacity,proto3" json:"queue_capacity,omitempty"`
-	// What holds for jobs that do not say otherwise.
+	// Defaults for jobs that do not set these values themselves.
 	Defaults      []*KindDefaults `protobuf:"bytes,8,rep,name=defaults,proto3" json:"defaults,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -133,17 +134,19 @@ func (x *JoinWorkerRequest) GetDefaults() []*KindDefaults {
 	return nil
 }
 
-// KindDefaults are what a worker wants for the jobs of a kind that do not say
-// otherwise.
+// KindDefaults are a worker's defaults for the jobs of a kind that do not set these
+// values themselves.
 type KindDefaults struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Kind  string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// Of one attempt.
-	Timeout     *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	MaxAttempts int32                `protobuf:"varint,3,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	Retry       *Retry               `protobuf:"bytes,4,opt,name=retry,proto3" json:"retry,omitempty"`
-	// Fields of its jobs that are confidential, as in SetKind. They are added to those that
-	// are known.
+	// Name of the kind.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Timeout of one attempt.
+	Timeout *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Number of failed attempts after which a job fails permanently.
+	MaxAttempts int32 `protobuf:"varint,3,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
+	// Pause between attempts.
+	Retry *Retry `protobuf:"bytes,4,opt,name=retry,proto3" json:"retry,omitempty"`
+	// Confidential fields of the jobs, as in SetKind. They are added to the known ones.
 	Confidential  []string `protobuf:"bytes,5,rep,name=confidential,proto3" json:"confidential,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -216,12 +219,13 @@ func (x *KindDefaults) GetConfidential() []string {
 
 type JoinWorkerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Proves in all other calls that it is this worker.
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session, which authenticates the worker in all other calls.
 	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	// How long it may be silent.
+	// Length of the lease, which is the time that the worker may be silent.
 	Lease *durationpb.Duration `protobuf:"bytes,3,opt,name=lease,proto3" json:"lease,omitempty"`
-	// How often it is to beat.
+	// Interval at which the worker should beat.
 	Beat          *durationpb.Duration `protobuf:"bytes,4,opt,name=beat,proto3" json:"beat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -287,9 +291,11 @@ func (x *JoinWorkerResponse) GetBeat() *durationpb.Duration {
 
 // Lease is a job that is leased to a worker.
 type Lease struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Fence         int64                  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Fence of the lease.
+	Fence         int64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -339,16 +345,18 @@ func (x *Lease) GetFence() int64 {
 }
 
 type BeatWorkerRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	// How long to wait for a job that is to be stopped, at most as long as the
-	// worker may pause between two beats; not at all if not set.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// Maximum time to wait for a job that has to be stopped (default: do not wait). Must
+	// not be longer than the pause that the worker may make between two beats.
 	Wait *durationpb.Duration `protobuf:"bytes,3,opt,name=wait,proto3" json:"wait,omitempty"`
-	// Jobs that it was told to stop and that are still stopping: they do not end
-	// the wait.
+	// Jobs that the worker was told to stop and is still stopping. They do not end the
+	// wait.
 	Heard []*Lease `protobuf:"bytes,4,rep,name=heard,proto3" json:"heard,omitempty"`
-	// As in JoinWorker.
+	// Length of the lease, as in JoinWorker.
 	Lease         *durationpb.Duration `protobuf:"bytes,5,opt,name=lease,proto3" json:"lease,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -421,12 +429,13 @@ func (x *BeatWorkerRequest) GetLease() *durationpb.Duration {
 
 type BeatWorkerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How long it may be silent, from when it sent this beat.
+	// Length of the lease, counted from when the worker sent this beat.
 	Lease *durationpb.Duration `protobuf:"bytes,1,opt,name=lease,proto3" json:"lease,omitempty"`
-	// Jobs that it is to stop. Who does not settle them soon finds that it was done
-	// without the worker.
+	// Jobs that the worker has to stop. If the worker does not settle them soon, the server
+	// settles them for it.
 	Cancel []*StopJob `protobuf:"bytes,2,rep,name=cancel,proto3" json:"cancel,omitempty"`
-	// It was asked to start nothing more. It leases nothing until it is undone.
+	// Whether the worker has been asked to start no more jobs. It receives no jobs until
+	// this is undone.
 	Drain         bool `protobuf:"varint,3,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -486,9 +495,11 @@ func (x *BeatWorkerResponse) GetDrain() bool {
 // StopJob asks a worker to stop a job.
 type StopJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Fence int64                  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
-	// "cancelled", or "timeout" if it has run for longer than it may.
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Fence of the lease.
+	Fence int64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Reason: "cancelled", or "timeout" if the job exceeded its timeout.
 	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -546,19 +557,22 @@ func (x *StopJob) GetReason() string {
 }
 
 type LeaseJobsRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	// How many jobs, at most; one for each free slot if 0.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// Maximum number of jobs to lease. 0 means one for each free slot.
 	Max int32 `protobuf:"varint,3,opt,name=max,proto3" json:"max,omitempty"`
-	// How long to wait if there are none, at most 60s; not at all if not set.
+	// Maximum time to wait if no jobs are available, up to 60s (default: do not wait).
 	Wait *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`
-	// Only of these of its queues; of all if there are none.
+	// Queues to lease from, out of those that the worker serves (default: all of them).
 	Queues []string `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
-	// Kinds of which it wants less than max.
+	// Kinds for which the worker has room for fewer jobs than max.
 	Rooms []*KindRoom `protobuf:"bytes,6,rep,name=rooms,proto3" json:"rooms,omitempty"`
-	// Jobs that may have killed their workers run on a worker one at a time. Lease
-	// them too if empty, "only" them, or "none".
+	// Handling of suspects, which are jobs that may have crashed their workers. A worker
+	// runs only one suspect at a time. "only" leases only suspects, "none" leases none.
+	// Leave empty to lease suspects as well.
 	Suspects      string `protobuf:"bytes,7,opt,name=suspects,proto3" json:"suspects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -643,11 +657,13 @@ func (x *LeaseJobsRequest) GetSuspects() string {
 	return ""
 }
 
-// KindRoom is for how many jobs of a kind there is room.
+// KindRoom is the number of jobs of a kind that a worker has room for.
 type KindRoom struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Max           int32                  `protobuf:"varint,2,opt,name=max,proto3" json:"max,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the kind.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Maximum number of jobs to lease.
+	Max           int32 `protobuf:"varint,2,opt,name=max,proto3" json:"max,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -698,9 +714,9 @@ func (x *KindRoom) GetMax() int32 {
 
 type LeaseJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Each with its fence, and with the timeout that holds for it.
+	// Leased jobs. Each contains its fence and the timeout that applies to it.
 	Jobs []*Job `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
-	// As in BeatWorkerResponse.
+	// Whether the worker has been asked to start no more jobs, as in BeatWorkerResponse.
 	Drain         bool `protobuf:"varint,2,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -751,9 +767,11 @@ func (x *LeaseJobsResponse) GetDrain() bool {
 }
 
 type StreamJobsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session       string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -803,9 +821,11 @@ func (x *StreamJobsRequest) GetSession() string {
 }
 
 type ListLeasesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session       string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -856,8 +876,9 @@ func (x *ListLeasesRequest) GetSession() string {
 
 type ListLeasesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*Lease               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// The clock by which leases are judged.
+	// Jobs leased to the worker.
+	Items []*Lease `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Current time of the clock that leases are measured by.
 	Now           *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=now,proto3" json:"now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -908,9 +929,11 @@ func (x *ListLeasesResponse) GetNow() *timestamppb.Timestamp {
 }
 
 type WatchWorkerRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session       string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -959,11 +982,12 @@ func (x *WatchWorkerRequest) GetSession() string {
 	return ""
 }
 
-// WorkerNews is a hint.
+// WorkerNews is a hint for a worker.
 type WorkerNews struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "work" to lease, "room" under a limit, a "cancel" that the next beat tells, or
-	// nothing but that the stream is "alive".
+	// Type of the hint. "work": there may be jobs to lease. "room": there may be room under
+	// a limit. "cancel": the next beat may return jobs to stop. "alive": the stream is
+	// still connected.
 	What          string `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1007,14 +1031,18 @@ func (x *WorkerNews) GetWhat() string {
 }
 
 type SaveProgressRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	Job     int64                  `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
-	Fence   int64                  `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
-	// As it was if not set.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// ID of the job.
+	Job int64 `protobuf:"varint,3,opt,name=job,proto3" json:"job,omitempty"`
+	// Fence of the job.
+	Fence int64 `protobuf:"varint,4,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Progress of the job. Leave it out if it is unchanged.
 	Progress []byte `protobuf:"bytes,5,opt,name=progress,proto3" json:"progress,omitempty"`
-	// What the job carries from run to run; as it was if not set.
+	// Data to carry to the next attempt. Leave it out if it is unchanged.
 	Memo          []byte `protobuf:"bytes,6,opt,name=memo,proto3" json:"memo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1129,12 +1157,15 @@ func (*SaveProgressResponse) Descriptor() ([]byte, []int) {
 }
 
 type SettleJobsRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Id          int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session     string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	Settlements []*RunEnd              `protobuf:"bytes,3,rep,name=settlements,proto3" json:"settlements,omitempty"`
-	// Whether the worker knows the result "held". Without it the call fails as
-	// unavailable if a run is held, after the other runs have been settled.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// Attempts to settle.
+	Settlements []*RunEnd `protobuf:"bytes,3,rep,name=settlements,proto3" json:"settlements,omitempty"`
+	// Whether the worker supports the result "held". If not, the call fails with
+	// UNAVAILABLE when a job is held, after the other attempts have been settled.
 	TakesHeld     bool `protobuf:"varint,4,opt,name=takes_held,json=takesHeld,proto3" json:"takes_held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1198,36 +1229,40 @@ func (x *SettleJobsRequest) GetTakesHeld() bool {
 	return false
 }
 
-// RunEnd is the end of one run.
+// RunEnd is the end of one attempt.
 type RunEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Fence int64                  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
-	// "succeed"; "fail", tried again while attempts are left; "fatal", never tried
-	// again; "snooze", run again later without a failure; "release", run again
-	// at once, without using up an attempt; "await", to be answered by finish or fail of the job.
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Fence of the job.
+	Fence int64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	// Outcome of the attempt. "succeed": the job succeeded. "fail": the attempt failed, and
+	// the job runs again while attempts are left. "fatal": the job failed permanently.
+	// "snooze": the job runs again later, without a failure. "release": the job runs again
+	// immediately, without using up an attempt. "await": the job waits until FinishJob or
+	// FailJob answers it.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	// Of succeed.
+	// For succeed: result of the job.
 	Output []byte `protobuf:"bytes,4,opt,name=output,proto3" json:"output,omitempty"`
-	// Of fail and fatal.
+	// For fail and fatal: error message.
 	Error string `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
-	// Of fail: "error" if empty, "timeout" or "panic".
+	// For fail: "error" (default), "timeout" or "panic".
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Of snooze: the pause. Of fail: the pause, instead of the job's own. Of await:
-	// how long the answer may take.
+	// For snooze: pause. For fail: pause, which overrides the retry policy of the job. For
+	// await: maximum time to wait for the answer.
 	After *durationpb.Duration `protobuf:"bytes,7,opt,name=after,proto3" json:"after,omitempty"`
-	// Of snooze and fail: when it is due, instead of after.
+	// For snooze and fail: time of the next attempt, instead of after.
 	At *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=at,proto3" json:"at,omitempty"`
-	// Kept for the next run if set.
+	// Data to carry to the next attempt. Leave it out if it is unchanged.
 	Memo []byte `protobuf:"bytes,9,opt,name=memo,proto3" json:"memo,omitempty"`
-	// Kept if set.
+	// Progress of the job. Leave it out if it is unchanged.
 	Progress []byte `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
-	// Of succeed: enqueued in the same transaction.
+	// For succeed: job to enqueue in the same transaction.
 	Replace *NewJob `protobuf:"bytes,11,opt,name=replace,proto3" json:"replace,omitempty"`
-	// Of await: no answer in time, or a failure, is tried again while attempts are left.
-	// Otherwise either ends the job.
+	// For await: if the answer is a failure or does not arrive in time, run the job again
+	// while attempts are left. Otherwise, either of them ends the job.
 	OrRetry bool `protobuf:"varint,12,opt,name=or_retry,json=orRetry,proto3" json:"or_retry,omitempty"`
-	// Of release: no handler had begun, so that nothing can have been changed.
+	// For release: no handler had started, so nothing can have changed.
 	Unstarted     bool `protobuf:"varint,13,opt,name=unstarted,proto3" json:"unstarted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1356,7 +1391,7 @@ func (x *RunEnd) GetUnstarted() bool {
 
 type SettleJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of the request.
+	// Results in the order of the request.
 	Results       []*RunEnded `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1399,15 +1434,17 @@ func (x *SettleJobsResponse) GetResults() []*RunEnded {
 	return nil
 }
 
-// RunEnded is what became of a settlement.
+// RunEnded is the result of a settlement.
 type RunEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// "as_asked"; "cancelled", as somebody had asked for it; "lost", as the job
-	// had been taken away and nothing was changed; or "held", as an open transaction
-	// holds the job and nothing was changed: settle it again later.
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Result. "as_asked": the settlement was applied. "cancelled": the job was cancelled,
+	// as requested earlier. "lost": the job had been taken away, and nothing was changed.
+	// "held": an open transaction holds the job, and nothing was changed; settle the job
+	// again later.
 	Result string `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
-	// Of the job then; empty if lost or held.
+	// Resulting state of the job. Empty if the result is lost or held.
 	State         string `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1465,9 +1502,11 @@ func (x *RunEnded) GetState() string {
 }
 
 type LeaveWorkerRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the worker.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Session of the worker.
+	Session       string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -22,12 +22,13 @@ const (
 
 // TokenServiceClient calls the methods of TokenService. Their errors are those of package connect.
 type TokenServiceClient interface {
-	// Makes a token. Its secret is answered now and never again.
+	// Creates a token. The response contains its secret, which cannot be retrieved later.
 	CreateToken(context.Context, *v1.CreateTokenRequest) (*v1.CreateTokenResponse, error)
+	// Lists all tokens, including expired ones.
 	ListTokens(context.Context, *v1.ListTokensRequest) (*v1.ListTokensResponse, error)
-	// Removes a token: it is refused from now on, within a few seconds everywhere.
+	// Deletes a token. All servers reject the token within a few seconds.
 	DeleteToken(context.Context, *v1.DeleteTokenRequest) (*v1.DeleteTokenResponse, error)
-	// Who the caller is.
+	// Returns the identity of the caller.
 	WhoAmI(context.Context, *v1.WhoAmIRequest) (*v1.WhoAmIResponse, error)
 }
 
@@ -69,7 +70,7 @@ const (
 
 // AuditServiceClient calls the methods of AuditService. Their errors are those of package connect.
 type AuditServiceClient interface {
-	// Lists what was done, newest first. What was refused is not among it.
+	// Lists the entries of the audit log, newest first. Rejected requests are not recorded.
 	ListAudit(context.Context, *v1.ListAuditRequest) (*v1.ListAuditResponse, error)
 }
 

@@ -22,13 +22,14 @@ const (
 
 // AlertServiceClient calls the methods of AlertService. Their errors are those of package connect.
 type AlertServiceClient interface {
-	// Creates the alert of a name, or replaces it. Callers who are bound to tenants set those
-	// of their tenants.
+	// Creates or replaces the alert with the given name. Callers bound to tenants can only
+	// set alerts of their tenants.
 	SetAlert(context.Context, *v1.AlertRule) (*v1.AlertRule, error)
+	// Returns an alert.
 	GetAlert(context.Context, *v1.GetAlertRequest) (*v1.AlertRule, error)
 	// Lists all alerts by name.
 	ListAlerts(context.Context, *v1.ListAlertsRequest) (*v1.ListAlertsResponse, error)
-	// Removes an alert: what was counted for it is not sent any more.
+	// Deletes an alert. Events that have been counted but not sent are discarded.
 	RemoveAlert(context.Context, *v1.GetAlertRequest) (*v1.RemoveAlertResponse, error)
 }
 

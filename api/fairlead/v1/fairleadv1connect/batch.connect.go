@@ -31,36 +31,40 @@ const (
 
 // BatchServiceClient calls the methods of BatchService. Their errors are those of package connect.
 type BatchServiceClient interface {
-	// Stores a batch with its tasks, and lets it begin. Many tasks are better sent to
-	// POST /api/v1/batches/upload, as CSV or NDJSON.
+	// Creates a batch with its tasks and starts it. To create many tasks, upload them as
+	// CSV or NDJSON with POST /api/v1/batches/upload.
 	CreateBatch(context.Context, *v1.NewBatch) (*v1.Batch, error)
+	// Returns a batch.
 	GetBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
-	// Says what keeps a batch from going on, and why jobs of its tasks do not run.
+	// Explains what keeps a batch from progressing, and why jobs of its tasks are not
+	// running.
 	ExplainBatch(context.Context, *v1.GetBatchRequest) (*v1.Situation, error)
 	// Lists batches, newest first.
 	ListBatches(context.Context, *v1.ListBatchesRequest) (*v1.ListBatchesResponse, error)
-	// Changes how fast a batch goes: only what is given.
+	// Changes the speed of a batch. Fields that are not given stay unchanged.
 	PatchBatch(context.Context, *v1.PatchBatchRequest) (*v1.Batch, error)
-	// Lists the tasks of a batch, in the order in which they were given.
+	// Lists the tasks of a batch in the order in which they were created.
 	ListBatchTasks(context.Context, *v1.ListBatchTasksRequest) (*v1.ListBatchTasksResponse, error)
-	// Sends the batch whenever it has changed, until it has completed.
+	// Streams the batch after every change until it has completed.
 	WatchBatch(context.Context, *v1.GetBatchRequest) (*rpc.Stream[*v1.Batch], error)
-	// Lets no more tasks begin. Those that run end as they end, and are counted so. A batch
-	// that is cancelled already, is rolled back or has completed is a conflict.
+	// Cancels a batch: no more tasks start. Running tasks end normally and are counted
+	// accordingly. Fails with a conflict if the batch is already cancelled, is being rolled
+	// back or has completed.
 	CancelBatch(context.Context, *v1.CancelBatchRequest) (*v1.Batch, error)
-	// Does failed tasks again.
+	// Runs failed tasks again.
 	RetryBatch(context.Context, *v1.RetryBatchRequest) (*v1.Batch, error)
-	// Puts back what was there before, in the reverse order in which tasks ended. A
-	// rollback of which tasks have failed is resumed by another.
+	// Restores the previous state of the targets, in the reverse order in which the tasks
+	// ended. If tasks of a rollback failed, another rollback resumes it.
 	RollBackBatch(context.Context, *v1.RollBackBatchRequest) (*v1.Batch, error)
-	// Lets the other tasks follow the canary, whether it has ended or not. A batch without
-	// one, or whose canary is approved already, is a conflict.
+	// Approves the canary, so that the remaining tasks start, even if the canary has not
+	// ended. Fails with a conflict if the batch has no canary or the canary is already
+	// approved.
 	ApproveBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
-	// Lets no more tasks begin until it is resumed. Those that run go on. A batch that is
-	// paused already, is cancelled or has completed is a conflict.
+	// Pauses a batch: no more tasks start until it is resumed. Running tasks continue.
+	// Fails with a conflict if the batch is already paused, is cancelled or has completed.
 	PauseBatch(context.Context, *v1.PauseBatchRequest) (*v1.Batch, error)
-	// Lets tasks begin again. Failures so far do not count any more for stop_after. A batch
-	// that is not paused is a conflict.
+	// Resumes a batch. Earlier failures no longer count towards stop_after. Fails with a
+	// conflict if the batch is not paused.
 	ResumeBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
 }
 

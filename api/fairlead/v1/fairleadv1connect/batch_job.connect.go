@@ -20,9 +20,9 @@ const (
 
 // BatchJobServiceClient calls the methods of BatchJobService. Their errors are those of package connect.
 type BatchJobServiceClient interface {
-	// Stores a batch with its tasks, and lets it begin.
+	// Creates a batch with its tasks and starts it.
 	CreateBatchJob(context.Context, *v1.BatchJob) (*v1.CreateBatchJobResponse, error)
-	// A batch with its tasks.
+	// Returns a batch with its tasks.
 	GetBatchJob(context.Context, *v1.GetBatchJobRequest) (*v1.BatchJob, error)
 }
 

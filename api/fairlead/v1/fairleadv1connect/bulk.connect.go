@@ -24,22 +24,23 @@ const (
 
 // BulkServiceClient calls the methods of BulkService. Their errors are those of package connect.
 type BulkServiceClient interface {
-	// Stores a bulk, which a node then carries out. It is about the jobs that match when it
-	// begins, and about none that are made later. A dry run only counts them: it answers
-	// with matched and more, and without an id. Callers who are bound to tenants act upon
-	// jobs of their tenants. A request with an Idempotency-Key counts once in a day: if it is
-	// repeated, the answer is the bulk that it has made, as that is by then.
+	// Creates a bulk, which a node then carries out. The bulk covers the jobs that match
+	// when it begins, and no jobs created later. A dry run only counts the jobs: the
+	// response has matched and more, but no id. Callers bound to tenants act on the jobs of
+	// their tenants. A request with an Idempotency-Key takes effect once within a day: a
+	// repeated request returns the existing bulk in its current state.
 	CreateBulk(context.Context, *v1.NewBulk) (*v1.Bulk, error)
+	// Returns a bulk.
 	GetBulk(context.Context, *v1.GetBulkRequest) (*v1.Bulk, error)
-	// Lists bulks, newest first. Callers who are bound to tenants see those that are about
-	// jobs of their tenants alone. A page may be short, or empty, and still have a next one.
+	// Lists bulks, newest first. Callers bound to tenants only see bulks that cover no
+	// other tenants. A page may be short or empty even if there is a next page.
 	ListBulks(context.Context, *v1.ListBulksRequest) (*v1.ListBulksResponse, error)
-	// Lists the jobs that a bulk has left as they were, and why, newest first.
+	// Lists the jobs that a bulk left unchanged, with the reasons, newest first.
 	ListBulkMisses(context.Context, *v1.ListBulkMissesRequest) (*v1.ListBulkMissesResponse, error)
-	// Sends the bulk whenever it has changed, until it has ended.
+	// Streams the bulk after every change until it has ended.
 	WatchBulk(context.Context, *v1.GetBulkRequest) (*rpc.Stream[*v1.Bulk], error)
-	// Asks a bulk to stop. What it has done stays done; jobs that it has not come to stay as
-	// they are.
+	// Stops a bulk. Completed actions are not reverted, and the remaining jobs stay
+	// unchanged.
 	StopBulk(context.Context, *v1.GetBulkRequest) (*v1.Bulk, error)
 }
 

@@ -21,10 +21,11 @@ const (
 
 // QueueServiceClient calls the methods of QueueService. Their errors are those of package connect.
 type QueueServiceClient interface {
-	// Lists the queues that have live jobs, are served by a node or are paused.
+	// Lists queues that have live jobs, are served by a node or are paused.
 	ListQueues(context.Context, *v1.ListQueuesRequest) (*v1.ListQueuesResponse, error)
-	// Stops jobs of a queue from starting, on all nodes. Running jobs go on.
+	// Pauses a queue: none of its jobs start on any node. Running jobs continue.
 	PauseQueue(context.Context, *v1.QueueRequest) (*v1.QueueResponse, error)
+	// Resumes a paused queue.
 	ResumeQueue(context.Context, *v1.QueueRequest) (*v1.QueueResponse, error)
 }
 
@@ -65,14 +66,14 @@ const (
 
 // KindServiceClient calls the methods of KindService. Their errors are those of package connect.
 type KindServiceClient interface {
-	// Lists the kinds that a live node handles, that are paused, or that have confidential
-	// fields.
+	// Lists kinds that are handled by a live node, are paused or have confidential fields.
 	ListKinds(context.Context, *v1.ListKindsRequest) (*v1.ListKindsResponse, error)
-	// Stops jobs of a kind from starting, on all nodes. Running jobs go on.
+	// Pauses a kind: none of its jobs start on any node. Running jobs continue.
 	PauseKind(context.Context, *v1.KindRequest) (*v1.KindResponse, error)
+	// Resumes a paused kind.
 	ResumeKind(context.Context, *v1.KindRequest) (*v1.KindResponse, error)
-	// Sets which fields of the jobs of a kind are confidential, instead of those that were.
-	// Nodes and workers whose handlers declare others add theirs when they start.
+	// Replaces the list of confidential fields of a kind. Nodes and workers whose handlers
+	// declare further fields add them when they start.
 	SetKind(context.Context, *v1.SetKindRequest) (*v1.Kind, error)
 }
 
@@ -115,9 +116,9 @@ const (
 
 // NodeServiceClient calls the methods of NodeService. Their errors are those of package connect.
 type NodeServiceClient interface {
-	// Lists the nodes that are alive and those not yet forgotten.
+	// Lists live nodes, and nodes that ended recently.
 	ListNodes(context.Context, *v1.ListNodesRequest) (*v1.ListNodesResponse, error)
-	// Asks a node to start nothing more. Its running jobs go on.
+	// Drains a node: it starts no more jobs. Running jobs continue.
 	DrainNode(context.Context, *v1.DrainNodeRequest) (*v1.DrainNodeResponse, error)
 }
 
@@ -153,12 +154,12 @@ const (
 
 // LimitServiceClient calls the methods of LimitService. Their errors are those of package connect.
 type LimitServiceClient interface {
-	// Lists every limit with its use, those of tenants too.
+	// Lists all limits with their usage, including those of tenants.
 	ListLimits(context.Context, *v1.ListLimitsRequest) (*v1.ListLimitsResponse, error)
-	// Sets the limit of a scope: "global", "queue:NAME" or "kind:NAME". One that
-	// says nothing is removed.
+	// Sets the limit of a scope: "global", "queue:NAME" or "kind:NAME". A limit without any
+	// settings is removed.
 	SetLimit(context.Context, *v1.Limit) (*v1.Limit, error)
-	// Counts the jobs of each limit anew, corrects what differs and reports it.
+	// Recounts the jobs of each limit, corrects differences and reports them.
 	Verify(context.Context, *v1.VerifyRequest) (*v1.VerifyResponse, error)
 }
 
@@ -199,17 +200,17 @@ const (
 
 // SystemServiceClient calls the methods of SystemService. Their errors are those of package connect.
 type SystemServiceClient interface {
-	// What all jobs together have and do, and those of each tenant.
+	// Returns the usage of all jobs together and of each tenant.
 	GetStats(context.Context, *v1.GetStatsRequest) (*v1.Stats, error)
-	// Sends what happens: the figures when they have changed, nodes that come and
-	// go, jobs that fail for good.
+	// Streams events: changed statistics, nodes that join or leave, and permanently failed
+	// jobs.
 	WatchEvents(context.Context, *v1.WatchEventsRequest) (*rpc.Stream[*v1.Event], error)
-	// Lists the targets of HTTP calls that the answering node leaves alone because calls to
-	// them failed. Each node knows its own calls only.
+	// Lists the targets of HTTP calls that the responding node avoids after failed calls.
+	// Each node only knows its own calls.
 	ListBreakers(context.Context, *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error)
-	// Removes what is stored of the finished jobs of a tenant, or of those with a key, and
-	// reports what it removed and what is left. A call removes some of them: call it
-	// again with next_page_token until that is empty. To begin anew at any time is fine.
+	// Erases the data of finished jobs of a tenant, or of jobs with a key, and reports what
+	// was removed and what remains. Each call removes some of the jobs: repeat the call
+	// with next_page_token until that is empty. It is safe to start over at any time.
 	Erase(context.Context, *v1.EraseRequest) (*v1.EraseResponse, error)
 }
 

@@ -19,9 +19,9 @@ const (
 
 // HoldServiceClient calls the methods of HoldService. Their errors are those of package connect.
 type HoldServiceClient interface {
-	// Lists what kept jobs of a queue, a tenant, a kind or all waiting, newest first. Callers
-	// who are bound to tenants see what is of their tenants, and of the whole cluster; with a
-	// queue and a kind also what is of these.
+	// Lists holds of a queue, tenant or kind, or all holds, newest first. Callers bound to
+	// tenants see the holds of their tenants and of the whole cluster, and those of a queue
+	// and a kind if the request names them.
 	ListHolds(context.Context, *v1.ListHoldsRequest) (*v1.ListHoldsResponse, error)
 }
 

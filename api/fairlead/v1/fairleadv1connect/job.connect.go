@@ -37,45 +37,47 @@ const (
 
 // JobServiceClient calls the methods of JobService. Their errors are those of package connect.
 type JobServiceClient interface {
-	// Stores all jobs or none.
+	// Enqueues jobs: either all of them or none.
 	EnqueueJobs(context.Context, *v1.EnqueueJobsRequest) (*v1.EnqueueJobsResponse, error)
-	// Stores jobs of one tenant with their acceptable starts spread over a span of
-	// time.
+	// Enqueues jobs of one tenant and spreads their acceptable starts evenly over a period.
 	AssignJobs(context.Context, *v1.AssignJobsRequest) (*v1.EnqueueJobsResponse, error)
+	// Returns a job.
 	GetJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Lists jobs, newest first.
 	ListJobs(context.Context, *v1.ListJobsRequest) (*v1.ListJobsResponse, error)
-	// Counts jobs by their state, up to a bound.
+	// Counts jobs by state, up to a limit.
 	CountJobs(context.Context, *v1.CountJobsRequest) (*v1.CountJobsResponse, error)
-	// The runs of a job that failed, timed out or crashed, oldest first.
+	// Lists the attempts of a job that failed, timed out or crashed, oldest first.
 	ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error)
-	// Says why a job does not run, or how it runs.
+	// Explains why a job is not running, or describes its current attempt.
 	ExplainJob(context.Context, *v1.GetJobRequest) (*v1.Explanation, error)
-	// Says what a job waited for, from when it was due until it started.
+	// Returns what a job waited for between its due time and its start.
 	GetJobHistory(context.Context, *v1.GetJobRequest) (*v1.JobHistory, error)
-	// Sends the job whenever it has changed, until it is final.
+	// Streams the job after every change until it is final.
 	WatchJob(context.Context, *v1.GetJobRequest) (*rpc.Stream[*v1.Job], error)
-	// Ends a job that has not started, or asks a running one to stop.
+	// Cancels a job that has not started, or asks a running job to stop.
 	CancelJob(context.Context, *v1.CancelJobRequest) (*v1.Job, error)
 	// Makes a failed or cancelled job ready again.
 	RetryJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
-	// Makes a scheduled job ready at once.
+	// Makes a scheduled job ready immediately.
 	RunJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
-	// Sets when a job that has not started becomes due.
+	// Changes the due time of a job that has not started.
 	RescheduleJob(context.Context, *v1.RescheduleJobRequest) (*v1.Job, error)
+	// Changes the priority of a job.
 	SetJobPriority(context.Context, *v1.SetJobPriorityRequest) (*v1.Job, error)
-	// Moves a job that has not started to another queue. Its order, its due time and its key
-	// stay. Where a schedule, a batch or a sweep puts its next jobs does not change.
+	// Moves a job that has not started to another queue. The job keeps its order, due time
+	// and key. Future jobs of its schedule, batch or sweep still go to their original
+	// queue.
 	MoveJob(context.Context, *v1.MoveJobRequest) (*v1.Job, error)
-	// Answers for a job that waits: it has succeeded.
+	// Answers a waiting job with success.
 	FinishJob(context.Context, *v1.FinishJobRequest) (*v1.Job, error)
-	// Answers for a job that waits: its attempt has failed. A job of the kind external is
-	// tried again as its retry and max_attempts say, unless the failure is final.
+	// Answers a waiting job with a failure of its attempt. A job of the kind "external" is
+	// retried according to its retry and max_attempts, unless the failure is final.
 	FailJob(context.Context, *v1.FailJobRequest) (*v1.Job, error)
-	// Removes a job that is not running, with its history. A task that its batch has not
-	// counted, and the job of a shard that has not ended, are refused.
+	// Deletes a job that is not running, with its history. Rejects tasks that their batch
+	// has not counted yet, and jobs of shards that have not ended.
 	DeleteJob(context.Context, *v1.GetJobRequest) (*v1.DeleteJobResponse, error)
-	// Does the same to all jobs that match; a dry run only counts them.
+	// Performs one action on all matching jobs. A dry run only counts them.
 	BulkJobs(context.Context, *v1.BulkJobsRequest) (*v1.BulkJobsResponse, error)
 }
 

@@ -35,44 +35,47 @@ const (
 
 // ScheduleServiceClient calls the methods of ScheduleService. Their errors are those of package connect.
 type ScheduleServiceClient interface {
+	// Creates a schedule.
 	CreateSchedule(context.Context, *v1.Schedule) (*v1.Schedule, error)
+	// Returns a schedule.
 	GetSchedule(context.Context, *v1.GetScheduleRequest) (*v1.Schedule, error)
 	// Lists schedules by name, or those that fire next.
 	ListSchedules(context.Context, *v1.ListSchedulesRequest) (*v1.ListSchedulesResponse, error)
-	// Replaces a schedule: what is not given has its default. A version, or If-Match,
-	// must be the current one.
+	// Replaces a schedule. Omitted fields get their defaults. If a version or If-Match is
+	// given, it must be the current version.
 	UpdateSchedule(context.Context, *v1.Schedule) (*v1.Schedule, error)
-	// Changes only the fields that are given; null stands for the default. The job is
-	// one field: it is replaced as a whole. One of cron, every, delay, daily and at
-	// takes the place of the others.
+	// Changes only the fields that are given; null restores the default. The job is one
+	// field, which is replaced as a whole. Setting one of cron, every, delay, daily and at
+	// replaces the others.
 	PatchSchedule(context.Context, *v1.Schedule) (*v1.Schedule, error)
-	// Removes a schedule. Its runs go on, but for those that were queued.
+	// Deletes a schedule. Its runs continue, except queued ones.
 	DeleteSchedule(context.Context, *v1.GetScheduleRequest) (*v1.DeleteScheduleResponse, error)
-	// Lets a schedule go on, from now on.
+	// Enables a schedule from now on.
 	EnableSchedule(context.Context, *v1.GetScheduleRequest) (*v1.Schedule, error)
-	// Stops a schedule. Its runs go on.
+	// Disables a schedule. Its runs continue.
 	DisableSchedule(context.Context, *v1.DisableScheduleRequest) (*v1.Schedule, error)
-	// Makes a run now, whether the schedule is enabled or not. How many may run at
-	// once counts: the run may be queued or skipped.
+	// Starts a run now, even if the schedule is disabled. The run may be queued or skipped,
+	// because max_concurrency applies.
 	TriggerSchedule(context.Context, *v1.TriggerScheduleRequest) (*v1.Run, error)
-	// Makes a run of each instant in a span of time that has passed, at most 10000.
+	// Creates a run for each instant in a past period, at most 10000.
 	BackfillSchedule(context.Context, *v1.BackfillScheduleRequest) (*v1.BackfillScheduleResponse, error)
-	// How many runs a backfill would make, and of which instants. It makes none.
+	// Returns the number and instants of the runs that a backfill would create, without
+	// creating them.
 	PreviewBackfill(context.Context, *v1.BackfillScheduleRequest) (*v1.PreviewBackfillResponse, error)
-	// Makes the call of a schedule of HTTP calls once, now, as a run of it would, and
-	// says what was sent and what came back. No job is stored, and nothing is tried
-	// again.
+	// Tests the HTTP call of a schedule: makes the call once, now, as a run would, and
+	// returns the request and the response. No job is created, and a failed call is not
+	// retried.
 	TestSchedule(context.Context, *v1.TestScheduleRequest) (*v1.TestScheduleResponse, error)
-	// The next instants of a schedule, as if it were enabled.
+	// Returns the next instants of a schedule, as if it were enabled.
 	PreviewSchedule(context.Context, *v1.PreviewScheduleRequest) (*v1.PreviewScheduleResponse, error)
-	// The next instants of a schedule that need not be stored.
+	// Returns the next instants of a schedule that does not have to exist.
 	PreviewTiming(context.Context, *v1.PreviewTimingRequest) (*v1.PreviewScheduleResponse, error)
 	// Lists the runs of a schedule, newest first.
 	ListRuns(context.Context, *v1.ListRunsRequest) (*v1.ListRunsResponse, error)
-	// Says when a schedule is due, what keeps it from making runs, and why its runs do
-	// not run.
+	// Explains when a schedule is due next, what keeps it from starting runs, and why its
+	// runs are not running.
 	ExplainSchedule(context.Context, *v1.GetScheduleRequest) (*v1.Situation, error)
-	// How the last runs of a schedule went.
+	// Returns statistics about the latest runs of a schedule.
 	GetScheduleStats(context.Context, *v1.GetScheduleRequest) (*v1.ScheduleStats, error)
 }
 
@@ -170,13 +173,16 @@ const (
 
 // CalendarServiceClient calls the methods of CalendarService. Their errors are those of package connect.
 type CalendarServiceClient interface {
+	// Creates a calendar.
 	CreateCalendar(context.Context, *v1.Calendar) (*v1.Calendar, error)
+	// Returns a calendar.
 	GetCalendar(context.Context, *v1.GetCalendarRequest) (*v1.Calendar, error)
 	// Lists all calendars by name.
 	ListCalendars(context.Context, *v1.ListCalendarsRequest) (*v1.ListCalendarsResponse, error)
-	// Replaces a calendar. A version, or If-Match, must be the current one.
+	// Replaces a calendar. If a version or If-Match is given, it must be the current
+	// version.
 	UpdateCalendar(context.Context, *v1.Calendar) (*v1.Calendar, error)
-	// Removes a calendar that no schedule names.
+	// Deletes a calendar that no schedule uses.
 	DeleteCalendar(context.Context, *v1.GetCalendarRequest) (*v1.DeleteCalendarResponse, error)
 }
 

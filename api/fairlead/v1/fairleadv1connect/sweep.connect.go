@@ -35,47 +35,50 @@ const (
 
 // SweepServiceClient calls the methods of SweepService. Their errors are those of package connect.
 type SweepServiceClient interface {
-	// Stores a sweep. It does not run before it is started. If gate.before_create is
-	// given that address is asked first, and may refuse it.
+	// Creates a sweep, which does not run until it is started. If gate.before_create is
+	// set, that URL is called first and may reject the sweep.
 	CreateSweep(context.Context, *v1.Sweep) (*v1.Sweep, error)
+	// Returns a sweep.
 	GetSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error)
-	// Says what keeps a sweep from going on, and why jobs of its shards do not run.
+	// Explains what keeps a sweep from progressing, and why jobs of its shards are not
+	// running.
 	ExplainSweep(context.Context, *v1.GetSweepRequest) (*v1.Situation, error)
 	// Lists sweeps, newest first.
 	ListSweeps(context.Context, *v1.ListSweepsRequest) (*v1.ListSweepsResponse, error)
-	// Changes only the fields that are given; null stands for the default. A sweep that
-	// runs goes by a new rate and in_flight about a second later. What it goes over
-	// stays as it is once it was started. A version, or If-Match, must be the current
-	// one.
+	// Changes only the fields that are given; null restores the default. A running sweep
+	// applies a new rate and in_flight about a second later. The items cannot be changed
+	// once the sweep was started. If a version or If-Match is given, it must be the current
+	// version.
 	PatchSweep(context.Context, *v1.Sweep) (*v1.Sweep, error)
-	// Removes a sweep that is created, stopped or finished, with its logs and history.
+	// Deletes a sweep in the state created, stopped or finished, with its logs and history.
 	DeleteSweep(context.Context, *v1.GetSweepRequest) (*v1.DeleteSweepResponse, error)
-	// Lets a sweep run that is created or stopped, or with again one that has finished. If
-	// gate.before_run is given it waits until somebody opens it.
+	// Starts a sweep in the state created or stopped, or with again, finished. If
+	// gate.before_run is set, the sweep waits until it is opened.
 	StartSweep(context.Context, *v1.StartSweepRequest) (*v1.Sweep, error)
-	// Lets no more items begin, from a second after the answer on. Those in flight end;
-	// then the sweep is stopped, and can be started again.
+	// Stops a sweep: from a second after the response, no more items start. Once the items
+	// in flight have ended, the sweep is stopped and can be started again.
 	StopSweep(context.Context, *v1.StopSweepRequest) (*v1.Sweep, error)
-	// Lets a stopped or finished sweep try items again that came to nothing: those with
-	// the indexes, or all. A stopped one goes on with the rest then. In all else this is
-	// as a start.
+	// Starts a stopped or finished sweep to try failed items again: either those with the
+	// given indexes or all of them. A stopped sweep continues with its remaining items
+	// afterwards. Otherwise works like StartSweep.
 	RetrySweep(context.Context, *v1.RetrySweepRequest) (*v1.Sweep, error)
-	// Lets a sweep run that waits for the business.
+	// Opens the gate of a waiting sweep, so that it runs.
 	OpenSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error)
-	// Changes args, which the handler is given with every item. While a sweep runs this
-	// needs a serial one.
+	// Replaces args, the data that the handler receives with every item. Only a serial
+	// sweep allows this while it runs.
 	SetSweepData(context.Context, *v1.SetSweepDataRequest) (*v1.Sweep, error)
-	// Writes lines about items: one, or many as items, which are stored all or none.
+	// Adds log lines about items: a single line, or several lines as items. Either all
+	// lines are stored or none.
 	AddSweepLogs(context.Context, *v1.AddSweepLogsRequest) (*v1.AddSweepLogsResponse, error)
-	// Lists lines about items, newest first.
+	// Lists log lines about items, newest first.
 	ListSweepLogs(context.Context, *v1.ListSweepLogsRequest) (*v1.ListSweepLogsResponse, error)
-	// Lists items that came to nothing, by their index.
+	// Lists failed items by index.
 	ListFailedItems(context.Context, *v1.ListFailedItemsRequest) (*v1.ListFailedItemsResponse, error)
-	// Lists what was done to a sweep and what became of it, newest first.
+	// Lists the actions and state changes of a sweep, newest first.
 	ListSweepHistory(context.Context, *v1.ListSweepHistoryRequest) (*v1.ListSweepHistoryResponse, error)
-	// Lists the parts into which a sweep was cut when it was first started.
+	// Lists the shards of a sweep.
 	ListShards(context.Context, *v1.GetSweepRequest) (*v1.ListShardsResponse, error)
-	// Sends the sweep whenever it has changed, until it is stopped or finished.
+	// Streams the sweep after every change until it is stopped or finished.
 	WatchSweep(context.Context, *v1.GetSweepRequest) (*rpc.Stream[*v1.Sweep], error)
 }
 

@@ -28,25 +28,26 @@ const (
 
 // TaskServiceClient calls the methods of TaskService. Their errors are those of package connect.
 type TaskServiceClient interface {
+	// Creates a task.
 	CreateTask(context.Context, *v1.Task) (*v1.Task, error)
+	// Returns a task.
 	GetTask(context.Context, *v1.GetTaskRequest) (*v1.Task, error)
 	// Lists tasks by name.
 	ListTasks(context.Context, *v1.ListTasksRequest) (*v1.ListTasksResponse, error)
-	// Replaces a task: what is not given has its default. A version, or If-Match, must
-	// be the current one.
+	// Replaces a task. Omitted fields get their defaults. If a version or If-Match is
+	// given, it must be the current version.
 	UpdateTask(context.Context, *v1.Task) (*v1.Task, error)
-	// Changes only the fields that are given. A version, or If-Match, must be the
-	// current one.
+	// Changes only the fields that are given. If a version or If-Match is given, it must be
+	// the current version.
 	PatchTask(context.Context, *v1.Task) (*v1.Task, error)
-	// Removes a task. Its runs go on, but for those that are queued, and can still be
-	// read.
+	// Deletes a task. Its runs continue, except queued ones, and remain readable.
 	DeleteTask(context.Context, *v1.GetTaskRequest) (*v1.DeleteTaskResponse, error)
-	// Lets a task go on, from now on.
+	// Enables a task from now on.
 	EnableTask(context.Context, *v1.GetTaskRequest) (*v1.Task, error)
-	// Stops a task. Its runs go on.
+	// Disables a task. Its runs continue.
 	DisableTask(context.Context, *v1.GetTaskRequest) (*v1.Task, error)
-	// Makes a run now, whether the task is enabled or not. Neither an earlier run nor a
-	// failure keep it back, but max_concurrency does: it may be queued or skipped.
+	// Starts a run now, even if the task is disabled. Neither an earlier run nor a failure
+	// holds it back, but max_concurrency applies: the run may be queued or skipped.
 	TriggerTask(context.Context, *v1.GetTaskRequest) (*v1.TaskRun, error)
 	// Lists the runs of a task, newest first.
 	ListTaskRuns(context.Context, *v1.ListTaskRunsRequest) (*v1.ListTaskRunsResponse, error)
@@ -115,8 +116,9 @@ const (
 
 // TaskRunServiceClient calls the methods of TaskRunService. Their errors are those of package connect.
 type TaskRunServiceClient interface {
+	// Returns a run.
 	GetTaskRun(context.Context, *v1.GetTaskRunRequest) (*v1.TaskRun, error)
-	// Ends a run that has not started or awaits its callback, or asks a running one to
+	// Cancels a run that has not started or awaits its callback, or asks a running one to
 	// stop.
 	CancelTaskRun(context.Context, *v1.CancelTaskRunRequest) (*v1.TaskRun, error)
 }

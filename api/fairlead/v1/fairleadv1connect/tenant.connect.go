@@ -28,25 +28,29 @@ const (
 
 // TenantServiceClient calls the methods of TenantService. Their errors are those of package connect.
 type TenantServiceClient interface {
+	// Creates a tenant.
 	CreateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
+	// Returns a tenant.
 	GetTenant(context.Context, *v1.GetTenantRequest) (*v1.Tenant, error)
 	// Lists declared tenants by name.
 	ListTenants(context.Context, *v1.ListTenantsRequest) (*v1.ListTenantsResponse, error)
-	// Replaces what is declared of a tenant. A version, or If-Match, must be the
-	// current one.
+	// Replaces the declaration of a tenant. If a version or If-Match is given, it must be
+	// the current version.
 	UpdateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
-	// Changes what is given of what is declared of a tenant. A version, or If-Match, must
-	// be the current one.
+	// Changes only the given fields of a tenant. If a version or If-Match is given, it must
+	// be the current version.
 	PatchTenant(context.Context, *v1.PatchTenantRequest) (*v1.Tenant, error)
-	// Removes what is declared of a tenant. Its finished jobs stay. While it has
-	// unfinished jobs it is refused, unless force cancels them.
+	// Deletes the declaration of a tenant. Its finished jobs are kept. Rejected while the
+	// tenant has unfinished jobs, unless force cancels them.
 	DeleteTenant(context.Context, *v1.DeleteTenantRequest) (*v1.DeleteTenantResponse, error)
+	// Pauses a tenant: none of its jobs start on any node. Running jobs continue.
 	PauseTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
+	// Resumes a paused tenant.
 	ResumeTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
-	// What a tenant's jobs have and do.
+	// Returns the usage of a tenant.
 	GetTenantStats(context.Context, *v1.GetTenantRequest) (*v1.Usage, error)
-	// The key with which all that is sent to a tenant's URLs is signed, for the
-	// tenant to check it with.
+	// Returns the key that signs all requests to the tenant's URLs, so that the tenant can
+	// verify them.
 	GetTenantSigningKey(context.Context, *v1.GetTenantRequest) (*v1.TenantSigningKey, error)
 }
 

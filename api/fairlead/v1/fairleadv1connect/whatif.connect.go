@@ -19,11 +19,12 @@ const (
 
 // WhatIfServiceClient calls the methods of WhatIfService. Their errors are those of package connect.
 type WhatIfServiceClient interface {
-	// Compares which jobs would start next, who would wait longer and which instants of
-	// schedules would move, as things are and with changes that are not made. It is refused
-	// as saving the changes would be; fields of several changes are named with their place,
-	// as changes[1].max_running. Callers who are bound to tenants may ask about these and
-	// their schedules, and see no others.
+	// Compares the current state with the state after the given changes: jobs that would
+	// start next, jobs that would wait longer, and instants of schedules that would move.
+	// Nothing is saved. Changes that could not be saved are rejected with the same errors;
+	// if there are several changes, a field is named with its position, such as
+	// changes[1].max_running. Callers bound to tenants can ask about their tenants and
+	// schedules, and see no others.
 	WhatIf(context.Context, *v1.WhatIfRequest) (*v1.WhatIfResponse, error)
 }
 

@@ -32,47 +32,46 @@ const (
 
 // WorkerServiceClient calls the methods of WorkerService. Their errors are those of package connect.
 type WorkerServiceClient interface {
-	// Registers a worker. What it gets is needed in all other calls.
+	// Registers a worker. The returned ID and session are required for all other calls.
 	JoinWorker(context.Context, *v1.JoinWorkerRequest) (*v1.JoinWorkerResponse, error)
-	// Extends the worker's lease, and tells which of its jobs it is to stop. It
-	// fails as aborted (409 in REST) if the lease was lost: then the worker stops
-	// all it runs and joins again.
+	// Renews the lease of a worker and returns the jobs that it has to stop. Fails with
+	// ABORTED (409 in REST) if the lease was lost: the worker must then stop all its jobs
+	// and join again.
 	BeatWorker(context.Context, *v1.BeatWorkerRequest) (*v1.BeatWorkerResponse, error)
-	// Leases jobs, at most as many as the worker has free slots. It answers at once
-	// if there are any, else when there are some or the wait is over.
+	// Leases jobs, at most as many as the worker has free slots. Responds immediately if
+	// jobs are available, and otherwise as soon as there are some or the wait has ended.
 	LeaseJobs(context.Context, *v1.LeaseJobsRequest) (*v1.LeaseJobsResponse, error)
-	// Leases jobs for as long as the stream is open, whenever the worker has free
-	// slots.
+	// Leases jobs for as long as the stream is open, whenever the worker has free slots.
 	StreamJobs(context.Context, *v1.StreamJobsRequest) (*rpc.Stream[*v1.Job], error)
-	// Lists what is leased to the worker. It releases what it does not know of: the
-	// answer that brought it was lost.
+	// Lists the jobs leased to a worker. The worker should release jobs that it does not
+	// know: the response that leased them was lost.
 	ListLeases(context.Context, *v1.ListLeasesRequest) (*v1.ListLeasesResponse, error)
-	// Tells that there may be something new for the worker. It is a hint: some are
-	// missed, some are in vain.
+	// Streams hints that there may be something new for a worker. A hint may be lost or
+	// unnecessary.
 	WatchWorker(context.Context, *v1.WatchWorkerRequest) (*rpc.Stream[*v1.WorkerNews], error)
-	// Keeps progress and memo of a job that runs. It fails as aborted (409 in REST)
-	// if the job has been taken away.
+	// Saves the progress and memo of a running job. Fails with ABORTED (409 in REST) if the
+	// job has been taken away.
 	SaveProgress(context.Context, *v1.SaveProgressRequest) (*v1.SaveProgressResponse, error)
-	// Ends runs. Whether a failed job is tried again, and when, is decided here as
-	// it is on any node. Sending a settlement again whose answer was lost is fine.
+	// Settles attempts. The server decides whether and when a failed job runs again, as it
+	// does for any node. If the response is lost, it is safe to send the settlements again.
 	SettleJobs(context.Context, *v1.SettleJobsRequest) (*v1.SettleJobsResponse, error)
-	// Tells which part of a sweep a job goes over, and how far it has come. Such a job
-	// has the kind "sweep." and that of the sweep.
+	// Returns the shard of a sweep that a job processes, with its progress. The kind of
+	// such a job is "sweep." followed by the kind of the sweep.
 	LoadShard(context.Context, *v1.LoadShardRequest) (*v1.LoadShardResponse, error)
-	// Keeps how far the part of a sweep has come, and answers with what to do from now
-	// on. Called about once a second, from before the first item on. It fails as aborted
-	// (409 in REST) if the job has been taken away.
+	// Saves the progress of a shard and returns how to continue. Call it before the first
+	// item, and about once a second from then on. Fails with ABORTED (409 in REST) if the
+	// job has been taken away.
 	SaveShard(context.Context, *v1.SaveShardRequest) (*v1.SaveShardResponse, error)
-	// Keeps lines about items, before these count in SaveShard, and stops the sweep if an
-	// item says so.
+	// Saves log lines about items, before SaveShard counts the items, and stops the sweep
+	// if an item requires it.
 	NoteItems(context.Context, *v1.NoteItemsRequest) (*v1.NoteItemsResponse, error)
-	// Lists the items of a shard that came to nothing and are to be tried again, by
-	// index.
+	// Lists the failed items of a shard that have to be tried again, by index.
 	ListRetries(context.Context, *v1.ListRetriesRequest) (*v1.ListRetriesResponse, error)
-	// Returns items of the list that is stored with the sweep of a shard, from an index on.
+	// Returns items of the list stored with the sweep of a shard, starting at an index.
 	ListShardItems(context.Context, *v1.ListShardItemsRequest) (*v1.ListShardItemsResponse, error)
-	// Ends the worker's lease at once. What it still holds is taken back as if it
-	// had crashed: it releases before what it has not begun. Leaving twice is fine.
+	// Ends the lease of a worker immediately. Jobs that the worker still holds are taken
+	// back as after a crash, so release jobs that have not been started first. It is safe
+	// to leave twice.
 	LeaveWorker(context.Context, *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error)
 }
 

@@ -22,10 +22,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
 {{- end }}
 
-{{/* The database of a container, checked: called with a dict of its values and their name. */}}
+{{/* Checks and returns the database settings of a container. Takes a dict of the values and their name. */}}
 {{- define "fairlead.databaseEnv" -}}
 {{- $db := .database -}}
-{{- if and $db.url $db.urlSecret.name }}{{ fail (printf "%s: give url or urlSecret.name, not both" .name) }}{{ end -}}
+{{- if and $db.url $db.urlSecret.name }}{{ fail (printf "%s: set either url or urlSecret.name, not both" .name) }}{{ end -}}
 {{- if $db.urlSecret.name -}}
 - name: FAIRLEAD_DB_FILE
   value: /run/secrets/fairlead/database/{{ $db.urlSecret.key }}
@@ -37,7 +37,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   value: {{ $db.url | quote }}
 {{- end }}
 {{- else -}}
-{{ fail (printf "%s: give url and passwordSecret.name, or urlSecret.name" .name) }}
+{{ fail (printf "%s: set url and passwordSecret.name, or urlSecret.name" .name) }}
 {{- end }}
 {{- end }}
 

@@ -1,4 +1,4 @@
-package server
+package receiver
 
 import (
 	"sync/atomic"
@@ -10,13 +10,13 @@ import (
 func TestWhatIsDoneAfterATimeIsNotDoneOnceItWasCalledOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		expired := 0
-		done := unlessDone(time.Second, func() { expired++ })
+		done := UnlessDone(time.Second, func() { expired++ })
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if done(); expired != 1 {
 			t.Errorf("it was done %d times, want once", expired)
 		}
-		done = unlessDone(time.Second, func() { expired++ })
+		done = UnlessDone(time.Second, func() { expired++ })
 		done()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -31,7 +31,7 @@ func TestNothingIsDoneAfterItWasCalledOffInTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 1000 {
 			var off atomic.Bool
-			done := unlessDone(time.Second, func() {
+			done := UnlessDone(time.Second, func() {
 				if off.Load() {
 					t.Error("it is done after it was called off")
 				}
