@@ -23,7 +23,7 @@ func (r *rig) sessions(role access.Role) (cookies []string) {
 	return cookies
 }
 
-// unreceived is an answer that nobody receives until it is cut off.
+// unreceived is an answer that no client receives until it is cut off.
 type unreceived struct {
 	*httptest.ResponseRecorder
 	mu   sync.Mutex

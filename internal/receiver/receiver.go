@@ -1,4 +1,4 @@
-// Package receiver cuts off whoever receives an answer too slowly, because others wait for
+// Package receiver cuts off clients that receive an answer too slowly, because others wait for
 // the memory of the answer.
 package receiver
 
