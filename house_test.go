@@ -68,7 +68,7 @@ var imports = []struct {
 	{"sweep/items", []string{".", "sweep", "httpcall", "internal/descriptors", "internal/pace", "internal/source", "internal/sweeping"}, "what goes over items is a plain user of sweeps; its own calls are those of httpcall"},
 	{"storetest", []string{".", "access", "alert", "batch", "bulk", "driver", "hold", "internal/paged", "internal/tier", "internal/verdict", "schedule", "sweep"}, "the suite judges stores by the contract alone; what the contract makes of a job is decided in one place"},
 	{"metrics", []string{".", "bulk", "driver", "engine", "schedule"}, "what a node and any store do is counted from outside"},
-	{"tracing", []string{"."}, "a middleware is a plain user of the root"},
+	{"tracing", []string{".", "internal/mask"}, "a middleware is a plain user of the root; it hides what the node hides"},
 	{"fairleadtest", []string{".", "batch", "bulk", "driver", "engine", "schedule", "sqlite", "sweep"}, "a node for users' tests"},
 	{"fairleadtest/pgtest", []string{"fairleadtest", "postgres"}, "a store with a clock that a test moves"},
 	{"fairleadtest/mysqltest", []string{"fairleadtest", "internal/mysqlurl", "mysql"}, "as fairleadtest/pgtest"},

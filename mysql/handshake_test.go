@@ -48,7 +48,7 @@ func TestASilentServerIsNotMySQL(t *testing.T) {
 		"migrate": func(ctx context.Context) error { _, err := s.Migrate(ctx); return err },
 	} {
 		err := call(t.Context())
-		if err == nil || !strings.Contains(err.Error(), address+" accepts connections but did not greet") {
+		if err == nil || !strings.Contains(err.Error(), address+" accepts connections but sent no MySQL or MariaDB greeting") {
 			t.Errorf("%s: a silent server is answered with %v", name, err)
 		}
 	}
