@@ -49,7 +49,7 @@ func TestATaskWhoseJobIsMissingIsInDoubt(t *testing.T) {
 	m.equal("how many are in doubt", after.Unclear, 1)
 	failed := m.tasks(batch.TaskFilter{Batch: b.ID, States: []batch.TaskState{batch.TaskFail}})
 	m.equal("how many failed", len(failed), 1)
-	if !strings.Contains(failed[0].Info, "not known whether it was applied") {
+	if !strings.Contains(failed[0].Info, "whether the change was applied is unknown") {
 		t.Errorf("what is said of it: %q", failed[0].Info)
 	}
 	m.equal("when it changed last", failed[0].UpdatedAt, found)

@@ -82,7 +82,7 @@ func (s *shifting) rollBack(b batch.Batch) batch.Task {
 
 func (s *shifting) wantUnknown(task batch.Task) {
 	s.Helper()
-	if task.State != batch.TaskRollbackFail || !strings.Contains(task.Info, "it is unknown what to put back") {
+	if task.State != batch.TaskRollbackFail || !strings.Contains(task.Info, "neither the batch nor the operation provided the previous value") {
 		s.Fatalf("it is %s: %s", task.State, task.Info)
 	}
 }

@@ -89,7 +89,7 @@ func TestABatchOfATransactionIsRefusedAsOthersAre(t *testing.T) {
 			return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "wash"}, walls(1)...))
 		},
 		"tasks: is empty": func() error { return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"})) },
-		"tasks: are 10001": func() error {
+		"tasks: has 10001 entries": func() error {
 			return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"}, walls(batch.MaxWithin+1)...))
 		},
 	} {

@@ -87,7 +87,7 @@ func TestAWrongPasswordSaysSo(t *testing.T) {
 func TestWhatIsNoKafkaConnectSaysSo(t *testing.T) {
 	w := newWorld(t, connecttest.Options{}, func(c *cdc.Config) { c.Clusters[0].URL = "http://127.0.0.1:1" })
 	_, err := w.ops[cdc.BatchStop].BuildParam(w.context(), task(cdc.BatchStop), nil)
-	expectError(t, err, `cluster "a-k8s" does not answer`)
+	expectError(t, err, `cluster "a-k8s" did not answer`)
 }
 
 func TestAResetNeedsOffsetsWithAGTID(t *testing.T) {
@@ -114,7 +114,7 @@ func TestSettingsNameTheProperties(t *testing.T) {
 	connector.Offsets = []connecttest.Offset{{Partition: raw(`{}`), Offset: raw(`{"seen":"0-1-1","skip":4,"row":2}`)}}
 	w.fleet.Add("a-k8s", "orders", connector)
 	err := w.ops[cdc.BatchChangeConfig].Check(task(cdc.BatchChangeConfig), nil, raw(`{"change_config":{"cpu":2}}`))
-	expectField(t, err, "after.change_config.cpu", "no property")
+	expectField(t, err, "after.change_config.cpu", "not mapped to any property")
 	resize := w.run(cdc.BatchChangeConfig, `{"change_config":{"memory":3}}`)
 	resize.must(resize.forward)
 	reset := w.run(cdc.BatchResetGTID, `{"reset_gtid":{"gtid":"0-1-9"}}`)

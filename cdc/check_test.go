@@ -18,20 +18,20 @@ func TestBadParametersAreRefusedByName(t *testing.T) {
 		batch, before, after string
 		field, says          string
 	}{
-		"no JSON":             {cdc.BatchStart, ``, `{`, "after", "not understood"},
+		"no JSON":             {cdc.BatchStart, ``, `{`, "after", "cannot be parsed: unexpected EOF"},
 		"two values":          {cdc.BatchStart, ``, `{} {}`, "after", "one object"},
 		"a list":              {cdc.BatchStart, ``, `[]`, "after", "an object"},
-		"an unknown field":    {cdc.BatchStart, ``, `{"switch":1}`, "after.switch", "not known"},
-		"a text within":       {cdc.BatchStart, ``, `"{\"switch\":1}"`, "after.switch", "not known"},
-		"before":              {cdc.BatchStop, `{"reset_gtid":{"gtid":5}}`, ``, "before.reset_gtid.gtid", "a text"},
+		"an unknown field":    {cdc.BatchStart, ``, `{"switch":1}`, "after.switch", "not a known field"},
+		"a text within":       {cdc.BatchStart, ``, `"{\"switch\":1}"`, "after.switch", "not a known field"},
+		"before":              {cdc.BatchStop, `{"reset_gtid":{"gtid":5}}`, ``, "before.reset_gtid.gtid", "give a string"},
 		"an unknown cluster":  {cdc.BatchStop, `{"connector":{"cluster":"c","name":"orders","state":"RUNNING","offsets":null}}`, ``, "before.connector.cluster", "add it"},
-		"another env":         {cdc.BatchStop, `{"connector":{"cluster":"test","name":"orders","state":"RUNNING","offsets":null}}`, ``, "before.connector.cluster", "of env"},
+		"another env":         {cdc.BatchStop, `{"connector":{"cluster":"test","name":"orders","state":"RUNNING","offsets":null}}`, ``, "before.connector.cluster", `belongs to env "test"`},
 		"no zone":             {cdc.BatchSwitchAZ, ``, `{}`, "after.switch_az.az", "empty"},
 		"a zone without any":  {cdc.BatchSwitchAZ, ``, `{"switch_az":{"az":"z"}}`, "after.switch_az.az", `no Kafka Connect cluster is configured for env "live", az "z"; add one`},
 		"no run system":       {cdc.BatchSwitchRunSystem, ``, `null`, "after.switch_run_system.run_system", "empty"},
 		"no such run system":  {cdc.BatchSwitchRunSystem, ``, `{"switch_run_system":{"run_system":"mesos"}}`, "after.switch_run_system.run_system", "add one"},
 		"no GTID":             {cdc.BatchResetGTID, ``, `{"reset_gtid":{}}`, "after.reset_gtid.gtid", "empty"},
-		"a bad GTID":          {cdc.BatchResetGTID, ``, `{"reset_gtid":{"gtid":"latest"}}`, "after.reset_gtid.gtid", "no GTID set"},
+		"a bad GTID":          {cdc.BatchResetGTID, ``, `{"reset_gtid":{"gtid":"latest"}}`, "after.reset_gtid.gtid", "is not a GTID set"},
 		"nothing to change":   {cdc.BatchChangeConfig, ``, `{"change_config":{}}`, "after.change_config", "empty"},
 		"half a CPU":          {cdc.BatchChangeConfig, ``, `{"change_config":{"cpu":0.5}}`, "after.change_config.cpu", "a whole number"},
 		"a negative size":     {cdc.BatchChangeConfig, ``, `{"change_config":{"replicas":-1}}`, "after.change_config.replicas", "between 1"},
@@ -39,7 +39,7 @@ func TestBadParametersAreRefusedByName(t *testing.T) {
 		"a record of no kind": {cdc.BatchMigrate, ``, `{"migrate_panama":{"run_system":"vm"}}`, "after.migrate_panama.config", "connector.class"},
 		"too many clusters":   {cdc.BatchMigrate, ``, `{"migrate_panama":{"config":{"connector.class":"x"}}}`, "after.migrate_panama.az", "several"},
 		"a record's secret":   {cdc.BatchMigrate, ``, `{"migrate_panama":{"run_system":"vm","config":{"connector.class":"x","database.password":"` + password + `"}}}`, "after.migrate_panama.config", "config provider"},
-		"a nested property":   {cdc.BatchMigrate, ``, `{"migrate_panama":{"run_system":"vm","config":{"connector.class":{}}}}`, "after", "must be a text"},
+		"a nested property":   {cdc.BatchMigrate, ``, `{"migrate_panama":{"run_system":"vm","config":{"connector.class":{}}}}`, "after", "connector.class must be a string"},
 		"an offset of none":   {cdc.BatchMigrate, ``, `{"migrate_panama":{"run_system":"vm","config":{"connector.class":"x"},"offsets":[{"partition":{}}]}}`, "after.migrate_panama.offsets[0]", "needs"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,8 +103,8 @@ func TestBadSettingsAreRefusedByName(t *testing.T) {
 	}{
 		"no cluster":        {cdc.Config{}, "clusters", "at least one"},
 		"no name":           {cdc.Config{Clusters: []cdc.Cluster{{URL: url}}}, "clusters[0].name", "give"},
-		"a name twice":      {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: url}, {Name: "a", AZ: "b", URL: url}}}, "clusters[1].name", "again"},
-		"a place twice":     {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: url}, {Name: "b", URL: url}}}, "clusters[1]", `of "a"`},
+		"a name twice":      {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: url}, {Name: "a", AZ: "b", URL: url}}}, "clusters[1].name", `is "a", which another cluster has`},
+		"a place twice":     {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: url}, {Name: "b", URL: url}}}, "clusters[1]", `same env, az and run_system as "a"`},
 		"no address":        {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: "connect:8083"}}}, "clusters[0].url", "http://"},
 		"a secret in it":    {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: "http://u:" + password + "@connect"}}}, "clusters[0].url", "username"},
 		"a query in it":     {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: url + "?x=1"}}}, "clusters[0].url", "query"},

@@ -49,13 +49,13 @@ func TestANameOnTwoClustersMustBeToldApart(t *testing.T) {
 	anywhere := task(cdc.BatchStop)
 	anywhere.AZ = ""
 	_, err := w.ops[cdc.BatchStop].BuildParam(w.context(), anywhere, nil)
-	expectError(t, err, "name the az")
+	expectError(t, err, `on clusters "a-k8s" and "b-k8s"; set az`)
 	w.run(cdc.BatchStop, ``).must(w.run(cdc.BatchStop, ``).forward)
 	if state := w.fleet.Snapshot()["b-k8s"]["orders"].State; state != connecttest.Running {
 		t.Errorf("the other one is %s", state)
 	}
 	_, err = w.ops[cdc.BatchSwitchAZ].BuildParam(w.context(), task(cdc.BatchSwitchAZ), raw(toB))
-	expectError(t, err, `"b-k8s" has a connector "orders" already`)
+	expectError(t, err, `cluster "b-k8s" already has a connector "orders"; remove it there`)
 }
 
 // A connector that another program made at the destination meanwhile is not touched,

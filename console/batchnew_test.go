@@ -60,7 +60,7 @@ func TestBadLinesAreNamedBeforeAnythingIsStored(t *testing.T) {
 	page := r.post(400, "/new/batch", url.Values{"name": {"all red"}, "type": {"paint"}, "lines": {"target_id,target_type,after\n1,roof,\n2,wall,{\n3,wall\n"}})
 	r.shows(page, `id="faults"`, "line 2, target_type", "no live node handles", "line 3, after", "is not valid JSON", "line 4", "wrong number of fields", "1,roof,", ">Check the lines<")
 	r.hides(page, `name="checked"`)
-	r.shows(r.post(400, "/new/batch", url.Values{"lines": {threeWalls}}), "name", "is missing")
+	r.shows(r.post(400, "/new/batch", url.Values{"lines": {threeWalls}}), `<td class="whole">name</td><td class="wrap">is required</td>`)
 	r.shows(r.page(200, "/batches"), "No batches yet")
 }
 

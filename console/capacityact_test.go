@@ -112,7 +112,7 @@ func TestASecretIsShownOnceAndIsInNoCookie(t *testing.T) {
 	r.hides(r.page(http.StatusOK, "/tokens"), secret[1])
 	r.send(http.StatusOK, "/new/token", url.Values{"name": {"mailer"}, "role": {"worker"}, "kinds": {"mail, news"}, "queues": {"slow"}})
 	r.shows(r.page(http.StatusOK, "/tokens"), "mail, news", "slow")
-	r.shows(r.send(http.StatusBadRequest, "/new/token", url.Values{"name": {"x"}, "role": {"viewer"}, "kinds": {"mail"}}), "cannot bind a token of the role viewer")
+	r.shows(r.send(http.StatusBadRequest, "/new/token", url.Values{"name": {"x"}, "role": {"viewer"}, "kinds": {"mail"}}), "kinds", "does not apply to a token with the role viewer")
 	if made, err := r.store.Tokens(t.Context()); err != nil || strings.Join(made[1].Kinds, " ") != "mail news" || strings.Join(made[1].Queues, " ") != "slow" {
 		t.Errorf("%+v, %v", made, err)
 	} else if err := r.store.DeleteToken(t.Context(), made[1].ID); err != nil {

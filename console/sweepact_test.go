@@ -46,7 +46,7 @@ func TestFailedItemsOfASweepAreRetriedAllOrSome(t *testing.T) {
 	s := r.swept(sweep.Sweep{Name: "campaign", To: 50, Budget: sweep.Budget{Items: 1000}})
 	r.shows(r.page(200, "/sweeps"), `href="/sweeps/1/retry?next=`)
 	r.shows(r.page(200, "/sweeps/1/retry"), "5 failed items are retried.")
-	r.shows(r.post(400, "/sweeps/1/retry", url.Values{"indexes": {"7"}}), "indexes", "which are not those of failed items", `value="7"`)
+	r.shows(r.post(400, "/sweeps/1/retry", url.Values{"indexes": {"7"}}), "indexes", "contains [7], which are not indexes of failed items", `value="7"`)
 	r.post(303, "/sweeps/1/retry", url.Values{"indexes": {"10, 20"}})
 	r.until("it has finished again", func() bool { now := r.sweep(s.ID); return now.Run == 2 && now.State == sweep.Finished })
 	r.shows(r.page(200, "/sweeps/1/failed?like=item+N+has+no+address"), `id="items-actions"`, "/sweeps/1/retry?indexes=0%2C10%2C20%2C30%2C40&amp;next=")

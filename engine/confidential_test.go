@@ -49,7 +49,7 @@ func TestAPathThatLeadsNowhereIsRefusedAtTheStart(t *testing.T) {
 	mux := fairlead.NewMux()
 	mux.Handle("k", fairlead.HandlerOptions{Confidential: []string{"card.number"}}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	_, err := engine.New(nil, mux, engine.Options{})
-	if err == nil || !strings.Contains(err.Error(), `"card.number"; a path begins with args, output, progress, memo`) {
+	if err == nil || !strings.Contains(err.Error(), `"card.number"; a path must begin with one of args, output, progress, memo`) {
 		t.Errorf("got %v", err)
 	}
 }

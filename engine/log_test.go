@@ -66,7 +66,7 @@ func TestEveryLineOfAJobNamesItsJobAndItsTrace(t *testing.T) {
 			close(release)
 		})
 		traces := map[any]any{"fails": trace} // what names no trace has no field of it
-		for _, message := range []string{"job failed", "OnFailed panicked", "handler ignores the end of its context"} {
+		for _, message := range []string{"job failed", "OnFailed panicked", "handler ignores its cancelled context"} {
 			found := log.with(t, message)
 			if len(found) == 0 {
 				t.Errorf("there is no line %q", message)

@@ -269,7 +269,7 @@ func TestANodeThatLostItsLeaseDoesNotWaitForKeysThatAreHeld(t *testing.T) {
 		if after := node.Stats(); after.Node <= before.Node || after.Unsaved != 0 {
 			t.Errorf("after node %d it is %+v", before.Node, after)
 		}
-		if found := log.with(t, "settlements given up"); len(found) != 1 || found[0]["jobs"] != 2.0 {
+		if found := log.with(t, "settlements dropped: their leases are lost"); len(found) != 1 || found[0]["jobs"] != 2.0 {
 			t.Errorf("of what it gave up the log says %v", found)
 		}
 		if err := stop(); err != nil {

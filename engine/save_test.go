@@ -132,7 +132,7 @@ func TestARunThatEndsWhileTheStoreIsAwayIsPutOff(t *testing.T) {
 						t.Errorf("the job %s after %d failures: %s", done.State, done.Failures, done.Error)
 					}
 				})
-				if len(log.with(t, "run put off")) == 0 {
+				if len(log.with(t, "run postponed: the store was unavailable")) == 0 {
 					t.Error("the log does not say so")
 				}
 			})
@@ -200,7 +200,7 @@ func TestOnlyWhatIsPutOffIsLoggedAsPutOff(t *testing.T) {
 			pass(time.Minute)
 			w.want("the other", snooze, fairlead.Scheduled)
 		})
-		if found := log.with(t, "run put off"); len(found) > 0 {
+		if found := log.with(t, "run postponed"); len(found) > 0 {
 			t.Errorf("the log says %v", found)
 		}
 	})

@@ -49,7 +49,7 @@ func TestNodesThatAreNeverSteadyTakeJobsBackAllTheSame(t *testing.T) {
 				t.Errorf("after two minutes the job of a dead node is %s", got.State)
 			}
 		})
-		if len(log.with(t, "taking jobs back from dead nodes all the same")) == 0 {
+		if len(log.with(t, "beats keep failing: reclaiming jobs of dead nodes anyway")) == 0 {
 			t.Error("the log does not tell that no node is steady")
 		}
 	})
@@ -109,11 +109,11 @@ func TestJobsThatNoNodeTakesBackAreComplainedOf(t *testing.T) {
 		options := engine.Options{Lease: 10 * time.Second, Observer: seen, Logger: slog.New(slog.NewJSONHandler(log, nil))}
 		w.run(options, func() {
 			pass(30 * time.Second)
-			if complaints := log.with(t, "not taken back"); len(complaints) > 0 || seen.jobs.Load() != 0 {
+			if complaints := log.with(t, "jobs of dead nodes are not reclaimed"); len(complaints) > 0 || seen.jobs.Load() != 0 {
 				t.Errorf("before it was due: %v", complaints)
 			}
 			pass(time.Minute)
-			complaints := log.with(t, "not taken back")
+			complaints := log.with(t, "jobs of dead nodes are not reclaimed")
 			if len(complaints) == 0 || complaints[0]["level"] != "ERROR" || complaints[0]["jobs"] != 1.0 || seen.jobs.Load() != 1 {
 				t.Errorf("the complaints are %v, %d jobs", complaints, seen.jobs.Load())
 			}
@@ -121,9 +121,9 @@ func TestJobsThatNoNodeTakesBackAreComplainedOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			pass(30 * time.Second)
-			before := len(log.with(t, "not taken back"))
+			before := len(log.with(t, "jobs of dead nodes are not reclaimed"))
 			pass(time.Minute)
-			if after := len(log.with(t, "not taken back")); after > before || seen.jobs.Load() != 0 {
+			if after := len(log.with(t, "jobs of dead nodes are not reclaimed")); after > before || seen.jobs.Load() != 0 {
 				t.Errorf("%d complaints came after the job was taken back", after-before)
 			}
 		})

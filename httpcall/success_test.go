@@ -30,8 +30,8 @@ func TestConditionsDecide(t *testing.T) {
 		{&Success{Expression: `int(headers["x-left"]) >= 3 && headers["none"] == ""`}, answer(200, job), ""},
 		{&Success{Expression: `body contains "OK" || body matches "^o.*k$"`}, answer(200, "ok"), ""},
 		{&Success{Expression: `body.none?.deeper == nil`}, answer(200, job), ""},
-		{&Success{Expression: `body.none.deeper == 1`}, answer(200, job), "cannot be applied"},
-		{&Success{Expression: `body.state == "done"`}, answer(200, "text"), "cannot be applied"},
+		{&Success{Expression: `body.none.deeper == 1`}, answer(200, job), "success.expression cannot be evaluated"},
+		{&Success{Expression: `body.state == "done"`}, answer(200, "text"), "success.expression cannot be evaluated"},
 	} {
 		condition, err := newCondition(c.success)
 		if err != nil {

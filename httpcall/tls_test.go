@@ -85,7 +85,7 @@ func TestTargetAndCallerAreRecognisedByCertificates(t *testing.T) {
 		{"no client certificate", &httpcall.TLS{CA: ca}, "connect: "},
 		{"all", &httpcall.TLS{CA: ca, ClientCertificate: refer("cert"), ClientKey: refer("key")}, ""},
 		{"by reference", &httpcall.TLS{CA: refer("ca"), ClientCertificate: refer("cert"), ClientKey: refer("key")}, ""},
-		{"no pair", &httpcall.TLS{CA: ca, ClientCertificate: refer("cert"), ClientKey: refer("junk")}, "no pair"},
+		{"no pair", &httpcall.TLS{CA: ca, ClientCertificate: refer("cert"), ClientKey: refer("junk")}, "client_certificate and client_key do not match"},
 		{"no authority", &httpcall.TLS{CA: refer("junk")}, "args.tls.ca"},
 		{"not listed", &httpcall.TLS{CA: "${file:/etc/passwd}"}, "--allow-secret"},
 	} {

@@ -126,7 +126,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"nothing":          {"", "closed the connection"},
 		"no HTTP":          {"220 smtp ready\r\n", "malformed"},
 		"half a body":      {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", "read the answer"},
-		"too long headers": {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 2*maxAnswerHeaders) + "\r\n\r\n", "headers of the answer are longer"},
+		"too long headers": {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 2*maxAnswerHeaders) + "\r\n\r\n", "the response headers are longer than 65536 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := newScripted(t, c.answer)

@@ -34,7 +34,7 @@ func NormalizeCalendar(calendar *Calendar) error {
 	c.Addressed("name", calendar.Name, fairlead.MaxName)
 	c.Text("description", calendar.Description)
 	if len(calendar.Dates)+len(calendar.Ranges) > maxCalendarDays {
-		c.Refuse("dates", "and ranges have %d entries; at most %d are allowed", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
+		c.Refuse("dates", "and ranges together have %d entries; at most %d are allowed", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
 	}
 	for _, weekday := range calendar.Weekdays {
 		if weekday < time.Sunday || weekday > time.Saturday {

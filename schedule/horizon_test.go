@@ -106,7 +106,7 @@ func TestAScheduleThatItsCalendarNeverLetsBeDueIsRefused(t *testing.T) {
 		want     string
 	}{
 		"cron": {Schedule{Cron: "0 0 * * 1"}, `"c" excludes every instant of the schedule: it is never due within 8 years`},
-		"at":   {Schedule{At: november.AddDate(0, 0, 7)}, `"c" excludes the day of at`},
+		"at":   {Schedule{At: november.AddDate(0, 0, 7)}, `"c" excludes the day given in at; choose another day`},
 	} {
 		s := given.schedule
 		s.Name, s.Calendar, s.Job = "s", "c", fairlead.Job{Kind: "noop"}

@@ -65,7 +65,7 @@ func TestKeysAreRotatedWhileJobsGoOn(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := done.Open(by(before)); err == nil || !strings.Contains(err.Error(), `no key "2026-05"`) {
+	if _, err := done.Open(by(before)); err == nil || !strings.Contains(err.Error(), `no key with the ID "2026-05" is configured`) {
 		t.Errorf("a key that was removed: %v", err)
 	}
 }

@@ -135,7 +135,7 @@ func TestAJobThatCannotBeOpenedIsTriedAgainAndSaysWhy(t *testing.T) {
 		t.Errorf("the other one is %s: %v", job.State, err)
 	}
 	attempts, err := store.Attempts(ctx, jobs[0].ID)
-	if err != nil || len(attempts) != 1 || !strings.Contains(attempts[0].Error, `there is no key "other" here`) {
+	if err != nil || len(attempts) != 1 || !strings.Contains(attempts[0].Error, `no key with the ID "other" is configured`) {
 		t.Errorf("its attempts are %+v, %v", attempts, err)
 	}
 }

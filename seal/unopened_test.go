@@ -48,7 +48,7 @@ func (r rollout) ok(_ any, err error) {
 // wantNoKey expects the error of a program that lacks the new key.
 func (r rollout) wantNoKey(what string, err error) {
 	r.Helper()
-	if err == nil || !strings.Contains(err.Error(), `there is no key "2026-11" here`) {
+	if err == nil || !strings.Contains(err.Error(), `no key with the ID "2026-11" is configured`) {
 		r.Errorf("%s: %v", what, err)
 	}
 }

@@ -236,7 +236,7 @@ func TestTheClusterIsSeenAndLimited(t *testing.T) {
 	}
 	a.send(200, "PUT", "/api/v1/limits/kind:noop", `{}`)
 	tenants, _ := a.send(400, "PUT", "/api/v1/limits/tenant:acme", `{"max_running":1}`)
-	if got := refusals(tenants)["scope"]; !strings.Contains(got, "of the tenant itself") {
+	if got := refusals(tenants)["scope"]; !strings.Contains(got, "is a tenant; set max_running and rate on the tenant itself") {
 		t.Errorf("the limit of a tenant is refused as %v", tenants)
 	}
 	for _, scope := range []string{"queue:", "kind:", "queue", "global:all", "nothing:x"} {

@@ -79,15 +79,15 @@ func TestABatchUnderItsOtherNamesIsRefusedByThem(t *testing.T) {
 	a, _ := newPaintedAPI(t)
 	const task = `"tasks":[{"target_id":1,"target_type":"wall"}]`
 	for body, want := range map[string][2]string{
-		`{"batch_type":"paint",` + task + `}`:                                                                                                           {"batch_name", "missing"},
+		`{"batch_type":"paint",` + task + `}`:                                                                                                           {"batch_name", "is required"},
 		`{"batch_name":"n","batch_type":"sand",` + task + `}`:                                                                                           {"batch_type", "no live node"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[]}`:                                                                                            {"tasks", "missing"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[]}`:                                                                                            {"tasks", "is required"},
 		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"roof"}]}`:                                                        {"tasks[0].target_type", "no live node"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_type":"wall"}]}`:                                                                      {"tasks[0].target_id", "missing"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":{},"target_type":"wall"}]}`:                                                       {"tasks[0].target_id", "text or a number"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_type":"wall"}]}`:                                                                      {"tasks[0].target_id", "is required"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":{},"target_type":"wall"}]}`:                                                       {"tasks[0].target_id", "must be a string or a number"},
 		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":"x"}]}`:                                     {"tasks[0].target_param", "object"},
 		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":[1]}]}`:                                     {"tasks[0].target_param", "object"},
-		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"then":{}}}]}`:                             {"tasks[0].target_param.then", "not a field"},
+		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"then":{}}}]}`:                             {"tasks[0].target_param.then", "is not a known field; use before_update and after_update"},
 		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"after_update":1}}]}`:                      {"tasks[0].target_param.after_update", "object"},
 		`{"batch_name":"n","batch_type":"paint","tasks":[{"target_id":1,"target_type":"wall","target_param":{"after_update":{"colour":"invisible"}}}]}`: {"tasks[0].target_param.after_update.colour", "cannot be seen"},
 		`{"batch_name":"n","batch_type":"*",` + task + `}`:                                                                                              {"batch_type", "stands for all"},

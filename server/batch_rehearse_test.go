@@ -44,7 +44,7 @@ func TestADryRunOfAnUploadNamesAllBadLines(t *testing.T) {
 		"7,wall,\"{\"\"colour\"\":\"\"invisible\"\"}\"\n", "Content-Type", "text/csv")
 	refused := refusals(problem)
 	for field, message := range map[string]string{
-		"line 3, target_type": "no live node", "line 4, target_id": "empty", "line 5": "double the quotes in it", "line 6": "2 where the first line names 3",
+		"line 3, target_type": "no live node", "line 4, target_id": "empty", "line 5": "double the quotes inside it", "line 6": "2 where the first line names 3",
 		"line 7, after": "", "line 8, after.colour": "cannot be seen",
 	} {
 		if got, named := refused[field]; !named || !strings.Contains(got, message) {
@@ -94,7 +94,7 @@ func TestATableWithSemicolonsIsToldApart(t *testing.T) {
 	a, _ := newPaintedAPI(t)
 	for _, header := range []string{"target_id;target_type", "target_id\ttarget_type", "target_id|target_type"} {
 		problem, _ := a.send(400, "POST", "/api/v1/batches/upload?dry_run=true&name=n&type=paint", header+"\n1;wall\n", "Content-Type", "text/csv")
-		if text := fmt.Sprint(problem); !strings.Contains(text, "write commas between fields") {
+		if text := fmt.Sprint(problem); !strings.Contains(text, "contains no comma, so it is a single column; separate fields with commas") {
 			t.Errorf("%q is answered with %s", header, text)
 		}
 	}

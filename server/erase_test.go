@@ -193,7 +193,7 @@ func TestErasingIsWrittenDownWithoutTheKey(t *testing.T) {
 func TestErasingNeedsATenantOrAKey(t *testing.T) {
 	w := newEraseWorld(t)
 	problem, _ := w.send(400, "POST", erase, `{}`, w.admin...)
-	if text := refusals(problem)["tenant"]; !strings.Contains(text, "name a tenant, a key, or both") {
+	if text := refusals(problem)["tenant"]; !strings.Contains(text, "set tenant, key or both") {
 		t.Errorf("the answer is %v", problem)
 	}
 	for _, token := range []string{"x", "j!", "bAAAA"} {

@@ -15,7 +15,7 @@ import (
 func (a *guardedAPI) wantElsewhere(verb, path, body, field string, as []string) {
 	a.Helper()
 	problem, _ := a.send(400, verb, path, body, as...)
-	if text := refusals(problem)[field]; !strings.Contains(text, "leads to another host") || !strings.Contains(text, "give these values too") {
+	if text := refusals(problem)[field]; !strings.Contains(text, "points to a host other than the one") || !strings.Contains(text, "give these values too") {
 		a.Errorf("%s %s %s is answered with %v", verb, path, body, problem)
 	}
 }

@@ -110,7 +110,7 @@ func TestNamesThatNoAddressLeadsToAreRefused(t *testing.T) {
 			"/api/v1/sweeps":    `"kind":"count","to":9`,
 		} {
 			problem, _ := a.send(400, "POST", path, fmt.Sprintf(`{"name":%q,%s}`, name, fields))
-			if text := refusals(problem)["name"]; !strings.Contains(text, "no address can lead to") {
+			if text := refusals(problem)["name"]; !strings.Contains(text, "cannot be part of a URL") {
 				t.Errorf("%s called %q is answered with %v", path, name, problem)
 			}
 		}

@@ -59,7 +59,7 @@ func TestRunsAreSummedUpByHowTheyEnded(t *testing.T) {
 
 func TestAScheduleThatCannotBeReadSaysSo(t *testing.T) {
 	broken := scheduleTo(schedule.Schedule{Name: "s", Broken: "is no schedule", Reason: "old"})
-	if got := broken.GetReason(); got != "what is stored of it is no schedule; replace or delete it" {
+	if got := broken.GetReason(); got != "the stored schedule is no schedule; replace or delete it" {
 		t.Errorf("its reason is %q", got)
 	}
 	if got := scheduleTo(schedule.Schedule{Name: "s", Reason: "old"}).GetReason(); got != "old" {

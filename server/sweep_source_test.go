@@ -54,7 +54,7 @@ func TestASweepOverATableNamesADatabaseThatIsKnown(t *testing.T) {
 
 	none := newTableAPI(t)
 	problem, _ := none.send(400, "POST", sweeps, `{"name":"n","kind":"count",`+table("shop")+`}`)
-	if got := refusals(problem)["source.table.database"]; !strings.Contains(got, "serve --sweep-database adds one") {
+	if got := refusals(problem)["source.table.database"]; !strings.Contains(got, "no database is configured; add one with serve --sweep-database") {
 		t.Errorf("without databases it is refused as %v", problem)
 	}
 }

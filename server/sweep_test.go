@@ -338,7 +338,7 @@ func TestASweepThatCannotBeIsRefused(t *testing.T) {
 		`{"kind":"count","to":9}`:                                                {"name", ""},
 		`{"name":"n","to":9}`:                                                    {"kind", ""},
 		`{"name":"n","kind":"count"}`:                                            {"to", "missing"},
-		`{"name":"n","kind":"count","from":9,"to":9}`:                            {"to", "nothing to do"},
+		`{"name":"n","kind":"count","from":9,"to":9}`:                            {"to", "must be greater than from (9)"},
 		`{"name":"n","kind":"count","from":-1,"to":9}`:                           {"from", ""},
 		`{"name":"n","kind":"count","to":2000000000000000000}`:                   {"to", "between"},
 		`{"name":"n","kind":"count","to":9,"in_flight":20000}`:                   {"in_flight", "between"},
@@ -351,10 +351,10 @@ func TestASweepThatCannotBeIsRefused(t *testing.T) {
 		`{"name":"n","kind":"count","to":9,"error_budget":{"percent":101}}`:      {"error_budget.percent", "between"},
 		`{"name":"n","kind":"count","to":9,"gate":{"before_run":"ftp://x"}}`:     {"gate.before_run", ""},
 		`{"name":"n","kind":"count","source":{"file":"/a","url":"http://b"}}`:    {"source", "one of"},
-		`{"name":"n","kind":"count","source":{"table":{"name":"t","key":"id"}}}`: {"source.table.database", "missing"},
+		`{"name":"n","kind":"count","source":{"table":{"name":"t","key":"id"}}}`: {"source.table.database", "is required"},
 		`{"name":"n","kind":"count","to":9,"version":1}`:                         {"version", "server"},
 		`{"name":"n","kind":"count","to":9,"ref":"m"}`:                           {"ref", "leave it out"},
-		`{"name":"n","kind":"count","to":9,"colour":1}`:                          {"colour", "not a field"},
+		`{"name":"n","kind":"count","to":9,"colour":1}`:                          {"colour", "is not a known field"},
 	} {
 		problem, _ := a.send(400, "POST", sweeps, body)
 		if got, named := refusals(problem)[want[0]]; !named || !strings.Contains(got, want[1]) {

@@ -151,7 +151,7 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 			t.Errorf("%s is refused as %v", fields, problem)
 		}
 	}
-	if problem := w.call(409, "checkpoint", shard+`,"mark":19,"done":9`); !strings.Contains(fmt.Sprint(problem["detail"]), "further than 19") {
+	if problem := w.call(409, "checkpoint", shard+`,"mark":19,"done":9`); !strings.Contains(fmt.Sprint(problem["detail"]), "has progressed beyond 19") {
 		t.Errorf("a mark that goes back is refused as %v", problem)
 	}
 	for fields, field := range map[string]string{
@@ -170,13 +170,13 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 	other := a.join(`{"kinds":["sweep.k"]}`)
 	other.call(409, "checkpoint", shard+`,"mark":30,"done":20`)
 	for _, stray := range []struct{ kind, args, why string }{
-		{"mail", `{}`, "goes over no shard of a sweep"},
-		{"mail", `{"sweep_id":1,"shard":0}`, "goes over no shard of a sweep"},
-		{"sweep.k", `7`, "goes over no shard of a sweep"},
-		{"sweep.k", `{"sweep_id":1,"shard":0}`, "to another job or to none"},
-		{"sweep.k", `{"sweep_id":1,"shard":1}`, "to another job or to none"},
-		{"sweep.k", `{"sweep_id":1,"shard":-1}`, "to another job or to none"},
-		{"sweep.k", `{"sweep_id":9,"shard":0}`, "to another job or to none"},
+		{"mail", `{}`, "does not process shards of a sweep"},
+		{"mail", `{"sweep_id":1,"shard":0}`, "does not process shards of a sweep"},
+		{"sweep.k", `7`, "does not process shards of a sweep"},
+		{"sweep.k", `{"sweep_id":1,"shard":0}`, "no longer belongs to this job"},
+		{"sweep.k", `{"sweep_id":1,"shard":1}`, "no longer belongs to this job"},
+		{"sweep.k", `{"sweep_id":1,"shard":-1}`, "no longer belongs to this job"},
+		{"sweep.k", `{"sweep_id":9,"shard":0}`, "no longer belongs to this job"},
 	} {
 		if err := fairlead.NewClient(a.store).Enqueue(t.Context(), &fairlead.Job{Kind: stray.kind, Args: json.RawMessage(stray.args)}); err != nil {
 			t.Fatal(err)

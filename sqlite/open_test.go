@@ -50,7 +50,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no parameters":      {"sqlite://" + filepath.Join(t.TempDir(), "x.db") + "?key=s3cret", sqlite.Options{}},
 		"unable to open":     {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
 		"it is a directory":  {t.TempDir(), sqlite.Options{}},
-		"missing is missing": {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
+		"missing does not exist; create it first": {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
 		"not a database":     {notADatabase(t), sqlite.Options{}},
 		"prefix":             {":memory:", sqlite.Options{Prefix: `x"; drop`}},
 		"synchronous":        {":memory:", sqlite.Options{Synchronous: "sometimes"}},

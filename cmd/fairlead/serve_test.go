@@ -135,7 +135,7 @@ func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
 		"--claim-batch: is -1":   {"--claim-batch", "-1", "--db", "sqlite://:memory:"},
 		"--blocking-count-limit": {"--blocking-count-limit", "-1", "--db", "sqlite://:memory:"},
 		"--drain-timeout: is":    {"--drain-timeout", "-1s", "--db", "sqlite://:memory:"},
-		"--queue: names":         {"--queue", "a", "--queue", "a", "--db", "sqlite://:memory:"},
+		`--queue: contains queue "a" twice`:         {"--queue", "a", "--queue", "a", "--db", "sqlite://:memory:"},
 		"three beats":            {"--lease", "1s", "--beat", "1s", "--db", "sqlite://:memory:"},
 		"takes no argument":      {"now"},
 	} {

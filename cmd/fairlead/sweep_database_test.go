@@ -171,7 +171,7 @@ func TestADatabaseThatIsNotKnownIsRefused(t *testing.T) {
 	none := startServe(t, "--db", sqlitetest.URL(t))
 	some := startServe(t, "--db", sqlitetest.URL(t),
 		"--sweep-database", "crm=postgres://reader:${env:CRM_PASSWORD}@127.0.0.1:1/crm", "--sweep-database", "shop=sqlite:///nowhere/shop.db")
-	for node, want := range map[*served]string{none: "--sweep-database adds one", some: "use one of crm, shop"} {
+	for node, want := range map[*served]string{none: "no database is configured; add one with serve --sweep-database", some: "use one of crm, shop"} {
 		sweep := `{"name":"x","kind":"noop","source":{"table":{"database":"erp","name":"people","key":"id"}}}`
 		problem := node.refused(t, http.StatusBadRequest, "POST", "/api/v1/sweeps", sweep)
 		if !strings.Contains(problem, `"source.table.database"`) || !strings.Contains(problem, want) {

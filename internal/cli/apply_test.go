@@ -124,7 +124,7 @@ func TestATimingThatIsNotStoredIsPreviewed(t *testing.T) {
 	r.says([]string{"03:00:00 CE"}, "schedule", "preview", "--cron", "0 3 * * Monday", "--timezone", "Europe/Paris", "-n", "2")
 	r.fails(ExitUsage, "specify NAME, or flags that describe a schedule", "schedule", "preview")
 	r.fails(ExitUsage, "not both", "schedule", "preview", "nightly", "--cron", "@daily")
-	r.fails(ExitUsage, "is not understood", "schedule", "preview", "--cron", "0 3 * * noday")
+	r.fails(ExitUsage, `"noday" is not valid; use 0 to 7`, "schedule", "preview", "--cron", "0 3 * * noday")
 }
 
 func TestTasksHaveCommands(t *testing.T) {

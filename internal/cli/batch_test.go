@@ -128,7 +128,7 @@ func TestABatchThatIsRefusedSaysWhy(t *testing.T) {
 	file := r.lines("walls.csv", "target_id,target_type\n1,wall\n2,roof\n")
 	r.fails(ExitUsage, "line 3, target_type: ", "batch", "create", "-f", file, "--type", "paint")
 	r.fails(ExitUsage, "no live node handles", "batch", "create", "-f", file, "--type", "sand")
-	r.fails(ExitUsage, "type: is missing", "batch", "create", "-f", file)
+	r.fails(ExitUsage, "type: is required", "batch", "create", "-f", file)
 	r.fails(ExitUsage, "--file", "batch", "create", "--type", "paint")
 	r.fails(ExitUsage, "no such file", "batch", "create", "-f", file+"x", "--type", "paint")
 	r.fails(ExitNotFound, "77", "batch", "get", "77")

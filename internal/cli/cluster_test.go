@@ -62,7 +62,7 @@ func TestAlertsAreSetListedAndRemoved(t *testing.T) {
 	r.fails(ExitConflict, "another scope", "alert", "set", "mail", "--url", "https://example.com/")
 	r.fails(ExitUsage, "--url", "alert", "set", "other")
 	r.fails(ExitUsage, "NAME=VALUE", "alert", "set", "other", "--url", "https://example.com/", "--header", "x")
-	r.fails(ExitUsage, "say how old", "alert", "set", "other", "--url", "https://example.com/", "--on", "backlog")
+	r.fails(ExitUsage, "it is the age of the oldest waiting job that triggers the alert", "alert", "set", "other", "--url", "https://example.com/", "--on", "backlog")
 	r.says([]string{"alert mail removed"}, "alert", "remove", "mail")
 	r.fails(ExitNotFound, "not found", "alert", "remove", "mail")
 }
@@ -123,7 +123,7 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 func TestWhatIsConfidentialIsSetShownMaskedAndRevealed(t *testing.T) {
 	r := newRig(t)
 	r.fails(ExitUsage, "specify the confidential fields", "kind", "set", "noop")
-	r.fails(ExitUsage, "a path begins with args", "kind", "set", "noop", "--confidential", "card")
+	r.fails(ExitUsage, `contains "card"; a path must begin with one of args`, "kind", "set", "noop", "--confidential", "card")
 	r.says([]string{"confidential fields of kind noop: args.card"}, "kind", "set", "noop", "--confidential", "args.card")
 	r.says([]string{"noop", "args.card"}, "kind", "list")
 	id := r.id("job", "enqueue", "noop", "--args", `{"card":"4111222"}`)

@@ -84,7 +84,7 @@ func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
 	}
 	r.says([]string{"has failed"}, "job", "fail", second, "--error", "no")
 	r.fails(ExitConflict, "it is failed", "job", "fail", second, "--error", "no")
-	r.fails(ExitUsage, "--error: is missing", "job", "fail", second)
+	r.fails(ExitUsage, "--error: is required", "job", "fail", second)
 	r.fails(ExitUsage, "--result is not valid JSON", "job", "finish", first, "--result", "{")
 }
 

@@ -70,7 +70,7 @@ func TestASweepIsSteeredFromTheCommandLine(t *testing.T) {
 	r.fails(ExitUsage, "to", "sweep", "create", "x", "--kind", "count")
 	r.fails(ExitUsage, "--error-budget", "sweep", "create", "x", "--kind", "count", "--to", "1", "--error-budget", "many")
 	r.fails(ExitUsage, "DATABASE/TABLE/KEY", "sweep", "create", "x", "--kind", "count", "--source-table", "users")
-	r.fails(ExitUsage, "what is to be changed", "sweep", "set", "gated")
+	r.fails(ExitUsage, "set rate or another field to change", "sweep", "set", "gated")
 	r.fails(ExitUsage, "NAME", "sweep", "start")
 	r.fails(ExitNotFound, "none", "sweep", "watch", "none")
 }

@@ -108,7 +108,7 @@ func serviceOf(t *testing.T, options *descriptorpb.MethodOptions) protoreflect.S
 
 // A method that was forgotten in the table of roles must not be served to anyone.
 func TestAMethodThatDoesNotSayWhoMayCallItIsRefused(t *testing.T) {
-	if _, err := rest.Endpoints(serviceOf(t, nil), whole{}); err == nil || !strings.Contains(err.Error(), "who may call it") {
+	if _, err := rest.Endpoints(serviceOf(t, nil), whole{}); err == nil || !strings.Contains(err.Error(), "the method has no access rule") {
 		t.Errorf("got %v", err)
 	}
 	options := &descriptorpb.MethodOptions{}
@@ -125,10 +125,10 @@ func TestARouteThatCannotBeServedIsRefused(t *testing.T) {
 		rule *annotations.HttpRule
 		want string
 	}{
-		"another verb":        {&annotations.HttpRule{Pattern: &annotations.HttpRule_Custom{Custom: &annotations.CustomHttpPattern{Kind: "HEAD", Path: "/x"}}}, "no verb"},
-		"a part as the body":  {&annotations.HttpRule{Pattern: &annotations.HttpRule_Post{Post: "/x"}, Body: "items"}, "only the whole request"},
+		"another verb":        {&annotations.HttpRule{Pattern: &annotations.HttpRule_Custom{Custom: &annotations.CustomHttpPattern{Kind: "HEAD", Path: "/x"}}}, "the annotation has no supported verb"},
+		"a part as the body":  {&annotations.HttpRule{Pattern: &annotations.HttpRule_Post{Post: "/x"}, Body: "items"}, `the body is "items"; it must be "*" or empty`},
 		"an unknown field":    {&annotations.HttpRule{Pattern: &annotations.HttpRule_Get{Get: "/x/{colour}"}}, "names colour"},
-		"an additional route": {&annotations.HttpRule{Pattern: &annotations.HttpRule_Get{Get: "/x"}, AdditionalBindings: []*annotations.HttpRule{{}}}, "no verb"},
+		"an additional route": {&annotations.HttpRule{Pattern: &annotations.HttpRule_Get{Get: "/x"}, AdditionalBindings: []*annotations.HttpRule{{}}}, "the annotation has no supported verb"},
 		"one that can be":     {&annotations.HttpRule{Pattern: &annotations.HttpRule_Get{Get: "/x"}}, ""},
 		"none":                {nil, ""},
 	} {

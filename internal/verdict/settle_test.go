@@ -60,7 +60,7 @@ func TestAnUnknownMoveIsRefusedWithAllOthers(t *testing.T) {
 		t.Error(err)
 	}
 	err := CheckMoves(append(all, *said("vanish")))
-	want := `invalid: move: of job 5 is "vanish"; it must be succeed, fail, drop, again, snooze, release or await`
+	want := `invalid: move: is "vanish" for job 5; it must be succeed, fail, drop, again, snooze, release or await`
 	if !errors.Is(err, fairlead.ErrInvalid) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -40,12 +40,12 @@ func TestWhatExceedsTheBoundsIsRefusedBeforeItIsAllocated(t *testing.T) {
 		"texts":                {&fairleadv1.ListJobsRequest{}, entries(2, nil, many), true, "kind: has more than 100000 entries"},
 		"entries of a map":     {&fairleadv1.Tenant{}, entries(10, nil, many), true, "labels: has more than 100000 entries"},
 		"a message repeated":   {&fairleadv1.NewBatch{}, entries(16, nil, size/3), true, "canary: has more than 250000 elements"},
-		"nested JSON":          {&fairleadv1.EnqueueJobsRequest{}, entries(1, entries(2, bytes.Repeat([]byte("["), size), 1), 1), true, "jobs.args: is not JSON: it is nested"},
+		"nested JSON":          {&fairleadv1.EnqueueJobsRequest{}, entries(1, entries(2, bytes.Repeat([]byte("["), size), 1), 1), true, "jobs.args: is not JSON: nesting of more than 64 levels"},
 
 		"messages, as JSON":         {&fairleadv1.EnqueueJobsRequest{}, []byte(`{"jobs":[` + strings.Repeat(`{},`, size/3)), false, "jobs: has more than 10000 entries"},
 		"tasks, as JSON":            {&fairleadv1.NewBatch{}, []byte(`{"tasks":[` + strings.Repeat(`{},`, size/3)), false, "tasks: has more than 100000 entries"},
 		"texts, as JSON":            {&fairleadv1.ListJobsRequest{}, []byte(`{"kind":[` + strings.Repeat(`"",`, size/3)), false, "kind: has more than 100000 entries"},
-		"nested JSON in JSON":       {&fairleadv1.EnqueueJobsRequest{}, []byte(`{"jobs":[{"args":` + strings.Repeat(`[`, size)), false, "is not JSON: it is nested"},
+		"nested JSON in JSON":       {&fairleadv1.EnqueueJobsRequest{}, []byte(`{"jobs":[{"args":` + strings.Repeat(`[`, size)), false, "is not JSON: nesting of more than 64 levels"},
 		"entries of a map, as JSON": {&fairleadv1.Tenant{}, []byte(`{"labels":{` + labels(size/12)), false, "labels: has more than 100000 entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
