@@ -326,9 +326,9 @@ func TestAWorkerThatHasNoWayToTheItems(t *testing.T) {
 	w := newWorld(t)
 	w.start(sweepMux(func(context.Context, items.Item[greeting]) error { return nil }), nil)
 	for want, source := range map[string]sweep.ItemSource{
-		`database "crm" is not configured`: {Table: &sweep.Table{Database: "crm", Name: "people", Key: "id"}},
-		"no HTTP client was given":    {URL: "https://example.org/list"},
-		"not in a directory that sweeps may read":                   {File: "/etc/passwd"},
+		`database "crm" is not configured`:        {Table: &sweep.Table{Database: "crm", Name: "people", Key: "id"}},
+		"no HTTP client was given":                {URL: "https://example.org/list"},
+		"not in a directory that sweeps may read": {File: "/etc/passwd"},
 	} {
 		s := w.sweep(sweep.Sweep{Source: source})
 		if stopped := w.untilSweep(s.ID, sweep.Stopped); !strings.Contains(stopped.Reason, want) {
