@@ -30,8 +30,12 @@ type siege struct {
 
 const largeJobs = 60
 
+// mostGrowth is by how much callers of all roles may make the memory of a node grow.
+const mostGrowth = 200 << 20
+
 func beginSiege(t *testing.T) *siege {
 	s := &siege{bombed: startBombed(t), T: t}
+	s.most = mostGrowth
 	for role, secret := range map[string]*string{"viewer": &s.viewer, "submitter": &s.submitter, "worker": &s.worker} {
 		_, answer := s.ask(t, http.MethodPost, "/api/v1/tokens", fmt.Sprintf(`{"name":%q,"role":%q}`, role, role))
 		*secret, _ = answer["secret"].(string)
