@@ -126,6 +126,11 @@ func serverFlags(t *testing.T, root *cobra.Command) *pflag.FlagSet {
 	return job.PersistentFlags()
 }
 
+// pagesAbout are links to the pages that explain a command, by its path.
+var pagesAbout = map[string]string{
+	"fairlead task": "[Legacy APIs](../tasks.md) describes the fields.",
+}
+
 // writeCommand writes a section for a command and one for each below it. What is asking
 // is said once for all commands.
 func writeCommand(page *strings.Builder, cmd *cobra.Command, heading, asking string) {
@@ -143,6 +148,9 @@ func writeCommand(page *strings.Builder, cmd *cobra.Command, heading, asking str
 	fmt.Fprintf(page, "%s\n\n", escaped(text))
 	if cmd.Example != "" {
 		fmt.Fprintf(page, "```sh\n%s\n```\n\n", strings.ReplaceAll(strings.Trim(cmd.Example, "\n"), "  fairlead", "fairlead"))
+	}
+	if more := pagesAbout[cmd.CommandPath()]; more != "" {
+		page.WriteString(more + "\n\n")
 	}
 	if cmd.Name() == "serve" {
 		page.WriteString("Its flags are described in [settings](configuration.md).\n\n")

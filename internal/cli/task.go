@@ -10,10 +10,11 @@ import (
 )
 
 func (s *session) taskCommand() *cobra.Command {
-	cmd := noun("task", "Manage tasks: scheduled HTTP calls",
+	cmd := noun("task", "Manage HTTP schedules (older name: tasks)",
 		s.taskCreateCommand(), s.taskGetCommand(), s.taskListCommand(), s.taskUpdateCommand(), s.taskDeleteCommand(),
 		s.taskEnableCommand(), s.taskDisableCommand(), s.taskTriggerCommand(), s.taskRunsCommand(), s.taskRunCommand(), s.taskCancelCommand(),
 	)
+	cmd.Long = cmd.Short + ".\n\nAn HTTP schedule calls a URL at set times. This command uses the field names of an older API; \"fairlead schedule\"\nmanages the same objects and is the better choice for new scripts."
 	s.completeFirst(cmd, taskNames, "create", "list", "run", "cancel")
 	return s.prints(s.connects(cmd))
 }
@@ -26,7 +27,7 @@ func taskNames(ctx context.Context, c *call) ([]string, error) {
 
 func (s *session) taskCreateCommand() *cobra.Command {
 	var flags taskFlags
-	cmd := verb("create NAME", "Create a task", nil)
+	cmd := verb("create NAME", "Create an HTTP schedule", nil)
 	cmd.Example = "  fairlead task create ping --cron-expr '*/5 * * * *' --target-url https://example.org/ping --http-method GET"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		wanted := &fairleadv1.Task{Name: &c.args[0]}
@@ -42,7 +43,7 @@ func (s *session) taskCreateCommand() *cobra.Command {
 func (s *session) taskUpdateCommand() *cobra.Command {
 	var flags taskFlags
 	var cleared []string
-	cmd := verb("update NAME", "Change the given fields of a task", nil)
+	cmd := verb("update NAME", "Change the given fields of an HTTP schedule", nil)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		change := &fairleadv1.Task{Ref: c.args[0], Clear: cleared}
 		if err := flags.apply(cmd, c, change); err != nil {
@@ -56,7 +57,7 @@ func (s *session) taskUpdateCommand() *cobra.Command {
 }
 
 func (s *session) taskGetCommand() *cobra.Command {
-	return verb("get NAME", "Show a task", s.runs(func(ctx context.Context, c *call) error {
+	return verb("get NAME", "Show an HTTP schedule", s.runs(func(ctx context.Context, c *call) error {
 		return c.printDetails(c.tasks.GetTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]}))
 	}))
 }
@@ -64,7 +65,7 @@ func (s *session) taskGetCommand() *cobra.Command {
 func (s *session) taskListCommand() *cobra.Command {
 	var limit int
 	request := &fairleadv1.ListTasksRequest{}
-	cmd := verb("list", "List tasks", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("list", "List HTTP schedules", s.runs(func(ctx context.Context, c *call) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListTasksResponse, error) {
 			request.PageSize, request.PageToken = size, token
 			return c.tasks.ListTasks(ctx, request)
@@ -79,8 +80,8 @@ func (s *session) taskListCommand() *cobra.Command {
 		}
 		return c.printTable(&fairleadv1.ListTasksResponse{Items: items, NextPageToken: next}, table)
 	}))
-	cmd.Flags().StringVar(&request.Status, "status", "", "only tasks with this status: ENABLED or DISABLED")
-	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "only tasks of this tenant (repeatable)")
+	cmd.Flags().StringVar(&request.Status, "status", "", "only HTTP schedules with this status: ENABLED or DISABLED")
+	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "only HTTP schedules of this tenant (repeatable)")
 	complete(cmd, "status", oneOf("ENABLED", "DISABLED"))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
@@ -88,7 +89,7 @@ func (s *session) taskListCommand() *cobra.Command {
 }
 
 func (s *session) taskDeleteCommand() *cobra.Command {
-	return verb("delete NAME", "Delete a task and its queued runs; other runs continue", s.runs(func(ctx context.Context, c *call) error {
+	return verb("delete NAME", "Delete an HTTP schedule and its queued runs; other runs continue", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.tasks.DeleteTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err
@@ -98,7 +99,7 @@ func (s *session) taskDeleteCommand() *cobra.Command {
 }
 
 func (s *session) taskEnableCommand() *cobra.Command {
-	return verb("enable NAME", "Enable a task from now on", s.runs(func(ctx context.Context, c *call) error {
+	return verb("enable NAME", "Enable an HTTP schedule from now on", s.runs(func(ctx context.Context, c *call) error {
 		task, err := c.tasks.EnableTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err
@@ -108,7 +109,7 @@ func (s *session) taskEnableCommand() *cobra.Command {
 }
 
 func (s *session) taskDisableCommand() *cobra.Command {
-	return verb("disable NAME", "Disable a task; its active runs continue", s.runs(func(ctx context.Context, c *call) error {
+	return verb("disable NAME", "Disable an HTTP schedule; its active runs continue", s.runs(func(ctx context.Context, c *call) error {
 		task, err := c.tasks.DisableTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err
@@ -118,7 +119,7 @@ func (s *session) taskDisableCommand() *cobra.Command {
 }
 
 func (s *session) taskTriggerCommand() *cobra.Command {
-	return verb("trigger NAME", "Start a run now, even if the task is disabled", s.runs(func(ctx context.Context, c *call) error {
+	return verb("trigger NAME", "Start a run now, even if the HTTP schedule is disabled", s.runs(func(ctx context.Context, c *call) error {
 		run, err := c.tasks.TriggerTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err
@@ -129,7 +130,7 @@ func (s *session) taskTriggerCommand() *cobra.Command {
 
 func (s *session) taskRunsCommand() *cobra.Command {
 	var limit int
-	cmd := verb("runs NAME", "List the runs of a task, newest first", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("runs NAME", "List the runs of an HTTP schedule, newest first", s.runs(func(ctx context.Context, c *call) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListTaskRunsResponse, error) {
 			return c.tasks.ListTaskRuns(ctx, &fairleadv1.ListTaskRunsRequest{Id: c.args[0], PageSize: size, PageToken: token})
 		})
@@ -152,14 +153,14 @@ func (s *session) taskRunsCommand() *cobra.Command {
 }
 
 func (s *session) taskRunCommand() *cobra.Command {
-	return verb("run ID", "Show a run of a task, with its request and response", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("run ID", "Show a run of an HTTP schedule, with its request and response", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.printDetails(c.taskRuns.GetTaskRun(ctx, &fairleadv1.GetTaskRunRequest{Id: id}))
 	}))
 }
 
 func (s *session) taskCancelCommand() *cobra.Command {
 	var reason string
-	cmd := verb("cancel ID", "Cancel a run of a task, or ask it to stop if it is running", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("cancel ID", "Cancel a run of an HTTP schedule, or ask it to stop if it is running", s.withID(func(ctx context.Context, c *call, id int64) error {
 		run, err := c.taskRuns.CancelTaskRun(ctx, &fairleadv1.CancelTaskRunRequest{Id: id, Reason: reason})
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ type taskFlags struct {
 
 func (t *taskFlags) register(cmd *cobra.Command, s *session) {
 	f, x := cmd.Flags(), &t.texts
-	f.StringVar(&x.description, "description", "", "description of the task (default: none)")
+	f.StringVar(&x.description, "description", "", "description of the schedule (default: none)")
 	f.StringVar(&x.cron, "cron-expr", "", "cron expression: 5 or 6 fields, or a macro such as @daily (required by create)")
 	f.StringVar(&x.timezone, "timezone", "", "time zone of the cron expression, such as Europe/Paris (default \"UTC\")")
 	f.StringVar(&x.execType, "exec-type", "", "where a run gets its result: SYNC from the HTTP response, ASYNC from a callback (default \"SYNC\")")
@@ -33,7 +33,7 @@ func (t *taskFlags) register(cmd *cobra.Command, s *session) {
 	f.Int32Var(&t.callbackTimeout, "callback-timeout-sec", 0, "time an ASYNC run waits for its callback, in seconds (0 = 3600)")
 	f.StringVar(&x.overlap, "overlap-action", "", "action if an earlier run is still active: ALLOW, SKIP, CANCEL_PREV or PARALLEL (default \"ALLOW\")")
 	f.StringVar(&x.failure, "failure-action", "", "action after a failed run: RUN_NEW, SKIP or RETRY (default \"RUN_NEW\")")
-	f.StringVar(&x.tenant, "tenant", "", "tenant that owns the task (default \"default\")")
+	f.StringVar(&x.tenant, "tenant", "", "tenant that owns the schedule (default \"default\")")
 	f.Int32Var(&t.depth, "queue-depth", 0, "maximum number of queued runs (0 = 100)")
 	f.StringVar(&x.catchUp, "catch-up-mode", "", "missed runs to start: NONE, COMPACT (only the latest) or FULL (default \"NONE\")")
 	f.Int32Var(&t.catchUpLimit, "catch-up-limit", 0, "maximum number of missed runs to start (0 = 100)")
