@@ -1,7 +1,7 @@
 // Package cdc operates jobs of change data capture, which are connectors of
 // Kafka Connect clusters: it starts and stops them, changes their config, sets
 // the GTID they read from, moves them between availability zones and run
-// systems, and makes connectors of Panama's migration records.
+// systems, and creates connectors from the migration records of Panama jobs.
 //
 // A Handler knows the clusters and lists its operations. Each operation is made
 // of steps that the REST API of Kafka Connect 3.6 or newer documents, waits
