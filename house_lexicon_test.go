@@ -78,8 +78,9 @@ func TestThePageOfStoresShowsTheirFiles(t *testing.T) {
 func pageOfStores(all []lexicon) string {
 	var page strings.Builder
 	page.WriteString("# The three stores, side by side\n\n" +
-		"Each store is a package of its own; what they share is in `internal/sqlstore`. The same thing has the\n" +
-		"same name in all of them, or stands here with the reason. `go test .` keeps this page true.\n")
+		"Each store is a package of its own; code that they share is in `internal/sqlstore`. Files, types and\n" +
+		"statements with the same purpose have the same name in all stores. Exceptions are listed here with the\n" +
+		"reason. `go test .` checks this page.\n")
 	for _, names := range all {
 		shared := 0
 		for _, having := range names.having {
