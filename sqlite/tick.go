@@ -95,7 +95,7 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 		return nil, err
 	}
 	if answer.refused != nil {
-		return nil, fmt.Errorf("act upon schedule: %w", answer.refused)
+		return nil, fmt.Errorf("fire schedule: %w", answer.refused)
 	}
 	return answer.fires, nil
 }
