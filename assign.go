@@ -30,13 +30,13 @@ func (c *Client) Assign(ctx context.Context, a Assignment) error {
 func (a *Assignment) spread() error {
 	var c complaints
 	if a.Start.IsZero() {
-		c.Refuse("start", "is not set; give the time at which the first job may start")
+		c.Refuse("start", "is not set; set it to the time at which the first job may start")
 	}
 	if a.End.Before(a.Start) {
 		c.Refuse("end", "is before start; swap them")
 	}
 	if len(a.Jobs) == 0 {
-		c.Refuse("jobs", "is empty; give at least one job")
+		c.Refuse("jobs", "is empty; add at least one job")
 	}
 	if err := Invalid(c.Found...); err != nil {
 		return err

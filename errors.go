@@ -18,7 +18,7 @@ var (
 	// ErrUnavailable means that the database cannot serve the request now but may be able
 	// to later: it is read-only, full, overloaded, starting, stopping or unreachable, or
 	// it did not respond in time.
-	ErrUnavailable = errors.New("the database cannot do this now; try again")
+	ErrUnavailable = errors.New("the database is unavailable; try again")
 )
 
 // InvalidError names each invalid field and says how to fix it. It matches ErrInvalid

@@ -56,7 +56,7 @@ func NormalizeLimit(l *Limit) error {
 	switch l.Scope {
 	case LimitGlobal:
 		if l.Name != "" {
-			c.Refuse("name", "is %q; leave it out: the global limit has no name", l.Name)
+			c.Refuse("name", "is %q; omit it: the global limit has no name", l.Name)
 		}
 	case LimitQueue, LimitKind:
 		c.Name("name", l.Name, MaxName)
@@ -68,13 +68,13 @@ func NormalizeLimit(l *Limit) error {
 	c.Count("max_running", l.MaxRunning, MaxCap)
 	c.Count("per_key", l.PerKey, MaxCap)
 	if l.PerKey != 0 && l.Scope != LimitKind {
-		c.Refuse("per_key", "applies only to the scope %s, not %s; leave it out", LimitKind, l.Scope)
+		c.Refuse("per_key", "applies only to the scope %s, not %s; omit it", LimitKind, l.Scope)
 	}
 	switch l.Order {
 	case "":
 	case OrderDeadline, OrderFair:
 		if l.Scope == LimitKind {
-			c.Refuse("order", "applies only to the scopes %s and %s, not %s; leave it out", LimitGlobal, LimitQueue, l.Scope)
+			c.Refuse("order", "applies only to the scopes %s and %s, not %s; omit it", LimitGlobal, LimitQueue, l.Scope)
 		}
 	default:
 		c.Refuse("order", "is %q; it must be %s or %s, or empty", l.Order, OrderDeadline, OrderFair)

@@ -37,7 +37,7 @@ func (j *Job) normalize() []FieldError {
 	var c complaints
 	c.Name("kind", j.Kind, MaxName)
 	if j.Kind != "" && strings.TrimSpace(j.Kind) == "" {
-		c.Refuse("kind", "is blank; give it a name")
+		c.Refuse("kind", "is blank; set a name")
 	}
 	c.Name("queue", j.Queue, MaxName)
 	c.Name("tenant", j.Tenant, MaxName)
@@ -100,7 +100,7 @@ func NormalizeJobs(jobs []*Job) error {
 	var c complaints
 	for i, j := range jobs {
 		if j == nil {
-			c.Refuse(fmt.Sprintf("jobs[%d]", i), "is nil; give a job, for example from the Job method of a kind")
+			c.Refuse(fmt.Sprintf("jobs[%d]", i), "is nil; pass a job, for example from the Job method of a kind")
 			continue
 		}
 		for _, f := range j.normalize() {

@@ -22,7 +22,7 @@ func TestNormalizeFillsInDefaults(t *testing.T) {
 
 func TestNormalizeNamesTheFieldThatIsWrong(t *testing.T) {
 	now := time.Now()
-	if err := fairlead.NormalizeJobs([]*fairlead.Job{{Kind: " \t\n"}}); err == nil || err.Error() != "invalid: kind: is blank; give it a name" {
+	if err := fairlead.NormalizeJobs([]*fairlead.Job{{Kind: " \t\n"}}); err == nil || err.Error() != "invalid: kind: is blank; set a name" {
 		t.Errorf("a blank kind: got %v", err)
 	}
 	for field, job := range map[string]fairlead.Job{
@@ -70,7 +70,7 @@ func TestArgsThatCannotBeEncodedAreRefusedByEnqueue(t *testing.T) {
 
 func TestEnqueueRefusesNil(t *testing.T) {
 	err := fairlead.NewClient(nil).Enqueue(t.Context(), nil)
-	if want := "invalid: jobs[0]: is nil; give a job, for example from the Job method of a kind"; err == nil || err.Error() != want {
+	if want := "invalid: jobs[0]: is nil; pass a job, for example from the Job method of a kind"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -103,7 +103,7 @@ func Normalize(t *Token) error {
 			c.Name(binding.field, name, fairlead.MaxName)
 		}
 		if len(binding.names) > 0 && !binding.able {
-			c.Refuse(binding.field, "does not apply to a token with the role %s; leave it out or use another role", t.Role)
+			c.Refuse(binding.field, "does not apply to a token with the role %s; omit it or use another role", t.Role)
 		}
 	}
 	return fairlead.Invalid(c.Found...)

@@ -104,7 +104,7 @@ func (r *Rule) normalizeTimes(c *complaints) {
 	case wanted && r.Backlog <= 0:
 		c.Refuse("backlog", "is %v; it must be positive with on=%s: it is the age of the oldest waiting job that triggers the alert", r.Backlog, Backlog)
 	case !wanted && r.Backlog != 0:
-		c.Refuse("backlog", "is %v, but on does not include %s; add it to on, or leave backlog out", r.Backlog, Backlog)
+		c.Refuse("backlog", "is %v, but on does not include %s; add it to on, or remove backlog", r.Backlog, Backlog)
 	}
 	if r.Gather == 0 {
 		r.Gather = defaultGather

@@ -27,7 +27,7 @@ func Normalize(b *Batch) error {
 	c.Name("name", b.Name, fairlead.MaxName)
 	c.Name("type", b.Type, fairlead.MaxName/2)
 	if b.Type == AnyType {
-		c.Refuse("type", "is %q, which stands for all types; give one type", b.Type)
+		c.Refuse("type", "is %q, which stands for all types; specify one type", b.Type)
 	}
 	if b.Queue == "" {
 		b.Queue = fairlead.DefaultQueue

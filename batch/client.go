@@ -291,7 +291,7 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if b.Paused {
-			return fmt.Errorf("cannot pause batch %d: it is paused already: %w", b.ID, fairlead.ErrConflict)
+			return fmt.Errorf("cannot pause batch %d: it is already paused: %w", b.ID, fairlead.ErrConflict)
 		}
 		if !b.EndedAt.IsZero() || b.State() == Cancel && len(b.Wanted) == 0 { // a rollback can be paused
 			return illegal("pause", b)
@@ -322,7 +322,7 @@ func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 			return illegal("approve", b)
 		}
 		if b.Approved {
-			return fmt.Errorf("cannot approve batch %d: its canary is approved already: %w", b.ID, fairlead.ErrConflict)
+			return fmt.Errorf("cannot approve batch %d: its canary has already been approved: %w", b.ID, fairlead.ErrConflict)
 		}
 		b.Approved, b.Paused, b.Reason = true, false, ""
 		return nil

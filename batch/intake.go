@@ -113,7 +113,7 @@ func (n *intake) check(change Change) error {
 // close stores what is left of the tasks, and returns how many there are.
 func (n *intake) close(ctx context.Context) (total int, err error) {
 	if n.writer.count == 0 {
-		return 0, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: "is empty; a batch needs at least one"}}}
+		return 0, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: "is empty; a batch needs at least one task"}}}
 	}
 	return n.writer.count, n.writer.close(ctx, &n.batch)
 }

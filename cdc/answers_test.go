@@ -87,7 +87,7 @@ func TestAWrongPasswordSaysSo(t *testing.T) {
 func TestWhatIsNoKafkaConnectSaysSo(t *testing.T) {
 	w := newWorld(t, connecttest.Options{}, func(c *cdc.Config) { c.Clusters[0].URL = "http://127.0.0.1:1" })
 	_, err := w.ops[cdc.BatchStop].BuildParam(w.context(), task(cdc.BatchStop), nil)
-	expectError(t, err, `cluster "a-k8s" did not answer`)
+	expectError(t, err, `cluster "a-k8s" did not respond`)
 }
 
 func TestAResetNeedsOffsetsWithAGTID(t *testing.T) {

@@ -91,13 +91,13 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 		if errors.As(err, &failed) {
 			err = failed.Err
 		}
-		return fmt.Errorf("cluster %q did not answer %s %s: %w", c.Name, method, path, err)
+		return fmt.Errorf("cluster %q did not respond to %s %s: %w", c.Name, method, path, err)
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("cluster %q broke off its answer to %s %s: %w", c.Name, method, path, outbound.Reason(err))
+		return fmt.Errorf("cluster %q closed the connection while responding to %s %s: %w", c.Name, method, path, outbound.Reason(err))
 	case len(raw) > maxAnswer:
 		return fmt.Errorf("cluster %q answered more than %d bytes to %s %s", c.Name, maxAnswer, method, path)
 	case response.StatusCode/100 != 2:
@@ -106,7 +106,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("cluster %q answered %s %s, but not like Kafka Connect; check its url: %w", c.Name, method, path, err)
+		return fmt.Errorf("cluster %q responded to %s %s, but not as Kafka Connect would; check its URL: %w", c.Name, method, path, err)
 	}
 	return nil
 }

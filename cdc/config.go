@@ -150,7 +150,7 @@ func checkURL(bad *complaints, field, value string) {
 	case parsed.User != nil:
 		bad.refuse(field, "contains a user name or password, which would be visible to others; use username and password")
 	case parsed.RawQuery != "" || parsed.Fragment != "":
-		bad.refuse(field, "has a query or fragment; leave it out")
+		bad.refuse(field, "has a query or fragment; omit it")
 	}
 }
 

@@ -116,7 +116,7 @@ func readParam(half string, raw json.RawMessage) (Param, error) {
 		return param, refused(field, "cannot be %s; give %s", wrongType.Value, wanted(wrongType.Type.Kind().String()))
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		return param, refused(half+"."+strings.Trim(name, `"`), "is not a known field; leave it out")
+		return param, refused(half+"."+strings.Trim(name, `"`), "is not a known field; omit it")
 	}
 	return param, refused(half, "cannot be parsed: %s", strings.TrimPrefix(err.Error(), "json: "))
 }

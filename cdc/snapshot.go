@@ -41,7 +41,7 @@ func (c *client) settled(ctx context.Context, name string) (string, error) {
 			return state, nil
 		}
 		if late := pause.wait(ctx); late != nil {
-			return "", fmt.Errorf("connector %q on cluster %q has no settled state: %w", name, c.Name, late)
+			return "", fmt.Errorf("connector %q on cluster %q has not reached a stable state: %w", name, c.Name, late)
 		}
 	}
 }

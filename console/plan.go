@@ -24,7 +24,7 @@ type plan struct {
 	hourly bool          // each hour in which it is due has the same minutes: it is a cron expression
 }
 
-var errUntimed = errors.New("nothing says when it is due")
+var errUntimed = errors.New("no timing is set")
 
 // withoutArgs is a schedule without what its jobs are given, which may be large: plans are
 // kept for a while.

@@ -140,7 +140,7 @@ func TestWhatIsNotShownStaysOrIsRefused(t *testing.T) {
 	fresh.Set("name", "other")
 	fresh.Set("call_url", "https://api.example.org/")
 	fresh.Set("call_headers", "X-Key: ***")
-	r.shows(first(r.sends(400, "/new/schedule", fresh)), "job.args", "give the value")
+	r.shows(first(r.sends(400, "/new/schedule", fresh)), "job.args", "enter the value")
 }
 
 func TestTheNextFiresAreShownWhileOneTypes(t *testing.T) {

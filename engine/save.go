@@ -48,7 +48,7 @@ func (r *run) saveOnce(ctx context.Context, save fairlead.Save, try time.Duratio
 	defer cancel()
 	err := r.save(bounded, save)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil && !errors.Is(err, fairlead.ErrLeaseLost) {
-		return fmt.Errorf("%w: no answer within %v: %w", fairlead.ErrUnavailable, try, err)
+		return fmt.Errorf("%w: no response within %v: %w", fairlead.ErrUnavailable, try, err)
 	}
 	return err
 }

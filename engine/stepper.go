@@ -71,7 +71,7 @@ func (s *Stepper) settle(ctx context.Context, settlement fairlead.Settlement) er
 			return err
 		}
 		if pause > settleSlowest {
-			return fmt.Errorf("%w: an open transaction holds the job; end it before the handler returns", fairlead.ErrUnavailable)
+			return fmt.Errorf("%w: an open transaction holds the job; commit it or roll it back before the handler returns", fairlead.ErrUnavailable)
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return err

@@ -97,7 +97,7 @@ func TestOnFailedIsCalledOnceForAJobThatFailsWhileItWaits(t *testing.T) {
 			pass(5 * time.Minute)
 		})
 		h.wants(t, slices.Concat(
-			both("node", `"expired"`, "no answer came before the deadline"),
+			both("node", `"expired"`, "no answer arrived before the deadline"),
 			both("node", `"answered"`, "refused"),
 			both("node", `"answered early"`, "refused early"),
 			both("node", `"fatal"`, "hopeless"),
@@ -151,7 +151,7 @@ func TestAnotherNodeCallsOnFailedOnceTheNodeThatRanTheJobHasGone(t *testing.T) {
 			both("first", `"before it left"`, "refused"),
 			both("second", `"after it left"`, "refused"),
 			both("fourth", `"while there is no node"`, "refused"),
-			both("fourth", `"expired"`, "no answer came before the deadline"),
+			both("fourth", `"expired"`, "no answer arrived before the deadline"),
 		)...)
 	})
 }
@@ -293,7 +293,7 @@ func TestOnFailedIsCalledForAnAnsweredJobOnEveryStore(t *testing.T) {
 			t.Error(err)
 		}
 		slices.Sort(got)
-		if want := []string{`"answered": refused`, `"expired": no answer came before the deadline`}; !slices.Equal(got, want) || len(failed) > 0 {
+		if want := []string{`"answered": refused`, `"expired": no answer arrived before the deadline`}; !slices.Equal(got, want) || len(failed) > 0 {
 			t.Errorf("heard %q and %d more, want %q", got, len(failed), want)
 		}
 	})

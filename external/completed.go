@@ -40,7 +40,7 @@ func (c *Courier) completed(ctx context.Context, job *fairlead.Job) error {
 	}
 	if b.Tenant != job.Tenant || b.Notify != message.URL || message.Number < 1 || message.Number > b.Completions || message.ID != batch.CompletionID(b.ID, message.Number) {
 		// A program with a Client may enqueue such a job; only a batch may speak in our name.
-		return fairlead.Fatal(fmt.Errorf("batch %d sent no such message", b.ID))
+		return fairlead.Fatal(fmt.Errorf("batch %d did not send this message", b.ID))
 	}
 	if message.Number == b.Completions && !b.EndedAt.IsZero() {
 		// It has not been opened again: what the store knows counts.

@@ -39,7 +39,7 @@ func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
 	}
 	if s.Tenant != job.Tenant || s.Gate.BeforeRun == "" || s.Gate.BeforeRun != call.URL || call.Run < 1 || call.Run > s.Run {
 		// A program with a Client may enqueue such a job; only a sweep may speak in our name.
-		return fairlead.Fatal(fmt.Errorf("sweep %d has no gate with this URL, or has moved on", s.ID))
+		return fairlead.Fatal(fmt.Errorf("sweep %d is not waiting at a gate with this URL", s.ID))
 	}
 	event, awaited := "sweep_waiting", sweep.Waiting
 	if call.Again {

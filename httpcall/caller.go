@@ -74,7 +74,7 @@ func (c *Caller) Do(request *http.Request) (Reply, error) {
 		return reply, nil
 	}
 	if err == nil {
-		err = &Error{ClassStatus, fmt.Errorf("%s answered %s", shown(request.URL), statusText(reply.Status))}
+		err = &Error{ClassStatus, fmt.Errorf("%s responded with %s", shown(request.URL), statusText(reply.Status))}
 	}
 	if hopeless(reply.Status, err) {
 		return reply, fairlead.Fatal(err)
@@ -114,7 +114,7 @@ func readReply(request *http.Request, response *http.Response) (Reply, error) {
 	if len(reply.Body) > maxAnswer {
 		reply.Body, reply.Cut = reply.Body[:maxAnswer], true
 	} else if err != nil {
-		return reply, noAnswer(request, fmt.Errorf("read the answer: %w", err))
+		return reply, noAnswer(request, fmt.Errorf("read the response: %w", err))
 	}
 	return reply, nil
 }

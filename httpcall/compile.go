@@ -205,7 +205,7 @@ func (c *compiler) readTimes() {
 	c.plan.callbackTimeout = c.seconds("callback_timeout_seconds", c.call.CallbackTimeoutSeconds, maxCallbackTimeout)
 	switch {
 	case c.call.CallbackTimeoutSeconds != 0 && !c.call.Async:
-		c.refuse("callback_timeout_seconds", "is set, but the job does not wait for a callback; set async or leave it out")
+		c.refuse("callback_timeout_seconds", "is set, but the job does not wait for a callback; set async or omit it")
 	case c.plan.callbackTimeout == 0:
 		c.plan.callbackTimeout = defaultCallbackTimeout
 	}
@@ -216,7 +216,7 @@ func (c *compiler) readCallbackMethod() {
 	c.plan.callbackMethod = strings.ToUpper(c.call.CallbackMethod)
 	switch {
 	case c.call.CallbackMethod != "" && !c.call.Async:
-		c.refuse("callback_method", "is set, but the job does not wait for a callback; set async or leave it out")
+		c.refuse("callback_method", "is set, but the job does not wait for a callback; set async or omit it")
 	case c.plan.callbackMethod == "":
 		c.plan.callbackMethod = http.MethodPost
 	case c.plan.callbackMethod != http.MethodPost && c.plan.callbackMethod != http.MethodPut:

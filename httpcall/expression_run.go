@@ -17,7 +17,7 @@ type evaluation struct {
 }
 
 // errNothing ends a chain such as body?.a.b whose beginning is nil.
-var errNothing = errors.New("there is nothing")
+var errNothing = errors.New("no value")
 
 // value is what a node stands for.
 func (e *evaluation) value(node ast.Node) (any, error) {

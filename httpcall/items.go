@@ -64,7 +64,7 @@ func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error
 		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "args." + field, Message: message}}}
 	}
 	if call.Async {
-		return nil, refuse("async", "is not allowed, because items of sweeps do not wait for callbacks; leave it out")
+		return nil, refuse("async", "is not allowed, because items of sweeps do not wait for callbacks; omit it")
 	}
 	if len(call.Body) == 0 && call.Method != http.MethodGet && call.Method != http.MethodHead {
 		call.Body = json.RawMessage(itemsBody)

@@ -65,7 +65,7 @@ func (p *plan) checkClaimed() error {
 	}
 	invalid := &fairlead.InvalidError{}
 	for _, field := range p.claimed {
-		invalid.Fields = append(invalid.Fields, fairlead.FieldError{Field: "args." + field, Message: "is a header that only Fairlead sets; leave it out"})
+		invalid.Fields = append(invalid.Fields, fairlead.FieldError{Field: "args." + field, Message: "is a header that only Fairlead sets; omit it"})
 	}
 	return invalid
 }

@@ -88,7 +88,7 @@ func (c *condition) met(reply Reply) error {
 	}
 	holds, err := c.expression.holds(reply)
 	if err != nil {
-		return fmt.Errorf("answered, but success.expression cannot be evaluated: %w", err)
+		return fmt.Errorf("responded, but success.expression cannot be evaluated: %w", err)
 	}
 	if !holds {
 		return fmt.Errorf("answered %s, but success.expression is false", statusText(reply.Status))

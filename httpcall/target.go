@@ -32,7 +32,7 @@ func parseTarget(text string) (target, error) {
 		return target{}, errors.New("contains a placeholder or a reference in its host; only the path and the query may contain them")
 	}
 	if strings.Contains(rest, "#") {
-		return target{}, errors.New("has a fragment (after #), which is never sent; leave it out")
+		return target{}, errors.New("has a fragment (after #), which is never sent; remove it")
 	}
 	origin := scheme + "://" + authority
 	if parsed, err := url.Parse(origin); err != nil || parsed.Hostname() == "" {

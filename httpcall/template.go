@@ -130,7 +130,7 @@ func (t template) render(d dialect, from filler, limit int) (string, error) {
 				return "", err
 			}
 			if text, err = d.write(value); err != nil {
-				return "", fmt.Errorf("cannot contain the value of {{%s}}: %w", p.text, err)
+				return "", fmt.Errorf("cannot contain the value of placeholder {{%s}}: %w", p.text, err)
 			}
 		}
 		if out.Len()+len(text) > limit {

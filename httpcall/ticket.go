@@ -21,7 +21,7 @@ func (h *Handler) ticketFor(ctx context.Context, p *plan, job *fairlead.Job) (ti
 		return ticket{}, nil
 	}
 	if h.options.Keeper == nil {
-		return ticket{}, fairlead.Fatal(errors.New("args.async: this node takes no callbacks; leave it out"))
+		return ticket{}, fairlead.Fatal(errors.New("args.async: this node does not accept callbacks; remove async"))
 	}
 	// It is read each time: a restore may have led to another one, and servers would
 	// refuse every token of the one before.

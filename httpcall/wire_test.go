@@ -125,7 +125,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	for name, c := range map[string]struct{ answer, want string }{
 		"nothing":          {"", "closed the connection"},
 		"no HTTP":          {"220 smtp ready\r\n", "malformed"},
-		"half a body":      {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", "read the answer"},
+		"half a body":      {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", "read the response"},
 		"too long headers": {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 2*maxAnswerHeaders) + "\r\n\r\n", "the response headers are longer than 65536 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {

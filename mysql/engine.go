@@ -85,7 +85,7 @@ func (e *engine) check(ctx context.Context, conn driver.Conn) error {
 	}
 	answer, err := askOnce(ctx, queryer, e.question)
 	if err != nil {
-		return fmt.Errorf("ask the server for its version: %w", err)
+		return fmt.Errorf("read the server's version: %w", err)
 	}
 	err = foreignEngine(answer[0], answer[1])
 	e.met.Store(err == nil)

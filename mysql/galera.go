@@ -93,7 +93,7 @@ func (g *galera) memberAt(ctx context.Context, conn driver.Conn) (string, error)
 	}
 	answer, err := texts(ctx, conn, g.store.sql.Member)
 	if err != nil {
-		return "", fmt.Errorf("ask for Galera: %w", err)
+		return "", fmt.Errorf("check for Galera: %w", err)
 	}
 	variables := map[string]string{}
 	for _, row := range answer {
@@ -133,7 +133,7 @@ func (g *galera) take(ctx context.Context, c *memberConn) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("agree on a member of the Galera cluster: %w", err)
+		return fmt.Errorf("choose a member of the Galera cluster: %w", err)
 	}
 	if taken {
 		g.taken(c.member, sent.Add(memberLease))

@@ -27,7 +27,7 @@ type handshake struct {
 	met      atomic.Bool
 }
 
-var errNoHandshake = errors.New("the server is silent")
+var errNoHandshake = errors.New("the server sent nothing")
 
 // accepted is the context key of a function to call once the server has accepted a
 // connection.

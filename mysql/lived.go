@@ -20,11 +20,11 @@ func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if _, err := s.execQuickly(ctx, s.sql.MarkLived, node); err != nil {
-		return fmt.Errorf("note that a node lived: %w", err)
+		return fmt.Errorf("record that a node was alive: %w", err)
 	}
 	for {
 		left := 0
-		err := s.inTx(ctx, "take crashes back", func(ctx context.Context, t *txn) (err error) {
+		err := s.inTx(ctx, "withdraw crashes", func(ctx context.Context, t *txn) (err error) {
 			left, err = t.takeCrashesBack(ctx, int64(node))
 			return err
 		})

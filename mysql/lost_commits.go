@@ -56,7 +56,7 @@ func (s *Store) idsTaken(err error) error {
 }
 
 // errForgotten reports that a value was looked up and dropped again meanwhile.
-var errForgotten = errors.New("the server has been replaced meanwhile")
+var errForgotten = errors.New("the server was replaced in the meantime")
 
 // retryError is the error of a transaction that should be repeated, because this
 // process has corrected what it had cached.
@@ -121,7 +121,7 @@ func (s *Store) recheckLanes(ctx context.Context, ids []int32) error {
 	for chunk := range idChunks(list) {
 		found, err := s.readLanes(ctx, fill(s.sql.LanesByID, "ids", chunk))
 		if err != nil {
-			return fmt.Errorf("look lanes up: %w", err)
+			return fmt.Errorf("look up lanes: %w", err)
 		}
 		for _, lane := range found {
 			delete(gone, lane.ID)

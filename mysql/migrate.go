@@ -244,7 +244,7 @@ const (
 )
 
 // define changes a definition, and pauses while the table is in use. A column or a key
-// that exists already was added by a statement that ran but was not recorded.
+// that already exists was added by a statement that ran but was not recorded.
 func (m migrationTarget) define(ctx context.Context, statement string) error {
 	wait := sqlstore.NewWait(m.options.Waiting)
 	for {
@@ -283,6 +283,6 @@ func explainDenied(err error) error {
 	if !errors.As(err, &answer) || (answer.Number != errTableDenied && answer.Number != errDatabaseDenied) {
 		return err
 	}
-	return fmt.Errorf("%w: changing the schema needs the rights create, alter, drop and create view on the database: "+
+	return fmt.Errorf("%w: changing the schema requires the privileges CREATE, ALTER, DROP and CREATE VIEW on the database: "+
 		"grant them, or run fairlead migrate up as a user who has them", err)
 }

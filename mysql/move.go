@@ -210,16 +210,16 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 	}
 	gated, err := t.freeKeys(ctx, m.freed, false)
 	if err != nil {
-		return fmt.Errorf("give back keys: %w", err)
+		return fmt.Errorf("release keys: %w", err)
 	}
 	if err := t.vacate(ctx, append(m.vacated, gated...), &m.gates); err != nil {
-		return fmt.Errorf("give back places: %w", err)
+		return fmt.Errorf("release places: %w", err)
 	}
 	if err := t.post(ctx, m.gates); err != nil {
 		return fmt.Errorf("post wakes of gates: %w", err)
 	}
 	if err := t.free(ctx, m.slots); err != nil {
-		return fmt.Errorf("give back slots: %w", err)
+		return fmt.Errorf("release slots: %w", err)
 	}
 	t.wakes.add(&m.news)
 	return nil

@@ -50,11 +50,11 @@ func (s *Store) identify(ctx context.Context, conn driver.QueryerContext) (known
 	}
 	now, err := strconv.ParseInt(name[1], 10, 64)
 	if err != nil {
-		return knownServer{}, fmt.Errorf("the server's clock: %w", err)
+		return knownServer{}, fmt.Errorf("parse the server's clock: %w", err)
 	}
 	seconds, err := strconv.ParseInt(uptime[1], 10, 64)
 	if err != nil {
-		return knownServer{}, fmt.Errorf("the server's uptime: %w", err)
+		return knownServer{}, fmt.Errorf("parse the server's uptime: %w", err)
 	}
 	return knownServer{name: name[0], start: now/1e6 - seconds}, nil
 }
@@ -72,7 +72,7 @@ func askOnce(ctx context.Context, conn driver.QueryerContext, question string) (
 		return texts, err
 	}
 	if len(values) != len(texts) {
-		return texts, fmt.Errorf("%d columns instead of %d", len(values), len(texts))
+		return texts, fmt.Errorf("got %d columns, want %d", len(values), len(texts))
 	}
 	for i, value := range values {
 		switch value := value.(type) {

@@ -234,7 +234,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Prefix = defaultPrefix
 	}
 	if !prefixForm.MatchString(o.Prefix) {
-		return o, fmt.Errorf("the prefix %q may only have letters, digits and underscores, at most 40: %w", o.Prefix, fairlead.ErrInvalid)
+		return o, fmt.Errorf("invalid prefix %q: use at most 40 letters, digits and underscores: %w", o.Prefix, fairlead.ErrInvalid)
 	}
 	if o.QueryTimeout <= 0 {
 		o.QueryTimeout = defaultQueryTimeout
@@ -252,7 +252,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.WakeAddr = defaultWakeAddr
 	}
 	if address, err := netip.ParseAddrPort(o.WakeAddr); o.WakeAddr != noWakes && (err != nil || address.Addr().IsUnspecified()) {
-		return o, fmt.Errorf("WakeAddr %q: give the IP address and port at which the other processes can reach this one, as 10.1.2.3:0", o.WakeAddr)
+		return o, fmt.Errorf("WakeAddr %q: use the IP address and port at which other processes can reach this one, such as 10.1.2.3:0", o.WakeAddr)
 	}
 	return o, nil
 }

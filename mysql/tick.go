@@ -84,7 +84,7 @@ func (s *Store) tickOnce(ctx context.Context, limit int, heldUp []int64, decide 
 
 // Act acts on one schedule.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
-	outcome, err := s.carryOut(sqlstore.MayWait(ctx), "act upon schedule",
+	outcome, err := s.carryOut(sqlstore.MayWait(ctx), "fire schedule",
 		func(ctx context.Context, t *scheduleTx) error {
 			locked, err := t.lockSchedule(ctx, id)
 			t.take([]schedule.Record{locked}, true)

@@ -142,7 +142,7 @@ func (t *txn) must(ctx context.Context, n int, statement string, args ...any) er
 
 func checkHits(want int, hit int64, err error) error {
 	if err == nil && hit != int64(want) {
-		err = fmt.Errorf("%d rows were affected instead of %d", hit, want)
+		err = fmt.Errorf("%d rows were affected, want %d", hit, want)
 	}
 	return err
 }
@@ -260,7 +260,7 @@ func (t *txn) inSavepoint(ctx context.Context, mark string, f func() error) erro
 	}
 	if err := f(); err != nil {
 		if _, undone := t.exec(ctx, fill(t.sql.ReturnToSavepoint, "mark", mark)); undone != nil {
-			return fmt.Errorf("%w (and undoing it failed: %w)", err, undone)
+			return fmt.Errorf("%w (and the rollback failed: %w)", err, undone)
 		}
 		return err
 	}

@@ -158,7 +158,7 @@ func (l *endsLook) sorted() []batch.TaskEnd {
 func (c *batchTx) Known(ctx context.Context, first, last int64) ([]int64, error) {
 	var ids []int64
 	if err := c.ask(ctx, idsCall(&ids, c.sql.KnownJobs, first, last)); err != nil {
-		return nil, fmt.Errorf("known jobs: %w", err)
+		return nil, fmt.Errorf("read known jobs: %w", err)
 	}
 	return ids, nil
 }
@@ -170,7 +170,7 @@ func (c *batchTx) Running(ctx context.Context, first, last int64) (running int, 
 		each: func(row sqlstore.Scanner) error { return row.Scan(&running) },
 	})
 	if err != nil {
-		return 0, fmt.Errorf("running jobs: %w", err)
+		return 0, fmt.Errorf("read running jobs: %w", err)
 	}
 	return running, nil
 }

@@ -12,7 +12,7 @@ import (
 
 const strangerRemedy = ": the server does not answer like PostgreSQL: check host and port of the URL, they may be those of another server"
 
-const startupRemedy = ": PgBouncer refuses this parameter of the URL: leave it out and set it with alter role or alter database instead, or name it in PgBouncer's ignore_startup_parameters"
+const startupRemedy = ": PgBouncer rejects this parameter of the URL: remove it and set it with alter role or alter database instead, or name it in PgBouncer's ignore_startup_parameters"
 
 // nothingWrapped is what the driver prints where it has no cause.
 const nothingWrapped = ": %!w(<nil>)"

@@ -43,7 +43,7 @@ func (s *Store) laneIDs(ctx context.Context, jobs []*fairlead.Job) ([]int32, err
 			return ids, nil
 		}
 		if try == renewTries {
-			return nil, fmt.Errorf("lanes vanish from the table as soon as they are created")
+			return nil, fmt.Errorf("lanes disappear from the table as soon as they are created")
 		}
 		if err := s.addLanes(ctx, s.lanes.Missing(jobs)); err != nil {
 			return nil, fmt.Errorf("create lanes: %w", err)

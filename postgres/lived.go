@@ -16,7 +16,7 @@ const uncrashTries = 2
 // for it.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	if err := s.run(ctx, call{sql: s.sql.MarkLived, args: []any{int64(node)}}); err != nil {
-		return fmt.Errorf("note that a node lived: %w", err)
+		return fmt.Errorf("record that a node was alive: %w", err)
 	}
 	_, text := verdict.Lived(int64(node))
 	var lanes []int32
@@ -28,11 +28,11 @@ func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 			return err
 		}})
 		if err != nil {
-			return fmt.Errorf("take crashes back: %w", err)
+			return fmt.Errorf("withdraw crashes: %w", err)
 		}
 	}
 	if err := s.run(ctx, call{sql: s.sql.ForgetReaped, args: []any{int64(node)}}); err != nil {
-		return fmt.Errorf("take crashes back: %w", err)
+		return fmt.Errorf("withdraw crashes: %w", err)
 	}
 	s.notifier.work(lanes...)
 	return nil

@@ -98,7 +98,7 @@ func (s *Store) listenURL(url string) string {
 }
 
 // errListenPooled refuses a ListenURL that leads to a pooler.
-var errListenPooled = fmt.Errorf("a connection pooler answers there and cannot deliver notifications: give the URL of the server itself, or \"%s\" to poll", noListening)
+var errListenPooled = fmt.Errorf("a connection pooler runs there, and it cannot deliver notifications; use the URL of the server itself, or \"%s\" to poll", noListening)
 
 // checkListenURL refuses a URL at which listening cannot work. A server that cannot be
 // reached now may be reachable later.
@@ -108,11 +108,11 @@ func (s *Store) checkListenURL(ctx context.Context) error {
 	}
 	config, err := parseURL(s.options.ListenURL)
 	if err != nil {
-		return fmt.Errorf("URL to listen at: %w", err)
+		return fmt.Errorf("parse the URL to listen on: %w", err)
 	}
 	found, err := s.meet(ctx, config)
 	if err == nil && found.pooled {
-		return fmt.Errorf("URL to listen at: %w", errListenPooled)
+		return fmt.Errorf("parse the URL to listen on: %w", errListenPooled)
 	}
 	return nil
 }

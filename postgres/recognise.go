@@ -126,7 +126,7 @@ func (s *Store) readServer(ctx context.Context) (row serverRow, lost bool, err e
 		}},
 		call{sql: s.sql.LastIDs, each: func(r sqlstore.Scanner) error { return r.Scan(&lastBlock, &row.fence) }})
 	if err == nil && row.started.IsZero() {
-		err = errors.New("its table server is empty: restore its row, (1, 0, '')")
+		err = errors.New("the table server is empty: restore its row (1, 0, '')")
 	}
 	if err == nil {
 		err = s.sendPlain(ctx, call{sql: s.sql.History, each: func(r sqlstore.Scanner) error { return r.Scan(&row.history) }})

@@ -42,7 +42,7 @@ func decodeAnswer(raw []byte) (*fairlead.Settlement, error) {
 	}
 	var a answer
 	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, fmt.Errorf("stored answer: %w", err)
+		return nil, fmt.Errorf("decode the stored answer: %w", err)
 	}
 	return &fairlead.Settlement{
 		Move: a.Move, Output: document(a.Output), Reason: a.Reason, Error: a.Error, After: a.After, At: sqlstore.Time(a.At),

@@ -31,7 +31,7 @@ const anotherServer int32 = 0
 
 // errAnotherServer is the error of a transaction that began at a server other than the
 // known one. The transaction has changed nothing.
-var errAnotherServer = errors.New("the database is not the one used before")
+var errAnotherServer = errors.New("this is not the database that was used before")
 
 // newServer returns a server with the statements that recognise it. The statements do
 // not compare while no server is known.

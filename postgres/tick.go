@@ -109,7 +109,7 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 		return t.begin(ctx, call{sql: s.sql.LockSchedule, args: []any{id}})
 	}, decide)
 	if err != nil {
-		return nil, fmt.Errorf("act upon schedule: %w", err)
+		return nil, fmt.Errorf("fire schedule: %w", err)
 	}
 	s.notifier.later() // it may be due sooner than any node knows
 	return outcome.Fires, nil

@@ -34,7 +34,7 @@ func (t *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]sch
 	defer cancel()
 	var schedules []schedule.Schedule
 	if err := t.in.run(ctx, t.store.schedulesCall(ctx, &schedules, filter)); err != nil {
-		return nil, fmt.Errorf("schedules in a transaction: %w", err)
+		return nil, fmt.Errorf("list schedules in a transaction: %w", err)
 	}
 	return schedules, nil
 }

@@ -66,7 +66,7 @@ func (a *Alert) tells(event AlertEvent) bool { return slices.Contains(a.On, even
 // normalize fills in the defaults and refuses what cannot be accepted.
 func (a *Alert) normalize(c *complaints) {
 	if a.URL == "" {
-		c.Refuse("alert.url", "is empty; set the URL to send alerts to, or leave alert out")
+		c.Refuse("alert.url", "is empty; set the URL to send alerts to, or omit alert")
 	}
 	texts := map[string]string{"url": a.URL, "signing_secret": a.SigningSecret}
 	for name, value := range a.Headers {

@@ -55,7 +55,7 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 	case b.To.After(v.Now):
 		c.Refuse("to", "is in the future; only past instants can be backfilled")
 	case s.Delay > 0 || !s.At.IsZero():
-		c.Refuse("id", "is a schedule without past instants; trigger it instead")
+		c.Refuse("id", "names a schedule that has no past instants; trigger it instead")
 	}
 	if err := fairlead.Invalid(c.Found...); err != nil {
 		return nil, err
@@ -70,12 +70,12 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 	var instants []time.Time
 	for due := timing.Next(b.From.Add(-time.Microsecond)); !due.IsZero() && due.Before(b.To); due = timing.Next(due) {
 		if instants = append(instants, due); len(instants) > MaxBackfill {
-			c.Refuse("to", "would start more than %d runs; choose a shorter span", MaxBackfill)
+			c.Refuse("to", "would start more than %d runs; choose a shorter period", MaxBackfill)
 			return nil, fairlead.Invalid(c.Found...)
 		}
 	}
 	if len(instants) == 0 {
-		c.Refuse("from", "and to have no instant of the schedule between them; choose a longer span")
+		c.Refuse("from", "and to contain no instant of the schedule; choose a longer period")
 	}
 	return instants, fairlead.Invalid(c.Found...)
 }

@@ -34,7 +34,7 @@ func NormalizeCalendar(calendar *Calendar) error {
 	c.Addressed("name", calendar.Name, fairlead.MaxName)
 	c.Text("description", calendar.Description)
 	if len(calendar.Dates)+len(calendar.Ranges) > maxCalendarDays {
-		c.Refuse("dates", "and ranges together have %d entries; at most %d are allowed", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
+		c.Refuse("dates", "and ranges have %d entries together; at most %d are allowed", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
 	}
 	for _, weekday := range calendar.Weekdays {
 		if weekday < time.Sunday || weekday > time.Saturday {
@@ -43,12 +43,12 @@ func NormalizeCalendar(calendar *Calendar) error {
 	}
 	for i, date := range calendar.Dates {
 		if !isDate(date) && !isDate("2024-"+date) { // a leap year has all days
-			c.Refuse(fmt.Sprintf("dates[%d]", i), "is %q; give it as 2026-12-25, or as 12-25 for every year", date)
+			c.Refuse(fmt.Sprintf("dates[%d]", i), "is %q; write it as 2026-12-25, or as 12-25 for every year", date)
 		}
 	}
 	for i, r := range calendar.Ranges {
 		if !isDate(r.From) || !isDate(r.To) || r.To < r.From {
-			c.Refuse(fmt.Sprintf("ranges[%d]", i), "is from %q to %q; give two days such as 2026-12-25, the earlier one first", r.From, r.To)
+			c.Refuse(fmt.Sprintf("ranges[%d]", i), "is from %q to %q; use two dates such as 2026-12-25, the earlier one first", r.From, r.To)
 		}
 	}
 	return fairlead.Invalid(c.Found...)

@@ -53,7 +53,7 @@ func (s *Schedule) checkTiming(c *complaints) {
 		}
 	}
 	if given != 1 {
-		c.Refuse("cron", "must be the only one of cron, every, delay, daily and at that is set; set exactly one of them")
+		c.Refuse("cron", "cannot be combined with another timing; set exactly one of cron, every, delay, daily and at")
 	}
 	if s.Cron != "" {
 		if expr, err := cron.Parse(s.Cron); err != nil {
@@ -80,10 +80,10 @@ func (s *Schedule) checkTiming(c *complaints) {
 		s.Zone = "UTC"
 	}
 	if _, err := time.LoadLocation(s.Zone); err != nil || s.Zone == "Local" {
-		c.Refuse("timezone", "%q is not a known time zone; give one such as Europe/Paris", s.Zone)
+		c.Refuse("timezone", "%q is not a known time zone; use one such as Europe/Paris", s.Zone)
 	}
 	if !s.EndsAt.IsZero() && !s.EndsAt.After(s.StartsAt) {
-		c.Refuse("ends_at", "is not after starts_at; swap them or leave one out")
+		c.Refuse("ends_at", "is not after starts_at; swap them or omit one")
 	}
 	if s.Jitter < 0 || s.Jitter > maxJitter {
 		c.Refuse("jitter", "is %v; it must be between 0 and %v", s.Jitter, maxJitter)
@@ -134,7 +134,7 @@ func (s *Schedule) checkPolicies(c *complaints) {
 // checkJob checks what each run is.
 func (s *Schedule) checkJob(c *complaints) {
 	if !s.Job.NotBefore.IsZero() || !s.Job.StartBy.IsZero() {
-		c.Refuse("job.not_before", "is set by the schedule, and so is start_by; leave both out")
+		c.Refuse("job.not_before", "is set by the schedule, as is start_by; omit both")
 	}
 	if err := fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}); err != nil {
 		var invalid *fairlead.InvalidError

@@ -207,7 +207,7 @@ func (c *Client) Fires(ctx context.Context, filter FireFilter) ([]Fire, error) {
 func (c *Client) FireOf(ctx context.Context, job int64) (Fire, error) {
 	fires, err := c.store.Fires(ctx, FireFilter{Jobs: []int64{job}, Limit: 1})
 	if err == nil && len(fires) == 0 {
-		err = fmt.Errorf("job %d as a run of a schedule: %w", job, fairlead.ErrNotFound)
+		err = fmt.Errorf("decode job %d as a run of a schedule: %w", job, fairlead.ErrNotFound)
 	}
 	if err != nil {
 		return Fire{}, err

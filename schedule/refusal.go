@@ -11,7 +11,7 @@ import (
 
 // NameTaken returns the ErrConflict for a name that another schedule uses.
 func NameTaken(name string) error {
-	return fmt.Errorf("a schedule with the name %q exists already: %w", name, fairlead.ErrConflict)
+	return fmt.Errorf("a schedule with the name %q already exists: %w", name, fairlead.ErrConflict)
 }
 
 // VersionChanged returns the ErrConflict for a schedule whose version is no longer
@@ -34,7 +34,7 @@ func (c *Calendar) CheckVersion(version int64, exists bool) error {
 	case !exists && c.Version != 0:
 		return fmt.Errorf("calendar %q: %w", c.Name, fairlead.ErrNotFound)
 	case exists && c.Version == 0:
-		return fmt.Errorf("calendar %q exists already: %w", c.Name, fairlead.ErrConflict)
+		return fmt.Errorf("calendar %q already exists: %w", c.Name, fairlead.ErrConflict)
 	case exists && c.Version != version:
 		return fmt.Errorf("calendar %q was changed by another caller: %w", c.Name, fairlead.ErrConflict)
 	}

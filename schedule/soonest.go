@@ -25,7 +25,7 @@ func (f Filter) check() error {
 		{f.Enabled != nil && !*f.Enabled, "enabled=false: a disabled schedule does not fire"},
 	} {
 		if other.given {
-			refused.Refuse("soonest", "cannot be combined with %s; leave out one of the two", other.what)
+			refused.Refuse("soonest", "cannot be combined with %s; use only one of them", other.what)
 		}
 	}
 	return fairlead.Invalid(refused.Found...)

@@ -37,7 +37,7 @@ func NewKeys(current Key, others ...Key) (*Keys, error) {
 	for _, key := range append([]Key{current}, others...) {
 		switch {
 		case key.ID == "" || len(key.ID) > 255:
-			return nil, fmt.Errorf("the ID of a key has %d bytes; it must have 1 to 255", len(key.ID))
+			return nil, fmt.Errorf("a key ID has %d bytes; it must have 1 to 255", len(key.ID))
 		case len(key.Secret) != 32:
 			return nil, fmt.Errorf("key %q has %d bytes; AES-256 needs 32, for example from: openssl rand -base64 32", key.ID, len(key.Secret))
 		case k.opening[key.ID] != nil:
@@ -86,7 +86,7 @@ func digest(key []byte, texts ...[]byte) []byte {
 // Open is part of Codec.
 func (k *Keys) Open(sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 || len(sealed) < 1+int(sealed[0]) {
-		return nil, errors.New("it is too short")
+		return nil, errors.New("the sealed value is too short")
 	}
 	head, rest := sealed[:1+sealed[0]], sealed[1+sealed[0]:]
 	id := string(head[1:])
@@ -96,7 +96,7 @@ func (k *Keys) Open(sealed []byte) ([]byte, error) {
 	}
 	plain, err := opener.Open(nil, nil, rest, head)
 	if err != nil {
-		return nil, fmt.Errorf("it was modified, or sealed with a different key %q", id)
+		return nil, fmt.Errorf("the sealed value was modified, or was sealed with a different key %q", id)
 	}
 	return plain, nil
 }

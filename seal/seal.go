@@ -65,7 +65,7 @@ func (c coder) open(document json.RawMessage) (json.RawMessage, error) {
 	}
 	plain, err := c.codec.Open(sealed)
 	if err != nil {
-		return document, fmt.Errorf("it is sealed and cannot be opened: %w", err)
+		return document, fmt.Errorf("cannot open the sealed value: %w", err)
 	}
 	return plain, nil
 }

@@ -178,7 +178,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	})
 	if len(back) > 0 {
 		if _, giving := s.Store.Settle(ctx, back); err == nil && giving != nil {
-			err = fmt.Errorf("give back jobs that cannot be opened: %w", giving)
+			err = fmt.Errorf("release jobs that cannot be opened: %w", giving)
 		}
 	}
 	return jobs, err

@@ -58,7 +58,7 @@ func (s *Batches) create(ctx context.Context, in *fairleadv1.NewBatch, changes [
 		return batch.Batch{}, err
 	}
 	if len(changes) == 0 {
-		return batch.Batch{}, refuseField("tasks", "is empty; a batch needs at least one")
+		return batch.Batch{}, refuseField("tasks", "is empty; a batch needs at least one task")
 	}
 	return s.client.Start(ctx, b, changes...)
 }

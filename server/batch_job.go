@@ -48,7 +48,7 @@ func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []batch.Change, 
 		set  bool
 	}{{"batch_id", in.GetBatchId() != 0}, {"status", in.GetStatus() != ""}, {"next_page_token", in.GetNextPageToken() != ""}} {
 		if f.set {
-			refuse(f.name, errors.New("is set by the server; leave it out"))
+			refuse(f.name, errors.New("is set by the server; omit it"))
 		}
 	}
 	info, err := opened(in.GetExtraInfo())

@@ -46,7 +46,7 @@ func newTaskLines(contentType string, body *bufio.Reader) (taskLines, error) {
 		}
 		return &csvLines{meter: &meter{from: body}}, nil
 	}
-	return nil, &rest.Error{Status: http.StatusUnsupportedMediaType, Detail: fmt.Sprintf("the body is %s; send text/csv or application/x-ndjson", kind)}
+	return nil, &rest.Error{Status: http.StatusUnsupportedMediaType, Detail: fmt.Sprintf("the content type is %s; send text/csv or application/x-ndjson", kind)}
 }
 
 // badLine is the refusal of a line.
@@ -90,7 +90,7 @@ func unreadable(err error) error {
 	if errors.As(err, &invalid) || errors.As(err, &own) {
 		return err
 	}
-	return &rest.Error{Status: http.StatusBadRequest, Detail: "the body could not be read to its end; nothing was created"}
+	return &rest.Error{Status: http.StatusBadRequest, Detail: "the body was not received completely; nothing was created"}
 }
 
 // jsonLines are tasks as JSON, one per line. The first line may be the batch.

@@ -76,7 +76,7 @@ func (s *Calendars) put(ctx context.Context, calendar schedule.Calendar) (*fairl
 // CreateCalendar stores a calendar.
 func (s *Calendars) CreateCalendar(ctx context.Context, in *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
 	if in.GetVersion() != 0 {
-		return nil, refuseField("version", "is set by the server; leave it out")
+		return nil, refuseField("version", "is set by the server; omit it")
 	}
 	return s.put(ctx, calendarOf(in))
 }

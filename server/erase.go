@@ -30,7 +30,7 @@ func (s *System) Erase(ctx context.Context, in *fairleadv1.EraseRequest) (*fairl
 	who := callerOf(ctx).identity
 	switch {
 	case in.GetTenant() == "" && in.GetKey() == "":
-		return nil, refuseField("tenant", "is empty, and so is key; set tenant, key or both to choose the jobs to remove")
+		return nil, refuseField("tenant", "is empty, and so is key; set tenant, key or both to select the jobs to remove")
 	case in.GetTenant() != "" && !who.touches(in.GetTenant()):
 		return nil, errTenant(in.GetTenant())
 	}
@@ -72,7 +72,7 @@ func (e *eraser) run(ctx context.Context, token string) error {
 		var err error
 		phase = strings.IndexByte(erasePhases, token[0])
 		if below, err = pageBelow(token[1:]); err != nil || phase < 0 {
-			return refuseField("page_token", "is not a valid page token; leave it out to begin")
+			return refuseField("page_token", "is not a valid page token; omit it to begin")
 		}
 	}
 	for ; phase < len(erasePhases); phase, below = phase+1, 0 {

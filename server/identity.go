@@ -53,11 +53,11 @@ func (i Identity) touches(tenant string) bool {
 // What is said to callers who may not do what they ask for.
 var (
 	errNobody     = &rest.Error{Status: http.StatusUnauthorized, Detail: "no token; send one as Authorization: Bearer TOKEN"}
-	errManyTokens = &rest.Error{Status: http.StatusUnauthorized, Detail: "there are several Authorization headers, and a proxy may have checked another than this service; send one"}
-	errStranger   = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is unknown or has expired; ask an admin for another"}
-	errRevoked    = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was revoked, has changed or has expired; ask an admin for another"}
+	errManyTokens = &rest.Error{Status: http.StatusUnauthorized, Detail: "the request has several Authorization headers, and a proxy might check a different one than this service; send exactly one"}
+	errStranger   = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is unknown or has expired; ask an admin for a new one"}
+	errRevoked    = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was revoked, changed or has expired; ask an admin for a new one"}
 	errTooOften   = &rest.Error{Status: http.StatusTooManyRequests, Detail: "too many unknown tokens came from this address; try again later"}
-	errNoDatabase = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "the database does not answer; try again later"}
+	errNoDatabase = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "the database does not respond; try again later"}
 	errForbidden  = &rest.Error{Status: http.StatusForbidden, Detail: "this needs a token that is not bound to tenants"}
 )
 

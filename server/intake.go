@@ -23,7 +23,7 @@ const (
 	inflation = 1032
 )
 
-var errManyLarge = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large requests at once; try again later"}
+var errManyLarge = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large requests are in progress; try again later"}
 
 // intake bounds the memory that is used for bodies of requests, on every protocol.
 type intake struct {

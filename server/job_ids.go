@@ -45,7 +45,7 @@ type makerChoice interface {
 func (s *Jobs) madeBy(in makerChoice) (idPages, error) {
 	switch {
 	case in.GetSchedule() != 0 && in.GetBatch() != 0:
-		return nil, refuseField("batch", "cannot be combined with schedule; give one of the two")
+		return nil, refuseField("batch", "cannot be combined with schedule; use only one of them")
 	case in.GetSchedule() != 0:
 		return s.runsOf(in.GetSchedule()), nil
 	case in.GetBatch() != 0:

@@ -88,7 +88,7 @@ func TestCallsThatLastEndWithTheirToken(t *testing.T) {
 				t.Parallel()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				if end := a.lastingEnd(ctx, method, protocol, text, secret, func() { a.revoke(id) }); !strings.Contains(end, "ask an admin for another") {
+				if end := a.lastingEnd(ctx, method, protocol, text, secret, func() { a.revoke(id) }); !strings.Contains(end, "ask an admin for a new one") {
 					t.Errorf("it ended with %q", end)
 				}
 			})

@@ -111,7 +111,7 @@ func (m *masks) call(ctx context.Context, endpoint *rest.Endpoint, request proto
 // unrevealing refuses requests to show what is confidential from methods that do not.
 func unrevealing(request proto.Message) error {
 	if asked, ok := request.(*fairleadv1.GetJobRequest); ok && asked.GetReveal() {
-		return refuseField("reveal", "is for GET /api/v1/jobs/{id} alone; leave it out")
+		return refuseField("reveal", "applies only to GET /api/v1/jobs/{id}; omit it")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func TestHeadersThatAreSecretsByTheirNamesAreShownMasked(t *testing.T) {
 	}
 	shown := strings.Replace(call, "Bearer "+canary, "***", 1)
 	problem, _ := w.send(400, "POST", "/api/v1/jobs", `{"jobs":[`+shown+`]}`, w.admin...)
-	if !strings.Contains(refusals(problem)["jobs[0].args"], "give the value") {
+	if !strings.Contains(refusals(problem)["jobs[0].args"], "enter the value") {
 		t.Errorf("a masked header of a new job is answered with %v", problem)
 	}
 	w.send(200, "PUT", schedules+"/call", `{"cron":"@hourly","job":`+shown+`}`, w.admin...)
@@ -48,7 +48,7 @@ func TestAnAlertCanBeSentBackAsItWasShown(t *testing.T) {
 	}
 	w.wantElsewhere("PUT", alerts+"/call", `{"scope":"kind:mail","url":"https://evil.example.org/",`+shown, "url", w.admin)
 	problem, _ := w.send(400, "PUT", alerts+"/new", `{"scope":"kind:mail","url":"https://alarm.example.org/",`+shown, w.admin...)
-	if !strings.Contains(refusals(problem)["headers"], "give the value") {
+	if !strings.Contains(refusals(problem)["headers"], "enter the value") {
 		t.Errorf("a masked header of a new alert is answered with %v", problem)
 	}
 }

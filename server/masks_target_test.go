@@ -35,7 +35,7 @@ func TestWhatIsConfidentialOfAScheduleGoesBackToItsHostOnly(t *testing.T) {
 		w.wantElsewhere("POST", "/api/v1/what-if", `{"changes":[{"schedule":{"ref":"call",`+edit(target, alarm, "***")[1:]+`}]}`, "job.args.url", operator)
 	}
 	problem, _ := w.send(400, "PUT", path, strings.Replace(edit(home, alarm, "***"), `"kind"`, `"tenant":"acme","kind"`, 1), operator...)
-	if text := refusals(problem)["job.args"]; !strings.Contains(text, "give the value") {
+	if text := refusals(problem)["job.args"]; !strings.Contains(text, "enter the value") {
 		t.Errorf("another tenant is answered with %v", problem)
 	}
 	for _, sent := range []struct{ target, secret, want string }{{home, "***", canary}, {"https://API.example.org:443/", "***", canary}, {"https://other.example.org/", "own", "own"}} {

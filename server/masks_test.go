@@ -209,7 +209,7 @@ func TestMasksThatComeBackStandForWhatIsStored(t *testing.T) {
 		"tasks.before": {"/api/v1/batches", `{"name":"new","type":"paint","tasks":[{"target":{"id":"1","type":"wall"},"before":{"secret":"***"}}]}`},
 	} {
 		problem, _ := w.send(400, "POST", refused[0], refused[1], w.admin...)
-		if text := refusals(problem)[strings.TrimSpace(what)]; !strings.Contains(text, "give the value") {
+		if text := refusals(problem)[strings.TrimSpace(what)]; !strings.Contains(text, "enter the value") {
 			t.Errorf("%s is answered with %v", refused[0], problem)
 		}
 	}

@@ -29,7 +29,7 @@ func TestNamesOfOtherTenantsAreNotTold(t *testing.T) {
 		own, _ := a.send(409, "POST", example.path, body("merger"+example.path[8:], "acme"), acme...)
 		taken, _ := a.send(409, "POST", example.path, body("merger"+example.path[8:], "zeta"), zeta...)
 		reserved, _ := a.send(409, "POST", example.path, body("fairlead-x", "zeta"), zeta...)
-		if !strings.Contains(own["detail"].(string), "exists already") {
+		if !strings.Contains(own["detail"].(string), "already exists") {
 			t.Errorf("%s: of their own they are told %v", example.path, own)
 		}
 		detail := strings.ReplaceAll(taken["detail"].(string), "merger"+example.path[8:], "NAME")

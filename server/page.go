@@ -32,7 +32,7 @@ func pageBelow(token string) (int64, error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(raw) != 8 {
-		return 0, refuseField("page_token", "is not a valid page token; leave it out to get the first page")
+		return 0, refuseField("page_token", "is not a valid page token; omit it to get the first page")
 	}
 	return int64(binary.BigEndian.Uint64(raw)), nil
 }

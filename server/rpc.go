@@ -154,7 +154,7 @@ func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		endpoint, known := c.endpoints[request.Spec().Procedure]
 		message := rpc.Message(request.Any())
 		if !known || message == nil {
-			return nil, connect.NewError(connect.CodeUnimplemented, errors.New("there is no such method"))
+			return nil, connect.NewError(connect.CodeUnimplemented, errors.New("unknown method"))
 		}
 		if err := rest.Check(message); err != nil {
 			return nil, c.coded(request.Spec(), err)
@@ -180,7 +180,7 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
 		endpoint, known := c.endpoints[conn.Spec().Procedure]
 		if !known {
-			return connect.NewError(connect.CodeUnimplemented, errors.New("there is no such method"))
+			return connect.NewError(connect.CodeUnimplemented, errors.New("unknown method"))
 		}
 		if err := admit(ctx, endpoint); err != nil {
 			return c.coded(conn.Spec(), err)

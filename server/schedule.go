@@ -73,9 +73,9 @@ func (s *Schedules) CreateSchedule(ctx context.Context, in *fairleadv1.Schedule)
 func (s *Schedules) created(in *fairleadv1.Schedule) (schedule.Schedule, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return schedule.Schedule{}, refuseField("version", "is set by the server; leave it out")
+		return schedule.Schedule{}, refuseField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return schedule.Schedule{}, refuseField("ref", "is only for changing a schedule; leave it out")
+		return schedule.Schedule{}, refuseField("ref", "is only for changing a schedule; omit it")
 	}
 	return scheduleOf(in), nil
 }

@@ -73,7 +73,7 @@ func (s scoped) unmaskedTasks(ctx context.Context, chunks []batch.Chunk) error {
 }
 
 func maskedField(field string) error {
-	return refuseField(field, `contains "***" in place of a confidential value; give the value`)
+	return refuseField(field, `contains "***" in place of a confidential value; enter the value`)
 }
 
 // mayBeMasked reports whether a document can have a mask, without asking the store.

@@ -18,7 +18,7 @@ const externalKind = "external"
 // errStartElsewhere refuses a start_url to a caller who may not see what is sent there.
 var errStartElsewhere = &rest.Error{
 	Status: http.StatusForbidden,
-	Detail: "start_url leads to another host, and jobs of the kind \"" + externalKind + "\" have confidential args, which would be sent there; this needs the role " + string(access.RoleAdmin),
+	Detail: "start_url leads to another host, and jobs of the kind \"" + externalKind + "\" have confidential args, which would be sent there; this requires the role " + string(access.RoleAdmin),
 }
 
 // PutTenant declares a tenant. A caller who is bound to tenants may not raise what they

@@ -16,7 +16,7 @@ const secretPrefix = "fl_"
 func NewSecret() (secret string, hash [32]byte, err error) {
 	var random [32]byte
 	if _, err := rand.Read(random[:]); err != nil {
-		return "", hash, fmt.Errorf("make a secret: %w", err)
+		return "", hash, fmt.Errorf("generate a secret: %w", err)
 	}
 	secret = secretPrefix + base64.RawURLEncoding.EncodeToString(random[:])
 	return secret, HashSecret(secret), nil

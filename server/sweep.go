@@ -114,9 +114,9 @@ func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fair
 func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return nil, refuseField("version", "is set by the server; leave it out")
+		return nil, refuseField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "is only for changing a sweep; leave it out")
+		return nil, refuseField("ref", "is only for changing a sweep; omit it")
 	}
 	sw := sweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {

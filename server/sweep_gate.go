@@ -47,7 +47,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 		return nil
 	}
 	if b.caller == nil {
-		return refuseField(gateField, "cannot be called: this service makes no calls")
+		return refuseField(gateField, "cannot be called: this service makes no HTTP calls")
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()

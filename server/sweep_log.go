@@ -18,11 +18,11 @@ func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRe
 	}
 	switch {
 	case len(lines) == 0 && in.GetText() == "":
-		return nil, refuseField("text", "is missing; give it, or several lines in items")
+		return nil, refuseField("text", "is missing; set it, or send several lines in items")
 	case len(lines) == 0:
 		lines = append(lines, sweep.Log{Index: in.GetIndex(), Level: in.GetLevel(), Text: in.GetText()})
 	case in.GetText() != "" || in.GetLevel() != "" || in.GetIndex() != 0:
-		return nil, refuseField("items", "must not be combined with a single line; give one or the other")
+		return nil, refuseField("items", "cannot be combined with a single line; use one or the other")
 	}
 	sweep, err := s.find(ctx, in.GetId())
 	if err != nil {

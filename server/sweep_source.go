@@ -21,5 +21,5 @@ func (s *Sweeps) knowDatabase(sw *sweep.Sweep) error {
 	if len(s.databases) > 0 {
 		known = "use one of " + strings.Join(s.databases, ", ")
 	}
-	return refuseField("source.table.database", fmt.Sprintf("is %q, which is not known; %s", table.Database, known))
+	return refuseField("source.table.database", fmt.Sprintf("is %q, which is not a known database; %s", table.Database, known))
 }

@@ -39,7 +39,7 @@ func TestASweepOverATableNamesADatabaseThatIsKnown(t *testing.T) {
 	refused := func(verb, path, body string) {
 		t.Helper()
 		problem, _ := a.send(400, verb, path, body)
-		if got := refusals(problem)["source.table.database"]; got != `is "shed", which is not known; use one of shop, house` {
+		if got := refusals(problem)["source.table.database"]; got != `is "shed", which is not a known database; use one of shop, house` {
 			t.Errorf("%s of %s is refused as %v", verb, body, problem)
 		}
 	}

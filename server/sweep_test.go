@@ -353,7 +353,7 @@ func TestASweepThatCannotBeIsRefused(t *testing.T) {
 		`{"name":"n","kind":"count","source":{"file":"/a","url":"http://b"}}`:    {"source", "one of"},
 		`{"name":"n","kind":"count","source":{"table":{"name":"t","key":"id"}}}`: {"source.table.database", "is required"},
 		`{"name":"n","kind":"count","to":9,"version":1}`:                         {"version", "server"},
-		`{"name":"n","kind":"count","to":9,"ref":"m"}`:                           {"ref", "leave it out"},
+		`{"name":"n","kind":"count","to":9,"ref":"m"}`:                           {"ref", "omit it"},
 		`{"name":"n","kind":"count","to":9,"colour":1}`:                          {"colour", "is not a known field"},
 	} {
 		problem, _ := a.send(400, "POST", sweeps, body)

@@ -40,7 +40,7 @@ func tenantTo(t fairlead.Tenant) *fairleadv1.Tenant {
 // CreateTenant declares a tenant.
 func (s *Tenants) CreateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fairleadv1.Tenant, error) {
 	if in.GetVersion() != 0 {
-		return nil, refuseField("version", "is set by the server; leave it out")
+		return nil, refuseField("version", "is set by the server; omit it")
 	}
 	return s.put(ctx, tenantOf(in))
 }

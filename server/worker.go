@@ -192,7 +192,7 @@ func (s *Workers) newToken(ctx context.Context, key []byte) (string, error) {
 func checkWorkerKinds(kinds []string) error {
 	for i, kind := range kinds {
 		if reserved.IsNodes(kind) {
-			return refuseField(fmt.Sprintf("kinds[%d]", i), fmt.Sprintf("is %q, which is reserved: only nodes run such jobs; leave it out", kind))
+			return refuseField(fmt.Sprintf("kinds[%d]", i), fmt.Sprintf("is %q, which is reserved for nodes; remove it", kind))
 		}
 	}
 	return nil
@@ -257,5 +257,5 @@ func (s *Workers) brief(ctx context.Context) (context.Context, context.CancelFun
 
 // errGone tells a worker to start over.
 func errGone(id fairlead.NodeID) error {
-	return fmt.Errorf("worker %d is not alive; stop what it runs and join again: %w", id, fairlead.ErrLeaseLost)
+	return fmt.Errorf("worker %d is not alive; stop its jobs and join again: %w", id, fairlead.ErrLeaseLost)
 }

@@ -30,7 +30,7 @@ func outside(field string, names, bound []string) (refused []fairlead.FieldError
 	for n, name := range names {
 		if bound != nil && !slices.Contains(bound, name) {
 			refused = append(refused, fairlead.FieldError{
-				Field: fmt.Sprintf("%s[%d]", field, n), Message: fmt.Sprintf("is %q, which the token is not for; leave it out, or use a token that is bound to it", name),
+				Field: fmt.Sprintf("%s[%d]", field, n), Message: fmt.Sprintf("is %q, which the token is not for; omit it, or use a token that is bound to it", name),
 			})
 		}
 	}
@@ -38,7 +38,7 @@ func outside(field string, names, bound []string) (refused []fairlead.FieldError
 }
 
 // errNarrowed is the answer to a worker that joined when its token was bound to more.
-var errNarrowed = &rest.Error{Status: http.StatusForbidden, Detail: "the token is no longer for all that the worker has joined for; join again"}
+var errNarrowed = &rest.Error{Status: http.StatusForbidden, Detail: "the token no longer covers everything that the worker joined for; join again"}
 
 // covers fails with errNarrowed if a worker may run jobs that the caller may not: its token
 // was replaced by one of the same name, or its identity provider has changed its claims.

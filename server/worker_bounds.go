@@ -47,14 +47,14 @@ func checkConfidential(declared, known fairlead.Confidential) error {
 	}
 	switch {
 	case named > maxJoinConfidential:
-		return refuseField("defaults", fmt.Sprintf("name %d confidential fields; at most %d are accepted: name what they are in", named, maxJoinConfidential))
+		return refuseField("defaults", fmt.Sprintf("name %d confidential fields; at most %d are accepted: name the objects that contain them", named, maxJoinConfidential))
 	case added > 0 && all+added > maxConfidentialAll:
-		return refuseField("defaults", fmt.Sprintf("would make %d fields confidential in all; workers can add some up to %d: an admin can remove those of kinds that are gone", all+added, maxConfidentialAll))
+		return refuseField("defaults", fmt.Sprintf("would make %d fields confidential in total; workers can add at most %d: an admin can remove the fields of kinds that no longer exist", all+added, maxConfidentialAll))
 	}
 	return nil
 }
 
 // errSessions is the answer to a token with too many workers.
 var errSessions = &rest.Error{
-	Status: http.StatusTooManyRequests, Detail: fmt.Sprintf("the token has %d live workers, which is as many as it may have; stop some, or use another token", maxOwnerSessions),
+	Status: http.StatusTooManyRequests, Detail: fmt.Sprintf("the token already has %d live workers, the maximum; stop some or use another token", maxOwnerSessions),
 }

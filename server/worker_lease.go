@@ -63,7 +63,7 @@ func (s *Workers) leaseAnswer(jobs []*fairlead.Job, drain bool) *fairleadv1.Leas
 func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, error) {
 	wait := in.AsDuration()
 	if wait < 0 {
-		return 0, refuseField("wait", fmt.Sprintf("is %v; leave it out or give a positive duration", wait))
+		return 0, refuseField("wait", fmt.Sprintf("is %v; omit it or specify a positive duration", wait))
 	}
 	return min(wait, longest), nil
 }

@@ -222,11 +222,11 @@ func checkEnds(ends []*fairleadv1.RunEnd, who Identity) error {
 		case outcome == outcomeAwait && after == 0:
 			refuse("after", "is missing; set how long to wait for the answer")
 		case outcome != outcomeSucceed && end.GetReplace() != nil:
-			refuse("replace", "is allowed only with succeed; leave it out")
+			refuse("replace", "is allowed only with succeed; omit it")
 		case outcome == outcomeFatal && end.GetReason() != "":
-			refuse("reason", "is allowed only with fail; leave it out")
+			refuse("reason", "is allowed only with fail; omit it")
 		case outcome != outcomeAwait && end.GetOrRetry():
-			refuse("or_retry", "is allowed only with await; leave it out")
+			refuse("or_retry", "is allowed only with await; omit it")
 		}
 	}
 	if len(refusal.Fields) > 0 {

@@ -226,13 +226,13 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	}
 	switch {
 	case p.to != 0 && in.GetTo() != 0 && in.GetTo() != p.to:
-		return refuseField("to", fmt.Sprintf("is %d, but was reported before as %d", in.GetTo(), p.to))
+		return refuseField("to", fmt.Sprintf("is %d, but was previously reported as %d", in.GetTo(), p.to))
 	case to != 0 && to < p.from:
 		return refuseField("to", fmt.Sprintf("is %d, but the shard begins at %d", to, p.from))
 	case to != 0 && (in.GetDone() > to-p.from || in.GetAbandoned() > to-p.from-in.GetDone()):
 		return refuseField("done", fmt.Sprintf("is %d with %d abandoned, but the shard has %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
 	case in.GetAgain() > in.GetAbandoned():
-		return refuseField("again", fmt.Sprintf("is %d, but only %d are abandoned", in.GetAgain(), in.GetAbandoned()))
+		return refuseField("again", fmt.Sprintf("is %d, but only %d items are abandoned", in.GetAgain(), in.GetAbandoned()))
 	case !(in.GetRate() >= 0): // nor a number that is none
 		return refuseField("rate", fmt.Sprintf("is %v; it must not be negative", in.GetRate()))
 	case !(in.GetMeasured() >= 0):
@@ -251,7 +251,7 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 		return refuseField("mark", "does not match the shard: "+err.Error())
 	}
 	if in.GetEnded() && in.GetAgain() > 0 {
-		return refuseField("ended", fmt.Sprintf("is set, but %d items are still to be retried", in.GetAgain()))
+		return refuseField("ended", fmt.Sprintf("is set, but %d items still have to be retried", in.GetAgain()))
 	}
 	if in.GetEnded() && !p.serial && (to == 0 || in.GetMark() != to || len(aside) > 0) {
 		return refuseField("ended", fmt.Sprintf("is set, but the mark is %d; items up to %d are not done", in.GetMark(), to))

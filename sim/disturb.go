@@ -212,7 +212,7 @@ func (c *Cluster) shutDown() error {
 		}
 		if time.Since(begin) > GiveUp {
 			for _, p := range left {
-				err = errors.Join(err, fmt.Errorf("worker %s did not end within %v; its log ends with:\n%s", p.name, GiveUp, p.tail()), p.kill())
+				err = errors.Join(err, fmt.Errorf("worker %s did not finish within %v; its log ends with:\n%s", p.name, GiveUp, p.tail()), p.kill())
 			}
 			return err
 		}

@@ -167,7 +167,7 @@ func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
 		return 0, fmt.Errorf("reopen lane: %w", err)
 	}
 	if _, err := t.exec(t.sql.InsertLane, args...); err != nil {
-		return 0, fmt.Errorf("make lane: %w", err)
+		return 0, fmt.Errorf("create lane: %w", err)
 	}
 	if _, err := t.one(t.sql.LaneID, args, &id); err != nil {
 		return 0, fmt.Errorf("find lane: %w", err)

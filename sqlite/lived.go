@@ -12,7 +12,7 @@ import (
 // Lived records that the process of a node is alive, and takes back the crashes counted
 // for it.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
-	_, err := inTx(ctx, s, "note that a node lived", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "record that a node was alive", func(t *txn) (none, error) {
 		if _, err := t.exec(t.sql.MarkLived, int64(node)); err != nil {
 			return none{}, err
 		}

@@ -36,10 +36,10 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	path, isURL := strings.CutPrefix(url, "sqlite://")
 	if path == "" {
-		return nil, fmt.Errorf("open %q: it names no file", url)
+		return nil, fmt.Errorf("open %q: the URL does not name a file", url)
 	}
 	if file, _, given := strings.Cut(path, "?"); isURL && given { // the part after it may be a password
-		return nil, fmt.Errorf("open sqlite://%s: the URL of an SQLite file takes no parameters; leave out the question mark and what follows: %w", file, fairlead.ErrInvalid)
+		return nil, fmt.Errorf("open sqlite://%s: the URL of an SQLite file takes no parameters; remove the question mark and everything after it: %w", file, fairlead.ErrInvalid)
 	}
 	if err := s.connect(path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)
@@ -59,7 +59,7 @@ func whyNot(path string, err error) error {
 		return err
 	}
 	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-		return fmt.Errorf("it is a directory; name a file in it: %w", err)
+		return fmt.Errorf("the path is a directory; name a file in it: %w", err)
 	}
 	if _, statErr := os.Stat(filepath.Dir(path)); errors.Is(statErr, fs.ErrNotExist) {
 		return fmt.Errorf("the directory %s does not exist; create it first: %w", filepath.Dir(path), err)
@@ -75,7 +75,7 @@ func prepare(o Options) (*Store, error) {
 		o.Prefix = defaultPrefix
 	}
 	if !validPrefix.MatchString(o.Prefix) {
-		return nil, fmt.Errorf("prefix %q: it may have letters, digits and underscores only", o.Prefix)
+		return nil, fmt.Errorf("invalid prefix %q: use only letters, digits and underscores", o.Prefix)
 	}
 	if o.QueryTimeout <= 0 {
 		o.QueryTimeout = defaultQueryTimeout
@@ -91,7 +91,7 @@ func prepare(o Options) (*Store, error) {
 		o.Synchronous = "full"
 	case "full", "normal", "off":
 	default:
-		return nil, fmt.Errorf(`synchronous %q: it must be "full", "normal" or "off"`, o.Synchronous)
+		return nil, fmt.Errorf(`synchronous is %q; it must be "full", "normal" or "off"`, o.Synchronous)
 	}
 	s := &Store{options: o, lanes: &knownLanes{Lanes: sqlstore.NewLanes()}, hub: sqlstore.NewHub()}
 	s.tokens = sqlstore.NewAlarm(func() { s.hub.Work(nil) })

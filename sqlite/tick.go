@@ -90,12 +90,12 @@ func (t *txn) untilFire() (time.Duration, error) {
 
 // Act acts on one schedule.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
-	answer, err := inTx(ctx, s, "act upon schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
+	answer, err := inTx(ctx, s, "fire schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
 	if err != nil {
 		return nil, err
 	}
 	if answer.refused != nil {
-		return nil, fmt.Errorf("act upon schedule: %w", answer.refused)
+		return nil, fmt.Errorf("fire schedule: %w", answer.refused)
 	}
 	return answer.fires, nil
 }

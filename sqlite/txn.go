@@ -102,7 +102,7 @@ func (t *txn) exec(query string, args ...any) (int64, error) {
 func (t *txn) must(rows int64, query string, args ...any) error {
 	hit, err := t.exec(query, args...)
 	if err == nil && hit != rows {
-		err = fmt.Errorf("affected %d rows instead of %d: %s", hit, rows, query)
+		err = fmt.Errorf("affected %d rows, want %d: %s", hit, rows, query)
 	}
 	return err
 }
@@ -159,7 +159,7 @@ func (t *txn) inSavepoint(f func() error) error {
 	}
 	for _, undo := range []string{"rollback to fairlead", "release fairlead"} {
 		if _, undoErr := t.exec(undo); undoErr != nil {
-			return fmt.Errorf("%w, and could not be undone: %w", err, undoErr)
+			return fmt.Errorf("%w, and the rollback failed: %w", err, undoErr)
 		}
 	}
 	counters := t.counters // numbers given out are not given out again

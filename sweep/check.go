@@ -34,9 +34,9 @@ func Normalize(s *Sweep) error {
 	c.Name("kind", s.Kind, fairlead.MaxName-len(KindOf("")))
 	switch KindOf(s.Kind) {
 	case GateKind:
-		c.Refuse("kind", "is %q, which is reserved for calls of gates; choose another", s.Kind)
+		c.Refuse("kind", "is %q, which is reserved for calling gates; choose another", s.Kind)
 	case StartKind:
-		c.Refuse("kind", "is %q, which is reserved for starts of sweeps; choose another", s.Kind)
+		c.Refuse("kind", "is %q, which is reserved for starting sweeps; choose another", s.Kind)
 	}
 	if s.Queue == "" {
 		s.Queue = fairlead.DefaultQueue
@@ -102,9 +102,9 @@ func (s *Sweep) checkItems(c *complaints) {
 	}
 	switch {
 	case given > 1:
-		c.Refuse("source", "has several sources; give only one of file, url, table and list")
+		c.Refuse("source", "has several sources; set only one of file, url, table and list")
 	case given == 0 && s.To == 0:
-		c.Refuse("to", "is missing; set the number of items, or give a source")
+		c.Refuse("to", "is missing; set the number of items, or set a source")
 	}
 	c.Text("source.file", s.Source.File)
 	c.URL("source.url", s.Source.URL)
@@ -149,7 +149,7 @@ func (s *Sweep) checkFlow(c *complaints) {
 	if s.Shards < 1 || s.Shards > MaxShards {
 		c.Refuse("shards", "is %d; it must be between 1 and %d", s.Shards, MaxShards)
 	} else if s.Shards > s.InFlight && !s.Serial {
-		c.Refuse("shards", "is %d; it must be at most in_flight (%d), or some shards have nothing to do", s.Shards, s.InFlight)
+		c.Refuse("shards", "is %d; it must be at most in_flight (%d), because more shards would have nothing to do", s.Shards, s.InFlight)
 	}
 	if s.Serial && s.Shards > 1 {
 		c.Refuse("shards", "is %d; a serial sweep has one shard", s.Shards)

@@ -22,11 +22,11 @@ func (s *Sweep) checkList(c *complaints) {
 	}
 	switch {
 	case len(s.Items) > MaxListed:
-		c.Refuse("source.list", "has %d items; at most %d are stored with a sweep: put them into a file or behind a url", len(s.Items), MaxListed)
+		c.Refuse("source.list", "has %d items; at most %d are stored with a sweep: put them into a file or serve them at a URL", len(s.Items), MaxListed)
 	case s.Source.Listed > 0 && len(s.Items) == 0 && s.Version == 0:
-		c.Refuse("source.list", "is missing; give it, and leave out listed and digest, which are computed from it")
+		c.Refuse("source.list", "is missing; set it, and omit listed and digest, which are computed from it")
 	case s.Source.Listed < 0 || s.Source.Listed == 0 && s.Source.Digest != "":
-		c.Refuse("source.listed", "is %d; leave it out: it is computed from the items", s.Source.Listed)
+		c.Refuse("source.listed", "is %d; omit it: it is computed from the items", s.Source.Listed)
 	}
 	bytes := 0
 	for i, item := range s.Items {
@@ -40,13 +40,13 @@ func (s *Sweep) checkList(c *complaints) {
 		}
 	}
 	if bytes > maxListed {
-		c.Refuse("source.list", "has %d bytes; at most %d are stored with a sweep: put them into a file or behind a url", bytes, maxListed)
+		c.Refuse("source.list", "has %d bytes; at most %d are stored with a sweep: put them into a file or serve them at a URL", bytes, maxListed)
 	}
 	switch {
 	case s.Source.Listed > 0 && s.To == 0:
 		s.To = s.Source.Listed
 	case s.Source.Listed > 0 && s.To > s.Source.Listed:
-		c.Refuse("to", "is %d, but there are %d items; leave it out to process all of them", s.To, s.Source.Listed)
+		c.Refuse("to", "is %d, but there are %d items; omit it to process all of them", s.To, s.Source.Listed)
 	}
 }
 

@@ -61,10 +61,10 @@ func (s *service) Join(ctx context.Context, node fairlead.Node, lease time.Durat
 	if err != nil {
 		switch code := connect.CodeOf(err); {
 		case code == connect.CodeInvalidArgument && connect.IsWireError(err):
-			err = fmt.Errorf("the service refuses this worker: %w: %w", fairlead.ErrInvalid, err)
+			err = fmt.Errorf("the service rejected this worker: %w: %w", fairlead.ErrInvalid, err)
 			s.giveUp(&refusedError{err})
 		case code == connect.CodeUnauthenticated, code == connect.CodePermissionDenied:
-			err = fmt.Errorf("the service refuses this worker; give it a token of the role worker: %w", err)
+			err = fmt.Errorf("the service rejected this worker; use a token with the role worker: %w", err)
 			s.giveUp(&refusedError{err})
 		default:
 			err = failure(ctx, err)
@@ -143,7 +143,7 @@ func (s *service) settle(ctx context.Context, ends []*fairleadv1.RunEnd) ([]fair
 		return nil, failure(ctx, err)
 	}
 	if len(out.GetResults()) != len(ends) {
-		return nil, fmt.Errorf("%d runs were settled, but the service answered for %d", len(ends), len(out.GetResults()))
+		return nil, fmt.Errorf("sent %d settlements, but the service returned %d results", len(ends), len(out.GetResults()))
 	}
 	settled := make([]fairlead.Settled, len(ends))
 	for i, result := range out.GetResults() {

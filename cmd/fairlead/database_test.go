@@ -53,7 +53,7 @@ func TestATokenComesFromTheServerThatIsNamed(t *testing.T) {
 func TestADatabaseThatCannotBeOpenedIsNamedOnceAndWithItsCause(t *testing.T) {
 	dir := "sqlite://" + t.TempDir()
 	for db, want := range map[string]string{
-		dir:                        "fairlead: open " + dir + ": it is a directory; name a file in it: unable to open",
+		dir:                        "fairlead: open " + dir + ": the path is a directory; name a file in it: unable to open",
 		dir + "/none/x.db":         "does not exist; create it first",
 		"POSTGRES://u:s3cret@h/x":  "write postgres:// in lower case",
 		"mariadb://u:s3cret@h/x":   "for MariaDB, use mysql://",

@@ -20,7 +20,7 @@ type Order struct {
 // handles.
 var Receipt = fairlead.NewKind[Order]("checkout.receipt")
 
-var errSoldOut = errors.New("there is not enough of it in stock")
+var errSoldOut = errors.New("not enough stock")
 
 // post answers a request to place an order. A key that was used before brings back the order
 // that it was used for.

@@ -39,7 +39,7 @@ type Mailer struct {
 
 func (m *Mailer) send(_ context.Context, item items.Item[Campaign]) error {
 	if item.Index%1000 == 999 && !m.up.Load() {
-		return fmt.Errorf("user %d: %q was not accepted", item.Index, item.Data.Subject)
+		return fmt.Errorf("user %d: %q was rejected", item.Index, item.Data.Subject)
 	}
 	m.sent.Add(1)
 	return nil

@@ -51,7 +51,7 @@ func (s *Shop) price(ctx context.Context, id string) (cents int, err error) {
 func (s *Shop) set(ctx context.Context, id string, price json.RawMessage) error {
 	var cents int
 	if err := json.Unmarshal(price, &cents); err != nil || cents <= 0 {
-		return fmt.Errorf("%s is no price of %s", price, id)
+		return fmt.Errorf("%s is not a price of %s", price, id)
 	}
 	_, err := s.store.DB().ExecContext(ctx, "update products set cents = ? where id = ?", cents, id)
 	return err

@@ -51,7 +51,7 @@ func (f *Fields[F]) Adopt(prefix string, part []F) {
 func (f *Fields[F]) Name(field, value string, limit int) {
 	switch {
 	case value == "":
-		f.Refuse(field, "is empty; give it a name")
+		f.Refuse(field, "is empty; set a name")
 	case len(value) > limit:
 		f.Refuse(field, "has %d bytes; at most %d are allowed", len(value), limit)
 	default:
@@ -93,7 +93,7 @@ func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	case *burst < 0 || *burst > mostBurst:
 		f.Refuse("burst", "is %d; it must be between 1 and %d, or zero to allow a tenth of a second's starts", *burst, mostBurst)
 	case rate == 0 && *burst > 0:
-		f.Refuse("burst", "requires a rate; set the rate or leave it out")
+		f.Refuse("burst", "requires a rate; set the rate or omit it")
 	case rate > 0 && *burst == 0:
 		*burst = max(1, int(rate/10))
 	}
@@ -115,7 +115,7 @@ func (f *Fields[F]) URL(field, value string) {
 	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
 		f.Refuse(field, "is not a URL; it must begin with http:// or https://")
 	case parsed.User != nil:
-		f.Refuse(field, "contains a user name or password, which would be visible to others; leave them out")
+		f.Refuse(field, "contains a user name or password, which would be visible to others; remove them")
 	}
 }
 

@@ -20,7 +20,7 @@ func TestTenantsChangeOnlyWhatIsGiven(t *testing.T) {
 	r.says([]string{"acme", "yes"}, "tenant", "list")
 	r.says([]string{"tenant acme resumed"}, "tenant", "resume", "acme")
 	r.says([]string{"TENANT", "acme"}, "tenant", "stats", "acme")
-	r.fails(ExitConflict, "exists already", "tenant", "create", "acme")
+	r.fails(ExitConflict, "already exists", "tenant", "create", "acme")
 	r.fails(ExitUsage, "--max-running: ", "tenant", "update", "acme", "--max-running", "-1")
 	r.says([]string{"tenant acme deleted"}, "tenant", "delete", "acme")
 	r.fails(ExitNotFound, "not found", "tenant", "get", "acme")

@@ -25,7 +25,7 @@ func TestTokensAreMadeAndShownOnce(t *testing.T) {
 	if _, stderr := r.typed(ExitOK, "token", "create", "--name", "view", "--role", "viewer"); strings.Contains(stderr, "no token has") {
 		t.Errorf("it is said that there is no admin: %s", stderr)
 	}
-	r.fails(ExitConflict, "exists already", "token", "create", "--name", "me", "--role", "admin")
+	r.fails(ExitConflict, "already exists", "token", "create", "--name", "me", "--role", "admin")
 	r.fails(ExitUsage, "--role: ", "token", "create", "--name", "x", "--role", "boss")
 	r.fails(ExitUsage, "--tenant: ", "token", "create", "--name", "x", "--role", "admin", "--tenant", "a")
 	r.fails(ExitUsage, "specify --name and --role (viewer, ", "token", "create")

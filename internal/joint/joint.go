@@ -40,7 +40,7 @@ type run[T any] struct {
 	free   time.Time // when the next run may begin
 }
 
-var errInterrupted = errors.New("the question was interrupted")
+var errInterrupted = errors.New("the query was interrupted")
 
 // Do returns the answer of a run that begins after the call. It fails as the run
 // does, or with the cause of ctx. A caller that runs on behalf of others returns

@@ -23,7 +23,7 @@ func Parse(text string) (*mysql.Config, error) {
 	parsed, err := url.Parse(text)
 	if err != nil {
 		// The parser's own words repeat the URL, and with it the password.
-		return nil, fmt.Errorf("the URL cannot be parsed; escape special characters in user and password: %w", fairlead.ErrInvalid)
+		return nil, fmt.Errorf("invalid URL; escape special characters in the user name and password: %w", fairlead.ErrInvalid)
 	}
 	if parsed.Scheme != "mysql" && parsed.Scheme != "mariadb" {
 		return nil, fmt.Errorf("the URL has scheme %q instead of mysql: %w", parsed.Scheme, fairlead.ErrInvalid)
@@ -40,11 +40,11 @@ func Parse(text string) (*mysql.Config, error) {
 	parameters.Del(password.CommandParameter)
 	config, err := mysql.ParseDSN("/?" + parameters.Encode())
 	if err != nil {
-		return nil, fmt.Errorf("parameters of the URL: %w: %w", err, fairlead.ErrInvalid)
+		return nil, fmt.Errorf("parse the parameters of the URL: %w: %w", err, fairlead.ErrInvalid)
 	}
 	config.DBName = strings.TrimPrefix(parsed.Path, "/")
 	if config.DBName == "" {
-		return nil, fmt.Errorf("the URL names no database: add /name: %w", fairlead.ErrInvalid)
+		return nil, fmt.Errorf("the URL does not name a database; add /name: %w", fairlead.ErrInvalid)
 	}
 	config.User = parsed.User.Username()
 	config.Passwd = written

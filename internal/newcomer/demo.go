@@ -26,7 +26,7 @@ const (
 // tryDemo runs "make run" until the README's examples have been tried.
 func (v *visit) tryDemo(ctx context.Context) error {
 	if _, err := fetch(ctx, console+"/livez"); err == nil {
-		return fmt.Errorf("something answers at %s already: stop it first", console)
+		return fmt.Errorf("another program already listens on %s; stop it first", console)
 	}
 	v.say("make run")
 	ctx, cancel := context.WithCancel(ctx)
@@ -80,7 +80,7 @@ func (v *visit) awaitConsole(ctx context.Context, ended <-chan error) error {
 		}
 		select {
 		case err := <-ended:
-			return fmt.Errorf("make run has ended: %w", err)
+			return fmt.Errorf("make run exited: %w", err)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ticks.C:
@@ -106,7 +106,7 @@ func (v *visit) tryExamples(ctx context.Context, readme string) error {
 			return fmt.Errorf("%s: $ %s\n%w%s", readme, e.Command, err, stderrOf(err))
 		}
 		if !e.Fits(got) {
-			return fmt.Errorf("%s: $ %s\nprinted\n%s\ninstead of\n%s", readme, e.Command, got, e.Want)
+			return fmt.Errorf("%s: $ %s\ngot\n%s\nwant\n%s", readme, e.Command, got, e.Want)
 		}
 	}
 	v.say("%s: %d examples print what they should", readme, len(examples))

@@ -15,7 +15,7 @@ import (
 // stay refuses redirects: they could take the secret of the client to others, and lead to
 // services that only this side reaches.
 func stay(*http.Request, []*http.Request) error {
-	return errors.New("the provider answers with a redirect, which is not followed")
+	return errors.New("the provider responded with a redirect; redirects are not followed")
 }
 
 // checkEndpoints fails if a provider names an address that cannot be called, or one without
@@ -37,9 +37,9 @@ func checkEndpoints(issuer string, provider *oidc.Provider) error {
 		parsed, err := url.Parse(named.url)
 		switch {
 		case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
-			return fmt.Errorf("its %s is no URL with http or https", named.field)
+			return fmt.Errorf("the URL of %s is not an http or https URL", named.field)
 		case parsed.Scheme == "http" && strings.HasPrefix(strings.ToLower(issuer), "https:"):
-			return fmt.Errorf("its %s has no TLS, unlike the issuer", named.field)
+			return fmt.Errorf("the URL of %s does not use TLS, unlike the issuer", named.field)
 		}
 	}
 	return nil

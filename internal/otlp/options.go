@@ -141,7 +141,7 @@ func readTLS(env environment, options *Options) error {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("%s: there is no certificate in the file", variable)
+			return fmt.Errorf("%s: the file contains no certificate", variable)
 		}
 		options.TLS = config
 	}

@@ -77,7 +77,7 @@ func TestWhatTheEnvironmentMayNotSay(t *testing.T) {
 		"a negative time":  {map[string]string{"TIMEOUT": "-1"}, "must be a number of milliseconds"},
 		"another packing":  {map[string]string{"COMPRESSION": "zstd"}, "OTEL_EXPORTER_OTLP_COMPRESSION must be gzip or none"},
 		"no file":          {map[string]string{"CERTIFICATE": filepath.Join(t.TempDir(), "none.pem")}, "OTEL_EXPORTER_OTLP_CERTIFICATE"},
-		"no certificate":   {map[string]string{"CERTIFICATE": empty}, "there is no certificate in the file"},
+		"no certificate":   {map[string]string{"CERTIFICATE": empty}, "the file contains no certificate"},
 		"no key":           {map[string]string{"CLIENT_CERTIFICATE": empty}, "CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY must be set together"},
 		"a key in no form": {map[string]string{"CLIENT_CERTIFICATE": empty, "CLIENT_KEY": empty}, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"},
 	} {

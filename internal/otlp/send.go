@@ -71,7 +71,7 @@ func (e *Exporter) repeat(ctx context.Context, send func() error) error {
 func (e *Exporter) send(ctx context.Context, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.options.URL.String(), bytes.NewReader(body))
 	if err != nil {
-		return errors.New("the URL that spans are sent to is invalid") // it may hold a key
+		return errors.New("the URL of the collector is invalid") // it may hold a key
 	}
 	request.Header.Set("User-Agent", "fairlead")
 	for name, value := range e.options.Headers {
@@ -87,12 +87,12 @@ func (e *Exporter) send(ctx context.Context, body []byte) error {
 		if errors.As(err, &outer) {
 			err = outer.Err // the rest of its text is the URL
 		}
-		return &passingError{err: fmt.Errorf("spans are sent to %s: %w", e.options.URL.Host, err)}
+		return &passingError{err: fmt.Errorf("send spans to %s: %w", e.options.URL.Host, err)}
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("answer of %s: %w", e.options.URL.Host, err)
+		return fmt.Errorf("read the response of %s: %w", e.options.URL.Host, err)
 	}
 	encoded := strings.HasPrefix(response.Header.Get("Content-Type"), contentType)
 	if response.StatusCode/100 == 2 {
@@ -143,7 +143,7 @@ func refusedSpans(answer []byte) error {
 	if refused == 0 && len(text) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the collector refused %d spans: %s", refused, text)
+	return fmt.Errorf("the collector rejected %d spans: %s", refused, text)
 }
 
 // reason is what a collector says of a failure: the message of a google.rpc.Status, or the

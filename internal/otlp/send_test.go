@@ -153,7 +153,7 @@ func TestABatchIsGivenUp(t *testing.T) {
 		"at once if it should go elsewhere":               {status(307, "Location", "https://elsewhere"), "Temporary Redirect", 0},
 		"at once if the collector asks for too much time": {status(503, "Retry-After", "3600"), "Service Unavailable", 0},
 		"in the end if nothing changes":                   {status(503), "Service Unavailable", longestTry},
-		"in the end if it is not reached":                 {unreachable, "spans are sent to collector: connection refused", longestTry},
+		"in the end if it is not reached":                 {unreachable, "send spans to collector: connection refused", longestTry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestWhatACollectorSaysIsPassedOn(t *testing.T) {
 		answer func(*http.Request) (*http.Response, error)
 		want   string
 	}{
-		"some spans were refused": {body(200, contentType, string(partial)), "the collector refused 3 spans: too old"},
+		"some spans were refused": {body(200, contentType, string(partial)), "the collector rejected 3 spans: too old"},
 		"a status":                {body(400, contentType, string(status)), "collector answers Bad Request: no such tenant"},
 		"no text":                 {body(400, "text/plain", ""), "collector answers Bad Request"},
 		"a status that is none":   {body(400, contentType, "\xff\xff"), "collector answers Bad Request"},

@@ -69,7 +69,7 @@ func fromCommand(ctx context.Context, words []string) (string, error) {
 	name := fmt.Sprintf("%s %s", CommandParameter, words[0])
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "", fmt.Errorf("%s did not end within %v", name, commandTime)
+		return "", fmt.Errorf("%s did not finish within %v", name, commandTime)
 	case err != nil:
 		return "", fmt.Errorf("%s: %w%s", name, err, said(problem.String()))
 	}

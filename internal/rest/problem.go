@@ -51,7 +51,7 @@ func problemOf(err error) problem {
 	}
 	var invalid *fairlead.InvalidError
 	if errors.As(err, &invalid) {
-		p.Errors, p.Detail = invalid.Fields, "the request cannot be accepted as it is"
+		p.Errors, p.Detail = invalid.Fields, "the request is invalid"
 	}
 	var own *Error
 	if errors.As(err, &own) {

@@ -158,7 +158,7 @@ func setParam(message proto.Message, name, text string) error {
 		return invalid(err)
 	}
 	if given && !before.Equal(message.ProtoReflect().Get(field)) {
-		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: name, Message: "differs from the one in the path; leave it out of the body"}}}
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: name, Message: "differs from the one in the path; omit it of the body"}}}
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 )
 
 func TestAnErrorIsSaidWithoutNamesOfOperations(t *testing.T) {
-	conflict := fmt.Errorf(`tenant "a" exists already: %w`, fairlead.ErrConflict)
+	conflict := fmt.Errorf(`tenant "a" already exists: %w`, fairlead.ErrConflict)
 	for want, err := range map[string]error{
-		`tenant "a" exists already`:         fmt.Errorf("put tenant: %w", conflict),
-		`line 5: tenant "a" exists already`: fmt.Errorf("line 5: %w", conflict),
+		`tenant "a" already exists`:         fmt.Errorf("put tenant: %w", conflict),
+		`line 5: tenant "a" already exists`: fmt.Errorf("line 5: %w", conflict),
 		`job 7: not found`:                  fmt.Errorf("cancel: %w", fmt.Errorf("job 7: %w", fairlead.ErrNotFound)),
 		`run: conflict`:                     fmt.Errorf("run: %w", fairlead.ErrConflict),
 		`conflict`:                          fairlead.ErrConflict,

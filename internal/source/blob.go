@@ -44,7 +44,7 @@ func (i identity) mustBe(other identity) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w: %s; restore it, or begin a new sweep", ErrChanged, what)
+	return fmt.Errorf("%w: %s; restore it or start a new sweep", ErrChanged, what)
 }
 
 // differ is false if one of them is not known: a server need not repeat in

@@ -32,13 +32,13 @@ func File(path string, options Options) (*Lines, error) {
 	return &Lines{name: path, options: options, open: open}, nil
 }
 
-var errNotAllowed = errors.New("it is not in a directory that sweeps may read; ask the operator to allow one")
+var errNotAllowed = errors.New("the file is not in a directory that sweeps may read; ask the operator to allow its directory")
 
 // openBelow opens a file through the root that it is below, so that no link can
 // be put in its way between looking and opening.
 func openBelow(roots []string, path string) (*os.File, error) {
 	if !filepath.IsAbs(path) {
-		return nil, errors.New("its path must be absolute")
+		return nil, errors.New("the path must be absolute")
 	}
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -74,7 +74,7 @@ func openRegular(dir, inside string) (*os.File, error) {
 		return nil, plainError(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+		return nil, errors.New("not a regular file")
 	}
 	f, err := root.Open(inside)
 	if err != nil {

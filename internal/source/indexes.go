@@ -12,7 +12,7 @@ type Indexes struct{ From, To int64 }
 // Bounds are the indexes themselves.
 func (r Indexes) Bounds(context.Context) (from, to int64, err error) {
 	if r.From > r.To {
-		return 0, 0, fmt.Errorf("source: from is %d and to is %d; to must not be less", r.From, r.To)
+		return 0, 0, fmt.Errorf("source: from (%d) must not be greater than to (%d)", r.From, r.To)
 	}
 	return r.From, r.To, nil
 }

@@ -108,7 +108,7 @@ func (l *Lines) Read(ctx context.Context, from, to int64, items []Item) (n int, 
 		return 0, from, err
 	}
 	if !l.index.Complete {
-		return 0, from, fmt.Errorf("read %s: the lines were not counted yet: call Bounds first", l.name)
+		return 0, from, fmt.Errorf("read %s: the lines have not been counted yet; call Bounds first", l.name)
 	}
 	to = min(to, l.index.Lines)
 	if from < 0 || from >= to || len(items) == 0 {
@@ -119,7 +119,7 @@ func (l *Lines) Read(ctx context.Context, from, to int64, items []Item) (n int, 
 	if err := l.fill(ctx, c, from, items); err != nil {
 		l.drop(c)
 		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("it ends before line %d, but had %d lines: %w; restore it, or begin a new sweep", from+int64(len(items)), l.index.Lines, ErrChanged)
+			err = fmt.Errorf("the file ends before line %d, but had %d lines when the sweep started: %w; restore the file or start a new sweep", from+int64(len(items)), l.index.Lines, ErrChanged)
 		}
 		return 0, from, fmt.Errorf("read %s: %w", l.name, err)
 	}

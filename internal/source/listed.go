@@ -36,7 +36,7 @@ func (l *Listed) Read(ctx context.Context, from, to int64, items []Item) (n int,
 				return 0, from, err
 			}
 			if l.first = next; len(l.some) == 0 {
-				return 0, from, fmt.Errorf("the list has no item %d of %d: %w", next, l.count, ErrChanged)
+				return 0, from, fmt.Errorf("the list has no item %d; it has %d items: %w", next, l.count, ErrChanged)
 			}
 		}
 		items[n] = Item{Index: next, Data: []byte(l.some[next-l.first])}

@@ -46,7 +46,7 @@ func newRowWriter(rows *sql.Rows, key string) (*rowWriter, error) {
 		w.scan[i] = &w.values[i]
 	}
 	if w.key < 0 {
-		return nil, fmt.Errorf("there is no column %s", key)
+		return nil, fmt.Errorf("column %s does not exist", key)
 	}
 	return w, nil
 }

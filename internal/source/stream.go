@@ -36,7 +36,7 @@ func (b *remote) readStream(ctx context.Context, p []byte, offset int64) (int, e
 		return n, nil
 	case errors.Is(err, io.EOF):
 		if size := b.expected.Size; size >= 0 && b.stream.at != size {
-			return 0, fmt.Errorf("%w: it had %d bytes and has %d; restore it, or begin a new sweep", ErrChanged, size, b.stream.at)
+			return 0, fmt.Errorf("%w: its size was %d bytes and is now %d; restore it or start a new sweep", ErrChanged, size, b.stream.at)
 		}
 		return n, io.EOF
 	}
@@ -45,7 +45,7 @@ func (b *remote) readStream(ctx context.Context, p []byte, offset int64) (int, e
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
-	return 0, fmt.Errorf("the answer broke off after %d bytes (%s): %w", at, outbound.Reason(err).Error(), errPassing)
+	return 0, fmt.Errorf("the connection was closed after %d bytes of the response (%s): %w", at, outbound.Reason(err).Error(), errPassing)
 }
 
 // openStream begins an answer that outlives the call which began it.

@@ -114,11 +114,11 @@ func identityOf(answer *http.Response) (identity, error) {
 	case code == http.StatusRequestedRangeNotSatisfiable && answer.Header.Get("Content-Range") == "bytes */0":
 		is.Size = 0
 	case code == http.StatusPreconditionFailed:
-		return is, fmt.Errorf("%w: the server reports it; restore it, or begin a new sweep", ErrChanged)
+		return is, fmt.Errorf("%w: the server reports it; restore it or start a new sweep", ErrChanged)
 	case code >= 500 || code == http.StatusTooManyRequests:
-		return is, fmt.Errorf("the server answered %s: %w", answer.Status, errPassing)
+		return is, fmt.Errorf("the server responded with %s: %w", answer.Status, errPassing)
 	default:
-		return is, fmt.Errorf("the server answered %s", answer.Status)
+		return is, fmt.Errorf("the server responded with %s", answer.Status)
 	}
 	if encoding := answer.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return is, fmt.Errorf("the server sends the content encoded as %q; it must send it unencoded", encoding)
@@ -176,14 +176,14 @@ func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, er
 		return 0, err
 	}
 	if !is.Ranges {
-		return 0, fmt.Errorf("%w: the server sent the whole content instead of the requested range; restore it, or begin a new sweep", ErrChanged)
+		return 0, fmt.Errorf("%w: the server sent the whole content instead of the requested range; restore it or start a new sweep", ErrChanged)
 	}
 	if start, _, err := contentRange(answer); err != nil || start != offset {
 		return 0, fmt.Errorf("the server sent a range other than the requested one: %w", errPassing)
 	}
 	n, err := io.ReadFull(answer.Body, p[:want])
 	if err != nil {
-		return 0, fmt.Errorf("the answer ended after %d of %d bytes (%s): %w", n, want, outbound.Reason(err).Error(), errPassing) // an EOF here is none of the lines
+		return 0, fmt.Errorf("the response ended after %d of %d bytes (%s): %w", n, want, outbound.Reason(err).Error(), errPassing) // an EOF here is none of the lines
 	}
 	if offset+want == b.expected.Size {
 		return n, io.EOF

@@ -73,7 +73,7 @@ func (s *bulkStore) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bul
 }
 
 // errRepeated undoes what a request has done that was answered before.
-var errRepeated = errors.New("the request was answered before")
+var errRepeated = errors.New("an earlier request with the same ID has already been carried out")
 
 // latestIDs is about how many of the latest ids are looked at when a bulk is made: those of
 // the blocks that processes may still take ids from.

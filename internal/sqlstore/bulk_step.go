@@ -27,7 +27,7 @@ func deedOf(b *bulk.Bulk) *verdict.Deed {
 func (s *bulkStore) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
 	step.Jobs, step.GiveUp = slices.Clone(step.Jobs), slices.Clone(step.GiveUp)
 	if len(step.Jobs) > bulk.MaxStep {
-		return bulk.Bulk{}, fmt.Errorf("step bulk: %d jobs are more than %d: %w", len(step.Jobs), bulk.MaxStep, fairlead.ErrInvalid)
+		return bulk.Bulk{}, fmt.Errorf("step bulk: %d jobs exceed the maximum of %d: %w", len(step.Jobs), bulk.MaxStep, fairlead.ErrInvalid)
 	}
 	var after []bulk.Bulk
 	_, err := s.acting.Act(MayWait(ctx), "step bulk", Subject{"bulk", step.Bulk}, true, func(ctx context.Context, tx JobTx) error {

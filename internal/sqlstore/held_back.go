@@ -35,13 +35,13 @@ func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight,
 	}
 	facts := Facts{Now: sight.Now}
 	if facts.Rules, err = s.of.Rules(ctx); err != nil {
-		return hold.Sight{}, fmt.Errorf("read what waits: %w", err)
+		return hold.Sight{}, fmt.Errorf("read waiting jobs: %w", err)
 	}
 	if facts.Limits, err = s.limitsOf(ctx, facts.Rules, lanes); err != nil {
 		return hold.Sight{}, err
 	}
 	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
-		return hold.Sight{}, fmt.Errorf("read what waits: %w", err)
+		return hold.Sight{}, fmt.Errorf("read waiting jobs: %w", err)
 	}
 	sight.Seen = causes(facts, lanes, gates)
 	return sight, nil

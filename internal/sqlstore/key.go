@@ -17,7 +17,7 @@ func ParseKey(text []byte) (dispatch.Key, error) {
 	for i, digits := range [...][]byte{turn, startBy, id} {
 		n, err := strconv.ParseInt(string(digits), 10, 64)
 		if err != nil {
-			return dispatch.Key{}, fmt.Errorf("the key %q of a ready job: %w", text, err)
+			return dispatch.Key{}, fmt.Errorf("read key %q of a ready job: %w", text, err)
 		}
 		numbers[i] = n
 	}

@@ -17,7 +17,7 @@ func ParseLosses(raw []byte) ([]batch.Loss, error) {
 	}
 	var losses []batch.Loss
 	if err := json.Unmarshal(raw, &losses); err != nil {
-		return nil, fmt.Errorf("losses of the database: %w", err)
+		return nil, fmt.Errorf("read the database's losses: %w", err)
 	}
 	return losses, nil
 }

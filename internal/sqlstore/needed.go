@@ -14,7 +14,7 @@ func Needed(job, batch, sweep int64) error {
 		return fmt.Errorf("cannot delete job %d: it is a task that batch %d has not counted yet; cancel it, and delete it after the batch has counted it: %w",
 			job, batch, fairlead.ErrConflict)
 	case sweep != 0:
-		return fmt.Errorf("cannot delete job %d: it processes a shard of sweep %d, which is running; stop the sweep first: %w", job, sweep, fairlead.ErrConflict)
+		return fmt.Errorf("cannot delete job %d: it processes a shard of sweep %d, but the sweep is still running; stop the sweep first: %w", job, sweep, fairlead.ErrConflict)
 	}
 	return nil
 }

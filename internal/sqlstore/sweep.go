@@ -167,7 +167,7 @@ func NoSuchSweep(id int64) error { return fmt.Errorf("sweep %d: %w", id, fairlea
 
 // SweepTaken is the ErrConflict of a name that another sweep has.
 func SweepTaken(name string) error {
-	return fmt.Errorf("a sweep with the name %q exists already: %w", name, fairlead.ErrConflict)
+	return fmt.Errorf("a sweep with the name %q already exists: %w", name, fairlead.ErrConflict)
 }
 
 // SweepChanged is the ErrConflict of a version that is not current any more.

@@ -124,7 +124,7 @@ func checkVersion(t fairlead.Tenant, version int64, declared bool) error {
 	case !declared && t.Version != 0:
 		return driver.NoSuchTenant(t.Name)
 	case declared && t.Version == 0:
-		return fmt.Errorf("tenant %q exists already: %w", t.Name, fairlead.ErrConflict)
+		return fmt.Errorf("tenant %q already exists: %w", t.Name, fairlead.ErrConflict)
 	case t.Version != version:
 		return fmt.Errorf("tenant %q was changed by another caller: %w", t.Name, fairlead.ErrConflict)
 	}

@@ -49,7 +49,7 @@ func (s *tokenStore) AddToken(ctx context.Context, token access.Token) (access.T
 	case err != nil:
 		return access.Token{}, err
 	case *added == 0:
-		return access.Token{}, fmt.Errorf("add token: a token with the name %q or with the same secret exists already: %w", token.Name, fairlead.ErrConflict)
+		return access.Token{}, fmt.Errorf("add token: a token with the name %q or the same secret already exists: %w", token.Name, fairlead.ErrConflict)
 	}
 	return (*stored)[0], nil
 }
@@ -103,7 +103,7 @@ func scanToken(row Scanner) (t access.Token, err error) {
 		return t, err
 	}
 	if len(hash) != len(t.Hash) {
-		return t, fmt.Errorf("hash of token %d has %d bytes instead of %d", t.ID, len(hash), len(t.Hash))
+		return t, fmt.Errorf("hash of token %d has %d bytes, want %d", t.ID, len(hash), len(t.Hash))
 	}
 	copy(t.Hash[:], hash)
 	t.CreatedAt, t.ExpiresAt, t.LastUsed = Time(created), Time(expires), Time(used)

@@ -306,7 +306,7 @@ func (r *Runner) absent(from, to int64) {
 // pass is for a part without items: it asks a sparse source for the next one.
 func (r *Runner) pass(next plan, end int64) error {
 	if end <= next.from {
-		return fmt.Errorf("the source has no items from %d on, but should have them up to %d", next.from, r.shard.To)
+		return fmt.Errorf("the source has no items from %d on, but should have items up to %d", next.from, r.shard.To)
 	}
 	r.mu.Lock()
 	behind := r.window.High() > next.to

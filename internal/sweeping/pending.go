@@ -64,11 +64,11 @@ func Verify(from, to, mark int64, bitmap []byte, aside []Aside) error {
 		return fmt.Errorf("the window goes beyond %d", to)
 	}
 	if len(aside) > MaxAside {
-		return fmt.Errorf("%d items are put aside, at most %d can be", len(aside), MaxAside)
+		return fmt.Errorf("%d items are deferred, but at most %d can be", len(aside), MaxAside)
 	}
 	for i, a := range aside {
 		if a.Index < from || !w.IsDone(a.Index) || i > 0 && aside[i-1].Index == a.Index {
-			return fmt.Errorf("item %d is put aside, but the window disagrees", a.Index)
+			return fmt.Errorf("deferred item %d does not match the window", a.Index)
 		}
 	}
 	return nil

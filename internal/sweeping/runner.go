@@ -100,7 +100,7 @@ func (r *Runner) restore(c Checkpoint) error {
 	now := time.Now()
 	for _, a := range c.Aside {
 		if !r.window.IsDone(a.Index) || a.Index < r.shard.From || r.aside.all[a.Index] != nil {
-			return fmt.Errorf("sweeping: item %d was saved as put aside, but the window disagrees", a.Index)
+			return fmt.Errorf("sweeping: saved deferred item %d does not match the window", a.Index)
 		}
 		w := &waiting{index: a.Index, tries: min(a.Tries, r.shard.Attempts-1), due: now}
 		if w.tries > 0 {

@@ -117,7 +117,7 @@ func (s Shard) withDefaults() (Shard, error) {
 	case (s.Handle == nil) == (s.HandleBatch == nil):
 		return s, errors.New("sweeping: a shard needs either Handle or HandleBatch")
 	case s.From > s.To || s.From < -window.MaxIndex || s.To > window.MaxIndex:
-		return s, fmt.Errorf("sweeping: from is %d and to is %d; to must not be less, nor beyond %d", s.From, s.To, int64(window.MaxIndex))
+		return s, fmt.Errorf("sweeping: from (%d) must not be greater than to (%d), and to must not exceed %d", s.From, s.To, int64(window.MaxIndex))
 	case s.InFlight < 0 || s.Attempts < 0 || s.Batch < 0:
 		return s, errors.New("sweeping: in_flight, attempts and batch must be positive")
 	case s.Window < 1 || s.Window > window.MaxSize:

@@ -32,13 +32,13 @@ func open(text string) (*sql.DB, source.Dialect, error) {
 		db, err := openSQLite(rest)
 		return db, source.SQLite, err
 	}
-	return nil, 0, errors.New("its URL must begin with sqlite://, postgres:// or mysql://")
+	return nil, 0, errors.New("the URL must begin with sqlite://, postgres:// or mysql://")
 }
 
 func openPostgres(text string) (*sql.DB, error) {
 	if _, err := url.Parse(text); err != nil {
 		// The parser's own words repeat the URL, and with it the password.
-		return nil, errors.New("its URL cannot be parsed; escape special characters in user and password")
+		return nil, errors.New("invalid URL; escape special characters in the user name and password")
 	}
 	config, err := pgx.ParseConfig(text)
 	if err != nil {
@@ -74,7 +74,7 @@ func openMySQL(text string) (*sql.DB, error) {
 
 func openSQLite(path string) (*sql.DB, error) {
 	if path == "" || path == ":memory:" {
-		return nil, errors.New("its URL must name a file, as sqlite:///path/to/file does")
+		return nil, errors.New("the URL must name a file, such as sqlite:///path/to/file")
 	}
 	settings := url.Values{"mode": {"ro"}}
 	settings.Add("_pragma", "query_only(true)")

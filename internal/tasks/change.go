@@ -49,7 +49,7 @@ func withCleared(in *fairleadv1.Task) (*fairleadv1.Task, error) {
 func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairleadv1.Task, error) {
 	var c complaints
 	if in.GetRef() == "" {
-		c.refuse("ref", "is missing; give the id or name of the task")
+		c.refuse("ref", "is missing; set the id or name of the task")
 		return nil, c.err()
 	}
 	current, err := t.find(ctx, in.GetRef())
@@ -57,7 +57,7 @@ func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairl
 		return nil, err
 	}
 	if in.GetId() != 0 && in.GetId() != current.ID {
-		c.refuse("id", "is %d, but the task has the id %d; leave it out", in.GetId(), current.ID)
+		c.refuse("id", "is %d, but the task has the id %d; omit it", in.GetId(), current.ID)
 		return nil, c.err()
 	}
 	if in.GetVersion() != 0 {

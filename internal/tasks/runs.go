@@ -69,7 +69,7 @@ func (r *Runs) list(ctx context.Context, s int64, token string, size int) (*fair
 		below, err := strconv.ParseInt(token, 10, 64)
 		if err != nil || below <= 0 {
 			var c complaints
-			c.refuse("page_token", "is not a valid page token; leave it out to get the first page")
+			c.refuse("page_token", "is not a valid page token; omit it to get the first page")
 			return nil, c.err()
 		}
 		filter.Below = below

@@ -74,7 +74,7 @@ func (t *Tasks) CreateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv
 	var c complaints
 	for field, given := range map[string]bool{"id": in.GetId() != 0, "version": in.GetVersion() != 0, "ref": in.GetRef() != ""} {
 		if given {
-			c.refuse(field, "is set by the server; leave it out")
+			c.refuse(field, "is set by the server; omit it")
 		}
 	}
 	if err := c.err(); err != nil {

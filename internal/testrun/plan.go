@@ -201,7 +201,7 @@ func moduleRoot(ctx context.Context) (string, error) {
 	}
 	file := strings.TrimSpace(string(output))
 	if file == "" || file == os.DevNull {
-		return "", errors.New("run it in a Go module")
+		return "", errors.New("run this command in a Go module")
 	}
 	return filepath.Dir(file), nil
 }

@@ -142,7 +142,7 @@ func (at *Standing) Extended(e *fairlead.Extension) (deadline int64, waits bool)
 }
 
 // errNoAnswer is the failure of a wait that was not answered.
-var errNoAnswer = errors.New("no answer came before the deadline")
+var errNoAnswer = errors.New("no answer arrived before the deadline")
 
 // Overdue reports whether the job waits under a fence and its deadline has passed.
 func (at *Standing) Overdue(fence int64) bool {

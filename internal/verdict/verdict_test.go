@@ -122,7 +122,7 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			name: "an invalid replacement fails the job", err: fairlead.Replace(&fairlead.Job{}),
-			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "replacement: invalid: kind: is empty; give it a name"},
+			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "replacement: invalid: kind: is empty; set a name"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func (w *Window) Restore(mark int64, bitmap []byte) error {
 	if len(bitmap) > 0 {
 		last := bitmap[len(bitmap)-1]
 		if last == 0 {
-			return fmt.Errorf("restore window: the bitmap's last byte is zero: it was cut or padded")
+			return fmt.Errorf("restore window: the bitmap's last byte is zero: it was truncated or padded")
 		}
 		if span := len(bitmap)*8 - bits.LeadingZeros8(last) + 1; span > MaxSize {
 			return fmt.Errorf("restore window: the bitmap spans %d items, at most %d are possible", span, MaxSize)

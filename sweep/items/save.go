@@ -35,7 +35,7 @@ func (r *Run) resume() (*sweeping.Checkpoint, error) {
 	r.counted = s.Done + s.Abandoned - s.Again
 	var err error
 	if c.Aside, err = sweeping.DecodePending(s.Pending); err != nil {
-		return nil, fmt.Errorf("shard %d: stored items to retry: %w", s.Number, err)
+		return nil, fmt.Errorf("shard %d: decode the stored items to retry: %w", s.Number, err)
 	}
 	return c, nil
 }

@@ -61,7 +61,7 @@ type refusal struct{ err error }
 func (r *refusal) Error() string { return r.err.Error() }
 
 // errOrdered says that the sweep is to stop.
-var errOrdered = errors.New("the sweep stops")
+var errOrdered = errors.New("the sweep is stopping")
 
 // errLeaving says that the node goes: another one is to go on.
 var errLeaving = fairlead.Release()
@@ -166,7 +166,7 @@ func (r *Run) sweep(ctx context.Context, items source.Source, orders sweep.Order
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("shard %d of sweep %d ended as %v", r.shard.Number, r.Sweep.ID, ending)
+	return fmt.Errorf("shard %d of sweep %d ended unexpectedly with state %v", r.shard.Number, r.Sweep.ID, ending)
 }
 
 // describe says how the shard is run.
