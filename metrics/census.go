@@ -51,14 +51,14 @@ var (
 	lookAge    = describe("fairlead_hold_look_age_seconds", "Time since a node last recorded what keeps jobs waiting. Missing if no node ever has.")
 )
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (c *census) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{storeUp, liveNodes, deadNodes, liveJobs, readyJobs, oldestWait, tenantJobs, openBulks, lookAge} {
 		to <- desc
 	}
 }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (c *census) Collect(to chan<- prometheus.Metric) {
 	for _, metric := range c.current() {
 		to <- metric

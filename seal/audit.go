@@ -22,7 +22,7 @@ type accessStore struct {
 	coder
 }
 
-// Audit is part of access.Store.
+// Audit implements access.Store.
 func (s accessStore) Audit(ctx context.Context, entries []access.Entry) error {
 	sealed, err := s.sealEntries(entries)
 	if err != nil {
@@ -77,7 +77,7 @@ func orText(document json.RawMessage) json.RawMessage {
 	return text
 }
 
-// AuditLog is part of access.Store. What cannot be opened stays sealed.
+// AuditLog implements access.Store. What cannot be opened stays sealed.
 func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
 	entries, err := s.Store.AuditLog(ctx, filter)
 	for i := range entries {

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// CreateBatch is part of batch.Store.
+// CreateBatch implements batch.Store.
 func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
 	sealed := b
 	if err := s.sealBatch(&sealed); err != nil {
@@ -24,7 +24,7 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	return created, err
 }
 
-// Batches is part of batch.Store. What cannot be opened stays sealed.
+// Batches implements batch.Store. What cannot be opened stays sealed.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	found, err := s.Store.Batches(ctx, filter)
 	for i := range found {
@@ -33,7 +33,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	return found, err
 }
 
-// AddChunks is part of batch.Store. It fails with ErrInvalid if a task has something that is
+// AddChunks implements batch.Store. It fails with ErrInvalid if a task has something that is
 // sealed and that this program cannot open: it has read the tasks of an earlier pass then.
 func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
 	sealed, err := s.sealNewChunks(chunks)
@@ -47,14 +47,14 @@ func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) e
 	return nil
 }
 
-// Chunks is part of batch.Store. What cannot be opened stays sealed.
+// Chunks implements batch.Store. What cannot be opened stays sealed.
 func (s *Store) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	chunks, err := s.Store.Chunks(ctx, id, filter)
 	_ = s.openChunks(chunks) // it is shown as it is, and AddChunks refuses it
 	return chunks, err
 }
 
-// Conduct is part of batch.Store. A batch is open while it is acted upon, and stays as it was
+// Conduct implements batch.Store. A batch is open while it is acted upon, and stays as it was
 // sealed unless what it carries has changed then. If it cannot be opened, nothing happens to the batch: a program
 // that has the key acts upon it.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, b *batch.Record, tx batch.Tx) error) (bool, error) {
@@ -171,7 +171,7 @@ type batchTx struct {
 	coder
 }
 
-// Chunks is part of batch.Tx. It fails if something cannot be opened: tasks would become jobs
+// Chunks implements batch.Tx. It fails if something cannot be opened: tasks would become jobs
 // with sealed parameters.
 func (t batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	chunks, err := t.Tx.Chunks(ctx, filter)
@@ -181,7 +181,7 @@ func (t batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.
 	return chunks, err
 }
 
-// SaveChunks is part of batch.Tx.
+// SaveChunks implements batch.Tx.
 func (t batchTx) SaveChunks(ctx context.Context, chunks []batch.Chunk) error {
 	sealed, err := t.sealChunks(chunks)
 	if err != nil {
@@ -190,7 +190,7 @@ func (t batchTx) SaveChunks(ctx context.Context, chunks []batch.Chunk) error {
 	return t.Tx.SaveChunks(ctx, sealed)
 }
 
-// Ends is part of batch.Tx. It fails if a memo cannot be opened: what was there before the task
+// Ends implements batch.Tx. It fails if a memo cannot be opened: what was there before the task
 // would be lost, and a rollback could not put it back.
 func (t batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
 	ends, err := t.Tx.Ends(ctx, first, last)
@@ -202,7 +202,7 @@ func (t batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, 
 	return ends, err
 }
 
-// Enqueue is part of batch.Tx.
+// Enqueue implements batch.Tx.
 func (t batchTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	sealed, err := t.sealJobs(jobs)
 	if err != nil {

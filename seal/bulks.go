@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// AddBulk is part of bulk.Store. The reason of a bulk is sealed wherever it goes: into the error
+// AddBulk implements bulk.Store. The reason of a bulk is sealed wherever it goes: into the error
 // of jobs that the bulk cancels, and into the audit log.
 func (s *Store) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
 	if err := s.closeText(&b.Reason, forReasons); err != nil {
@@ -22,7 +22,7 @@ func (s *Store) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, j
 	return stored, err
 }
 
-// Bulks is part of bulk.Store. What cannot be opened stays sealed.
+// Bulks implements bulk.Store. What cannot be opened stays sealed.
 func (s *Store) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error) {
 	page, err := s.Store.Bulks(ctx, filter)
 	for i := range page.Bulks {
@@ -31,7 +31,7 @@ func (s *Store) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error
 	return page, err
 }
 
-// StepBulk is part of bulk.Store. A program that lacks the key of the reason can carry a bulk out:
+// StepBulk implements bulk.Store. A program that lacks the key of the reason can carry a bulk out:
 // the reason is stored as it is.
 func (s *Store) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
 	after, err := s.Store.StepBulk(ctx, step)

@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// PutSchedule is part of schedule.Store. It fails with ErrInvalid if the schedule has something
+// PutSchedule implements schedule.Store. It fails with ErrInvalid if the schedule has something
 // that is sealed and that this program cannot open.
 func (s *Store) PutSchedule(ctx context.Context, put schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	return s.putSchedule(ctx, s.Store.PutSchedule, put, restart)
 }
 
-// Schedules is part of schedule.Store. What cannot be opened stays sealed.
+// Schedules implements schedule.Store. What cannot be opened stays sealed.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	found, err := s.Store.Schedules(ctx, filter)
 	s.openSchedules(found)
@@ -70,7 +70,7 @@ func (c coder) openDue(due *schedule.Schedule) error {
 	return nil
 }
 
-// Tick is part of schedule.Store. A schedule whose alert cannot be opened, or whose plan cannot be
+// Tick implements schedule.Store. A schedule whose alert cannot be opened, or whose plan cannot be
 // sealed, is left as it is to other nodes, and Tick fails after it has acted upon the others.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if _, err := s.codec.Seal(nil, ""); err != nil { // while it fails no run may be made, and no end be counted
@@ -94,7 +94,7 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 	return ticked, err
 }
 
-// Act is part of schedule.Store. It fails if the alert of the schedule cannot be opened.
+// Act implements schedule.Store. It fails if the alert of the schedule cannot be opened.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	return s.Store.Act(ctx, id, func(due schedule.Schedule, v schedule.View) (schedule.Plan, error) {
 		if err := s.openDue(&due); err != nil {

@@ -89,7 +89,7 @@ func adoptReplacements(settlements, sealed []fairlead.Settlement) {
 	}
 }
 
-// Enqueue is part of fairlead.Store.
+// Enqueue implements fairlead.Store.
 func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	sealed, err := s.sealJobs(jobs)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// EnqueueOnce is part of fairlead.Store.
+// EnqueueOnce implements fairlead.Store.
 func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (repeated bool, err error) {
 	sealed, err := s.sealJobs(jobs)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 	return repeated, nil
 }
 
-// Get is part of fairlead.Store. What cannot be opened stays sealed.
+// Get implements fairlead.Store. What cannot be opened stays sealed.
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	job, err := s.Store.Get(ctx, id)
 	if err == nil {
@@ -124,14 +124,14 @@ func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	return job, err
 }
 
-// Find is part of fairlead.Store. What cannot be opened stays sealed.
+// Find implements fairlead.Store. What cannot be opened stays sealed.
 func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
 	jobs, err := s.Store.Find(ctx, filter)
 	s.openJobs(jobs)
 	return jobs, err
 }
 
-// FindPage is part of fairlead.Store. What cannot be opened stays sealed.
+// FindPage implements fairlead.Store. What cannot be opened stays sealed.
 func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	page, err := s.Store.FindPage(ctx, filter)
 	s.openJobs(page.Jobs)
@@ -148,7 +148,7 @@ func (s *Store) openJobs(jobs []*fairlead.Job) {
 // or when this one has the key.
 const unopenedPause = time.Minute
 
-// Claim is part of driver.Store. A job that cannot be opened is not given to a handler,
+// Claim implements driver.Store. A job that cannot be opened is not given to a handler,
 // which would take the sealed text for its input: it is tried again later, and its attempts say
 // why. So is a job that goes over a shard of a sweep whose data cannot be opened.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
@@ -184,7 +184,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	return jobs, err
 }
 
-// Settle is part of driver.Store.
+// Settle implements driver.Store.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	sealed, err := s.sealSettlements(settlements)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 	return settled, err
 }
 
-// Save is part of driver.Store.
+// Save implements driver.Store.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	if err := s.closeAll(&save.Progress, &save.Memo); err != nil {
 		return err
@@ -203,7 +203,7 @@ func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	return s.Store.Save(ctx, save)
 }
 
-// Resolve is part of fairlead.Store. The same answer again is the same text, and no
+// Resolve implements fairlead.Store. The same answer again is the same text, and no
 // conflict.
 func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) (err error) {
 	label := fmt.Sprintf("answer %d %d", answer.ID, answer.Fence)
@@ -215,7 +215,7 @@ func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) (err er
 	return s.Store.Resolve(ctx, answer)
 }
 
-// Extend is part of fairlead.Store.
+// Extend implements fairlead.Store.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	if err := s.closeAll(&extension.Told); err != nil {
 		return time.Time{}, err

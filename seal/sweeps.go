@@ -12,12 +12,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// PutSweep is part of sweep.Store.
+// PutSweep implements sweep.Store.
 func (s *Store) PutSweep(ctx context.Context, put sweep.Sweep) (sweep.Sweep, error) {
 	return s.putSweep(ctx, s.Store.PutSweep, put)
 }
 
-// Sweeps is part of sweep.Store. What cannot be opened stays sealed.
+// Sweeps implements sweep.Store. What cannot be opened stays sealed.
 func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	found, err := s.Store.Sweeps(ctx, filter)
 	s.openSweeps(found)
@@ -49,7 +49,7 @@ func (c coder) openSweeps(found []sweep.Record) {
 	}
 }
 
-// SweepItems is part of sweep.Store. It fails if an item cannot be opened: a handler would get
+// SweepItems implements sweep.Store. It fails if an item cannot be opened: a handler would get
 // the sealed text.
 func (s *Store) SweepItems(ctx context.Context, id, from int64) ([]string, error) {
 	items, err := s.Store.SweepItems(ctx, id, from)
@@ -64,7 +64,7 @@ func (s *Store) SweepItems(ctx context.Context, id, from int64) ([]string, error
 	return items, nil
 }
 
-// Steer is part of sweep.Store. A sweep is open while it is acted upon. If its data has not
+// Steer implements sweep.Store. A sweep is open while it is acted upon. If its data has not
 // changed then, that stays as it was sealed: sealed anew it would be another text, and a caller
 // who edits the sweep would find another version. If the data cannot be opened, nothing happens
 // to the sweep: a program that has the key acts upon it.
@@ -86,7 +86,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 	})
 }
 
-// Checkpoint is part of sweep.Store. If the data was changed by a program whose key this one
+// Checkpoint implements sweep.Store. If the data was changed by a program whose key this one
 // lacks, it fails with ErrLeaseLost: the run ends before a handler gets the sealed data, and
 // Claim leaves the shard to a program that has the key.
 func (s *Store) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
@@ -139,7 +139,7 @@ type sweepTx struct {
 	coder
 }
 
-// Employ is part of sweep.Tx.
+// Employ implements sweep.Tx.
 func (t sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Job) error {
 	sealed, err := t.sealJobs(jobs)
 	if err != nil {
@@ -152,7 +152,7 @@ func (t sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Job
 	return nil
 }
 
-// Enqueue is part of sweep.Tx.
+// Enqueue implements sweep.Tx.
 func (t sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	sealed, err := t.sealJobs(jobs)
 	if err != nil {

@@ -148,7 +148,7 @@ func (b codedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// WrapUnary is part of connect.Interceptor.
+// WrapUnary implements connect.Interceptor.
 func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		endpoint, known := c.endpoints[request.Spec().Procedure]
@@ -170,12 +170,12 @@ func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// WrapStreamingClient is part of connect.Interceptor.
+// WrapStreamingClient implements connect.Interceptor.
 func (checking) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 
-// WrapStreamingHandler is part of connect.Interceptor.
+// WrapStreamingHandler implements connect.Interceptor.
 func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
 		endpoint, known := c.endpoints[conn.Spec().Procedure]
