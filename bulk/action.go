@@ -11,7 +11,7 @@ type Action string
 
 // Actions of bulks.
 const (
-	Cancel     Action = "cancel"     // ends jobs, or asks running ones to stop
+	Cancel     Action = "cancel"     // ends jobs, or requests that running jobs stop
 	Retry      Action = "retry"      // makes failed and cancelled jobs ready again
 	Run        Action = "run"        // makes scheduled jobs ready immediately
 	Delete     Action = "delete"     // removes jobs that are not running

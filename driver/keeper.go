@@ -86,7 +86,7 @@ type Promotion struct {
 	Next  time.Duration // time until the next scheduled job is due; zero if due jobs remain, negative if no job is scheduled
 }
 
-// Reap configures taking jobs back.
+// Reap contains the parameters of Keeper.Reap.
 type Reap struct {
 	By         fairlead.NodeID
 	MaxCrashes int // number of crashes that makes a job poison; zero and one both mean the first crash
