@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Within seals what a transaction of the caller's own is given: pass what the Tx method of
-// the wrapped store returns.
+// Within adds sealing to the caller's own transaction, which the Tx method of the wrapped
+// store returns.
 func (s *Store) Within(tx driver.Tx) driver.Tx { return callerTx{tx, s.coder} }
 
 type callerTx struct {
@@ -44,7 +44,7 @@ func (t callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement)
 	return settled, err
 }
 
-// Audit implements access.Auditor, which transactions of stores that keep an audit log are.
+// Audit implements access.Auditor, for transactions of stores that have an audit log.
 func (t callerTx) Audit(ctx context.Context, entries []access.Entry) error {
 	return t.auditIn(ctx, t.Tx, entries)
 }
