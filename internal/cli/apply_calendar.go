@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// A file of schedules carries the calendars along that they name, in documents of
-// their own: {calendars: [{name: …, dates: […]}, …]}.
+// A file of schedules includes the calendars that they use, in separate documents:
+// {calendars: [{name: …, dates: […]}, …]}.
 
-// calendarsDocument is the document of the calendars that schedules name; nil:
-// they name none.
+// calendarsDocument returns the document of the calendars that schedules use, or nil if
+// they use none.
 func (c *call) calendarsDocument(ctx context.Context, schedules []*fairleadv1.Schedule) ([]byte, error) {
 	if !slices.ContainsFunc(schedules, func(s *fairleadv1.Schedule) bool { return s.GetCalendar() != "" }) {
 		return nil, nil
@@ -36,16 +36,16 @@ func (c *call) calendarsDocument(ctx context.Context, schedules []*fairleadv1.Sc
 	return json.Marshal(map[string][]json.RawMessage{"calendars": entries})
 }
 
-// calendarAsFile is a calendar without what the server sets.
+// calendarAsFile returns a calendar without the fields that the server sets.
 func calendarAsFile(calendar *fairleadv1.Calendar) *fairleadv1.Calendar {
 	out := proto.CloneOf(calendar)
 	out.Version = 0
 	return out
 }
 
-// calendarChange is a calendar that is to become as a file says.
+// calendarChange is a change to a calendar.
 type calendarChange struct {
-	current *fairleadv1.Calendar // nil: there is none yet
+	current *fairleadv1.Calendar // nil = it does not exist yet
 	wanted  *fairleadv1.Calendar
 }
 
@@ -58,7 +58,7 @@ func (change *calendarChange) text() string {
 	return d.describe(change.current == nil, "calendar "+change.wanted.GetName())
 }
 
-// calendarLines are the fields of a calendar in words.
+// calendarLines describes the fields of a calendar in words.
 func calendarLines(calendar *fairleadv1.Calendar) [4]string {
 	var ranges []string
 	for _, r := range calendar.GetRanges() {
