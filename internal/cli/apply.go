@@ -107,7 +107,7 @@ type change interface {
 	make(ctx context.Context, c *call) error
 }
 
-// fileChanges are all that is to become as a file says.
+// fileChanges contains all changes required by a file.
 type fileChanges struct {
 	changes []change // in the order in which they are made
 	missing []string // missing calendars, in words

@@ -73,7 +73,7 @@ func (change *calendarChange) asked() *fairleadv1.WhatIfChange {
 	return &fairleadv1.WhatIfChange{Calendar: change.versioned()}
 }
 
-// versioned is the calendar in the place of the one that was read.
+// versioned returns the calendar with the version of the one that was read.
 func (change *calendarChange) versioned() *fairleadv1.Calendar {
 	wanted := proto.CloneOf(change.wanted)
 	wanted.Version = change.current.GetVersion()
@@ -90,8 +90,8 @@ func (change *calendarChange) make(ctx context.Context, c *call) (err error) {
 	return err
 }
 
-// calendarChanges compares the calendars of a file with those that there are, and
-// names those that its schedules need and neither has.
+// calendarChanges compares the calendars of a file with the server's, and returns the
+// calendars that the file's schedules need but that exist in neither.
 func (c *call) calendarChanges(ctx context.Context, file *manifest) (changes []change, missing []string, err error) {
 	if len(file.calendars) == 0 && !slices.ContainsFunc(file.schedules, func(s *fairleadv1.Schedule) bool { return s.GetCalendar() != "" }) {
 		return nil, nil, nil

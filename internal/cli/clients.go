@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 )
 
-// clients ask a server.
+// clients contains the clients of a server's services.
 type clients struct {
 	url     string
 	timeout time.Duration
@@ -68,7 +68,7 @@ func newClients(t target, timeout time.Duration) *clients {
 	}
 }
 
-// caller says who asks, and does not wait for ever.
+// caller adds the token and a timeout to requests.
 type caller struct {
 	token   string
 	timeout time.Duration
@@ -90,8 +90,7 @@ func (c caller) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// WrapStreamingClient implements connect.Interceptor. A stream takes as long as
-// what it tells of.
+// WrapStreamingClient implements connect.Interceptor. Streams have no timeout.
 func (c caller) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		conn := next(ctx, spec)

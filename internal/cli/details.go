@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// printDetails writes the answer to a call, which people see as a list of what is set in
-// it, or returns the call's error.
+// printDetails prints the response of a call, for people as a list of the fields that are
+// set, or returns the call's error.
 func (p *printer) printDetails(message proto.Message, err error) error {
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (p *printer) printDetails(message proto.Message, err error) error {
 	})
 }
 
-// detail is one value in words.
+// detail formats one value for people.
 func (p *printer) detail(f protoreflect.FieldDescriptor, value protoreflect.Value) string {
 	switch {
 	case f.IsMap():
@@ -86,7 +86,7 @@ func (p *printer) one(f protoreflect.FieldDescriptor, value protoreflect.Value) 
 	return value.String()
 }
 
-// moment is a time where there is room for both ways to tell it.
+// moment formats a time, on a terminal both as an absolute time and as a distance from now.
 func (p *printer) moment(t time.Time) string {
 	if !p.Terminal {
 		return p.When(t)

@@ -1,7 +1,7 @@
-// Package cli is the command line of those who use a server: jobs, tenants,
-// queues, nodes, limits, tokens. One file is one noun.
+// Package cli is the command-line client of a server, with commands for jobs, tenants,
+// queues, nodes, limits and tokens. Each noun has its own file.
 //
-// A command asks the server for messages of the schema and shows them: as a table
-// for people, or as the JSON of the API, as it is there. An error is one
-// line, or one per field, and the exit code.
+// A command requests messages of the schema from the server and prints them: as a table for
+// people, or unchanged as the JSON of the API. An error is printed as one line, or as one
+// line per field, and determines the exit code.
 package cli

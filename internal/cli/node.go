@@ -34,7 +34,7 @@ func (s *session) nodeListCommand() *cobra.Command {
 	}))
 }
 
-// sweepsOf is how many sweeps a node goes over, of how many it may.
+// sweepsOf formats the number of sweeps that a node processes, and the maximum.
 func sweepsOf(n *fairleadv1.Node) string {
 	if n.GetMaxSweeps() == 0 {
 		return ""
@@ -75,8 +75,8 @@ func (s *session) nodeDrainCommand() *cobra.Command {
 	return cmd
 }
 
-// nodeID is the id of a node, which may be given by its name if no other that
-// lives has the same.
+// nodeID returns the ID of a node, which may be given by name if no other live node has the
+// same name.
 func (c *call) nodeID(ctx context.Context, text string) (int64, error) {
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return id, nil

@@ -13,20 +13,20 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Options are what the program knows and this package does not.
+// Options contains functions of the program that this package cannot import.
 type Options struct {
 	// AddToken stores a token directly in a database, without a server. It
 	// returns the token and its secret.
 	AddToken func(ctx context.Context, db string, token access.Token) (access.Token, string, error)
-	// DatabaseFlags adds the flags that name a database: --db, whose value goes to db,
-	// and --db-file.
+	// DatabaseFlags adds the flags for a database: --db, whose value is stored in db, and
+	// --db-file.
 	DatabaseFlags func(flags *pflag.FlagSet, db *string, fallback string)
-	// Database gives --db its value from --db-file or the environment, if these name a
+	// Database sets --db from --db-file or the environment, if one of these specifies a
 	// database.
 	Database func(cmd *cobra.Command, args []string) error
 }
 
-// Commands are all commands of those who use a server.
+// Commands returns all commands of the client.
 func Commands(options Options) []*cobra.Command {
 	s := &session{options: options}
 	return []*cobra.Command{
@@ -35,7 +35,7 @@ func Commands(options Options) []*cobra.Command {
 	}
 }
 
-// session is what the flags say that all commands have.
+// session contains the values of the common flags.
 type session struct {
 	options   Options
 	server    string
@@ -48,7 +48,7 @@ type session struct {
 
 const defaultServer = "http://127.0.0.1:7717"
 
-// connects gives a command, and those below it, the flags that say which server.
+// connects adds the flags that select the server to a command and its subcommands.
 func (s *session) connects(cmd *cobra.Command) *cobra.Command {
 	f := cmd.PersistentFlags()
 	f.StringVar(&s.server, "server", "", "URL of the server (env FAIRLEAD_SERVER; default: the server of the current context, or "+defaultServer+")")
@@ -60,23 +60,23 @@ func (s *session) connects(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// prints gives a command, and those below it, the flag that says how.
+// prints adds the flag for the output format to a command and its subcommands.
 func (s *session) prints(cmd *cobra.Command) *cobra.Command {
 	cmd.PersistentFlags().StringVarP(&s.format, "output", "o", "table", "output format: table, json or yaml")
 	complete(cmd, "output", oneOf("table", "json", "yaml"))
 	return cmd
 }
 
-// call is one use of a command: which server it asks, and where it writes.
+// call is one execution of a command, with its server and its output.
 type call struct {
 	*clients
 	*printer
 	args   []string
 	in     io.Reader
-	errors *screen.Screen // for what is not the answer
+	errors *screen.Screen // for messages that are not part of the result
 }
 
-// runs is a command that asks the server.
+// runs adapts a function that queries the server to a command.
 func (s *session) runs(do func(ctx context.Context, c *call) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := s.open(cmd, args)

@@ -10,15 +10,15 @@ import (
 )
 
 var (
-	// quoted is all that a message of the parser repeats of a file.
+	// quoted matches the part of a parser message that repeats the file's content.
 	quoted = regexp.MustCompile(`(?s)\s*".*"`)
-	// aboutKey is a message that names nothing but a key as people write them.
-	// Anything else may be a value that has slipped into the place of a key.
+	// aboutKey matches a message that contains nothing but a typical key. Anything else may be
+	// a value in the place of a key.
 	aboutKey = regexp.MustCompile(`^(mapping key|duplicate key|unknown field) "[A-Za-z][A-Za-z0-9_-]{0,40}"( already defined at \[\d+:\d+\])?$`)
 )
 
-// YAMLMistake returns where a YAML file is wrong, and why. It does not wrap the error
-// of the parser: that one quotes the file, with the passwords in it.
+// YAMLMistake returns an error with the position and the type of a mistake in a YAML file.
+// It does not wrap the parser's error, which quotes the file, including passwords.
 func YAMLMistake(file string, err error) error {
 	var located yaml.Error
 	switch {
@@ -34,7 +34,7 @@ func YAMLMistake(file string, err error) error {
 	return fmt.Errorf("%s: %s", file, withoutValues(located))
 }
 
-// withoutValues is what is wrong, without what the file says. Keys are named if they
+// withoutValues describes the mistake without values of the file. It includes keys that
 // look like keys.
 func withoutValues(err yaml.Error) string {
 	message := err.GetMessage()

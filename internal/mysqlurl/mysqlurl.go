@@ -58,7 +58,7 @@ func Parse(text string) (*mysql.Config, error) {
 	return config, readPassword(config, source)
 }
 
-// readPassword lets each connection have the password that its source gives then.
+// readPassword makes each connection use the current password of its source.
 func readPassword(config *mysql.Config, source password.Source) error {
 	if source == nil {
 		return nil
