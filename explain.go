@@ -101,7 +101,7 @@ const (
 	NotStarted  ObstacleCode = "not_started" // no user has started it yet
 	AtBusiness  ObstacleCode = "at_business" // it waits at its gate until the business system opens it
 	IsStopped   ObstacleCode = "stopped"     // it was stopped or cancelled, or is about to be
-	HasEnded    ObstacleCode = "ended"       // it has finished
+	HasEnded    ObstacleCode = "ended"       // no work is left
 	IsDoubtful  ObstacleCode = "doubtful"    // tasks may have run in commits that the database lost; this does not stop it
 	AtApproval  ObstacleCode = "at_approval" // the first tasks have ended, and the others wait for approval
 	NotPrepared ObstacleCode = "preparing"   // a pass is being prepared

@@ -62,7 +62,7 @@ func (s *Shop) Reprice(mux *fairlead.Mux) {
 	})
 }
 
-// reprice is the change of one price.
+// reprice returns the change of one price.
 func reprice(product, price string) batch.Change {
 	return batch.Change{Target: batch.Target{Type: "product", ID: product}, After: json.RawMessage(price)}
 }

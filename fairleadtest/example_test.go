@@ -23,7 +23,7 @@ type Welcome struct {
 // SendWelcome is the kind of the jobs that the code under test enqueues.
 var SendWelcome = fairlead.NewKind[Welcome]("welcome.send")
 
-// signUp is the code under test.
+// signUp enqueues a job; the examples test it.
 func signUp(ctx context.Context, client *fairlead.Client, address string) error {
 	return client.Enqueue(ctx, SendWelcome.Job(Welcome{To: address}))
 }
