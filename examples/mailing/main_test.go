@@ -28,7 +28,7 @@ func TestEveryUserGetsAMailThoughSomeFailAtFirst(t *testing.T) {
 	}
 }
 
-// The program is stopped when it has sent the first mails, and started again.
+// The program is stopped after it has sent the first mails, and then started again.
 func TestAMailingThatWasStoppedGoesOn(t *testing.T) {
 	const users = 20_000
 	mailer, file := &Mailer{}, filepath.Join(t.TempDir(), "mailing.db")
@@ -53,7 +53,7 @@ func TestAMailingThatWasStoppedGoesOn(t *testing.T) {
 	}
 }
 
-// lineFunc is a writer that calls a function at each line.
+// lineFunc is a writer that calls a function for each line.
 type lineFunc func()
 
 func (f lineFunc) Write(p []byte) (int, error) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// strict is a server that wants a token and tells nothing else.
+// strict starts a server that requires a token and returns nothing else.
 func strict(t *testing.T, token string) string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -41,7 +41,7 @@ func TestJobsAreEnqueuedShownAndMoved(t *testing.T) {
 	r.says([]string{"job " + gone + " deleted"}, "job", "delete", gone)
 }
 
-// cancelled is the id of a job that was cancelled.
+// cancelled returns the ID of a cancelled job.
 func (r *rig) cancelled() string {
 	r.Helper()
 	id := r.id("job", "enqueue", "noop", "--not-before", "1h")

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// laughs is a file of a few hundred bytes that stands for ten to the power of depth
-// elements.
+// laughs returns a file of a few hundred bytes that expands to 10^depth elements.
 func laughs(depth int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 lol\n")
@@ -49,7 +48,7 @@ func TestFilesThatStandForTooMuchAreRefused(t *testing.T) {
 	}
 }
 
-// deeper is a mapping in a mapping, and so on, a line each.
+// deeper returns a mapping nested to a number of levels, one line each.
 func deeper(levels int) string {
 	var b strings.Builder
 	for i := range levels {

@@ -24,7 +24,7 @@ import (
 
 var chart = filepath.Join(root, "deploy", "helm", "fairlead")
 
-// installs are values of installations, and the kinds of objects that come of them.
+// installs maps installations to their values and the kinds of objects that result.
 var installs = map[string]struct{ values, kinds string }{
 	"the least": {
 		"{database: {urlSecret: {name: db}}, auth: {tokenSecret: {name: admin}}}",
@@ -72,7 +72,7 @@ autoscaling: {type: hpa}`,
 	},
 }
 
-// render is what Helm would send for values.
+// render returns the objects that Helm would send for the given values.
 func render(values string) (manifests, error) {
 	var given map[string]any
 	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {

@@ -133,7 +133,7 @@ func TestTheDashboardShowsMetricsThatExist(t *testing.T) {
 	checkQueries(t, queries)
 }
 
-// checkQueries fails the test unless promtool understands queries of the dashboard.
+// checkQueries fails the test unless promtool accepts the queries of the dashboard.
 func checkQueries(t *testing.T, queries []string) {
 	t.Helper()
 	promtool, err := exec.LookPath("promtool")

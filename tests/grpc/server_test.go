@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // is.
 const lease = 5 * time.Minute
 
-// connect starts the program and connects to it. Flags replace those that are set here.
+// connect starts the program and connects to it. flags override the default flags.
 func connect(t *testing.T, flags ...string) *grpc.ClientConn {
 	t.Helper()
 	args := append([]string{
