@@ -83,8 +83,8 @@ func run(ctx context.Context, url string, listener net.Listener, send func(conte
 	go func() { served <- web.Serve(listener) }()
 	select {
 	case <-ctx.Done():
-	case err = <-served: // it could not go on
-	case err = <-ended: // nor could the node
+	case err = <-served: // the server failed
+	case err = <-ended: // the node failed
 		ended <- nil
 	}
 	closing, cancel := context.WithTimeout(running, 10*time.Second)

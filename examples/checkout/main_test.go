@@ -66,7 +66,7 @@ func (s *service) order(t *testing.T, key, body string) (status int, order Order
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	_ = json.NewDecoder(response.Body).Decode(&order) // a refusal has none
+	_ = json.NewDecoder(response.Body).Decode(&order) // an error response has no order
 	return response.StatusCode, order
 }
 

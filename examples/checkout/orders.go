@@ -45,7 +45,7 @@ func (s *Shop) post(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(order) // a client that is gone asks again, with its key
+		_ = json.NewEncoder(w).Encode(order) // a client that has disconnected repeats the request with its key
 	}
 }
 
@@ -56,7 +56,7 @@ func (s *Shop) place(ctx context.Context, key string, o *Order) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(ctx) // does nothing after the commit
+	defer tx.Rollback(ctx) //nolint:errcheck // does nothing after the commit
 	if err := tx.QueryRow(ctx, "insert into orders (product, quantity) values ($1, $2) returning id", o.Product, o.Quantity).Scan(&o.ID); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func mailing(users int64, rate float64) sweep.Sweep {
 		Window:   10_000,                                        // how far mails may run ahead of one that hangs
 		Shards:   2,                                             // number of nodes that can share the work
 		Attempts: 2, Backoff: time.Second, Timeout: time.Minute, // of one mail
-		Budget: sweep.Budget{Percent: 1}, // it stops if more fail
+		Budget: sweep.Budget{Percent: 1}, // the sweep stops if more fail
 	}
 }
 
@@ -92,7 +92,7 @@ func run(ctx context.Context, file string, declared sweep.Sweep, mailer *Mailer,
 	if err != nil {
 		return err
 	}
-	if ensured.State == sweep.Created { // else it goes on where it was
+	if ensured.State == sweep.Created { // otherwise it resumes where it stopped
 		if _, err := sweeps.Start(ctx, ensured.ID, "mailing"); err != nil {
 			return err
 		}

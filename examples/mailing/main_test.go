@@ -47,7 +47,7 @@ func TestAMailingThatWasStoppedGoesOn(t *testing.T) {
 	if err := run(t.Context(), file, mailing(users, 100_000), mailer, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	// After an orderly stop nothing is sent twice.
+	// After an orderly stop, no mail is sent twice.
 	if s := stored(t, file); s.State != sweep.Finished || s.Done != users || mailer.sent.Load() != users {
 		t.Errorf("%d mails were sent, and the sweep is %+v", mailer.sent.Load(), s.Status)
 	}

@@ -23,7 +23,7 @@ func TestAReportIsMadeEveryNightOfTheMonthsInWhichClocksChange(t *testing.T) {
 	}
 	for _, month := range []struct {
 		month   time.Month
-		changed string // the night in which clocks are changed
+		changed string // the night in which clocks change
 		quiet   []int  // days without a report
 	}{
 		{time.March, "2030-03-31 03:00 CEST", []int{4, 11, 18, 25}},

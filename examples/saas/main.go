@@ -97,7 +97,7 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 		return nil, err
 	}
 	var jobs []*fairlead.Job
-	for _, customer := range customers { // the noisy one comes first
+	for _, customer := range customers { // the noisy tenant comes first
 		if _, err := client.EnsureTenant(ctx, customer.Tenant); err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 	Render.Handle(mux, desk.work)
 	running, stopNode := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	// A node that claims ahead would count the jobs that it holds for later against caps.
+	// Jobs claimed ahead would count against caps, so the node claims only for free slots.
 	go func() { ended <- engine.Run(running, store, mux, engine.Options{Slots: 8, SlotsOnly: true}) }()
 	for _, job := range jobs {
 		if _, err = client.Wait(ctx, job.ID); err != nil {
@@ -136,7 +136,7 @@ func (d *Desk) print(out io.Writer) {
 			fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t\n", name, customer.jobs, d.among(name, first), d.most[name], d.last[name].Round(10*time.Millisecond))
 		}
 	}
-	_ = table.Flush() // a terminal that is gone reads nothing
+	_ = table.Flush() // a closed terminal reads nothing
 }
 
 // among returns the number of a tenant's starts among the first starts.

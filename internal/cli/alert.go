@@ -64,7 +64,7 @@ func (t *alertFlags) wanted(name string) (*fairleadv1.AlertRule, error) {
 	case json.Valid([]byte(t.body)):
 		t.rule.Body = []byte(t.body)
 	default:
-		t.rule.Body, _ = json.Marshal(t.body) // a text always encodes
+		t.rule.Body, _ = json.Marshal(t.body) // a string always encodes
 	}
 	return &t.rule, nil
 }

@@ -35,7 +35,7 @@ func (a answers) watchJob(_ context.Context, in proto.Message, send func(proto.M
 	a.watched <- struct{}{}
 	switch len(a.watched) {
 	case 1:
-		return send(&fairleadv1.Job{Id: id, State: "ready"}) // and it ends, as that of a server that stops
+		return send(&fairleadv1.Job{Id: id, State: "ready"}) // then the stream ends, like that of a stopping server
 	case 2:
 		return connect.NewError(connect.CodeUnavailable, context.Canceled)
 	case 3:

@@ -40,7 +40,7 @@ func (s *session) scheduleExportCommand() *cobra.Command {
 			}
 		}
 		if c.format == "table" {
-			c.format = "yaml" // a file is no table
+			c.format = "yaml" // a file is not a table
 		}
 		calendars, err := c.calendarsDocument(ctx, all.GetItems())
 		if err == nil && calendars != nil {

@@ -105,11 +105,11 @@ func (c *call) upload(ctx context.Context, file string, query url.Values) (*fair
 		}
 	}
 	if kind == "" {
-		kind = "application/octet-stream" // the server looks
+		kind = "application/octet-stream" // the server detects the type
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	// The program that pipes something in closes it.
+	// Standard input is closed by the program that writes to it.
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.url, "/")+"/api/v1/batches/upload?"+query.Encode(), io.NopCloser(body))
 	if err != nil {
 		return nil, err

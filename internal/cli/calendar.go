@@ -85,7 +85,7 @@ func (s *session) calendarUpdateCommand() *cobra.Command {
 		if *ask {
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Calendar: calendar})
 		}
-		return c.printDetails(c.calendars.UpdateCalendar(ctx, calendar)) // with the version that was read
+		return c.printDetails(c.calendars.UpdateCalendar(ctx, calendar)) // includes the version that was read
 	})
 	flags.register(cmd)
 	return cmd

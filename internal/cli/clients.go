@@ -40,7 +40,7 @@ type clients struct {
 }
 
 func newClients(t target, timeout time.Duration) *clients {
-	web := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token goes where it is meant to
+	web := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token must not follow redirects
 	asks := caller{token: t.Token, timeout: timeout}
 	options := connect.WithClientOptions(connect.WithInterceptors(asks))
 	return &clients{

@@ -44,7 +44,7 @@ func readContexts(warnings io.Writer) (*contexts, error) {
 	c := &contexts{Contexts: map[string]target{}}
 	path, err := contextsPath()
 	if err != nil {
-		return c, nil // a machine without a home directory has no contexts; writing one fails
+		return c, nil //nolint:nilerr // a machine without a home directory has no contexts; writing one fails
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (c *contexts) write() (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("write contexts: %w", err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".contexts-*") // of mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), ".contexts-*") // has mode 0600
 	if err != nil {
 		return fmt.Errorf("write contexts: %w", err)
 	}
@@ -116,7 +116,7 @@ func (s *session) target(warnings io.Writer) (target, error) {
 		t.Token, t.TokenFile = s.token, ""
 	case s.tokenFile != "":
 		t.Token, t.TokenFile = "", s.tokenFile
-	case s.context != "" && (t.Token != "" || t.TokenFile != ""): // asked for by name
+	case s.context != "" && (t.Token != "" || t.TokenFile != ""): // selected by name
 	case os.Getenv("FAIRLEAD_TOKEN") != "":
 		t.Token, t.TokenFile = os.Getenv("FAIRLEAD_TOKEN"), ""
 	case file != "":
@@ -166,7 +166,7 @@ func checkServer(text string) error {
 	parsed, err := url.Parse(text)
 	switch {
 	case err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "":
-		return Usagef("the server must be a URL such as %s or https://HOST", defaultServer) // not quoted: it may hold a password
+		return Usagef("the server must be a URL such as %s or https://HOST", defaultServer) // not quoted, because it may contain a password
 	case parsed.User != nil:
 		return Usagef("the server URL must not contain a user: use a token instead")
 	case parsed.RawQuery != "" || parsed.Fragment != "":

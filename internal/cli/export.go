@@ -40,7 +40,7 @@ func (s *session) exportCommand() *cobra.Command {
 			return err
 		}
 		if c.format == "table" {
-			c.format = "yaml" // a file is no table
+			c.format = "yaml" // a file is not a table
 		}
 		body, err := json.Marshal(lists)
 		if err != nil {

@@ -97,7 +97,7 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	}
 	inLine := slices.ContainsFunc(obstacles, func(o *fairleadv1.Obstacle) bool { return o.GetCode() == string(fairlead.InLine) })
 	switch ahead := why.GetAhead(); {
-	case inLine: // it was said
+	case inLine: // already reported
 	case ahead == 1:
 		out.WriteString("1 job is ahead of it\n")
 	case ahead > 1:

@@ -32,7 +32,7 @@ func (c *call) explained(ctx context.Context, cmd *cobra.Command, err error) err
 	case !connect.IsWireError(err) && refusal.Code() == connect.CodeDeadlineExceeded:
 		text = c.url + " did not answer within " + c.timeout.String() + "; use --timeout to wait longer"
 	case !connect.IsWireError(err) && refusal.Code() != connect.CodeUnimplemented && rpc.Passes(err):
-		code = ExitUnavailable // a connection that was reset has another code
+		code = ExitUnavailable // a connection reset has another code
 		text = "cannot reach " + c.url + ": " + cause(refusal) + "; start it with fairlead serve, or use another server with --server"
 	case refusal.Code() == connect.CodeUnimplemented:
 		text = c.url + " does not support this request (" + text + "): check that --server is a Fairlead server at least as new as this program"

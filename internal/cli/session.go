@@ -88,7 +88,7 @@ func (s *session) runs(do func(ctx context.Context, c *call) error) func(*cobra.
 
 func (s *session) open(cmd *cobra.Command, args []string) (*call, error) {
 	if s.format == "" {
-		s.format = "table" // a command without the flag
+		s.format = "table" // the command has no such flag
 	}
 	printer, err := newPrinter(cmd.OutOrStdout(), s.format)
 	if err != nil {

@@ -95,7 +95,7 @@ func (s *session) tenantUpdateCommand() *cobra.Command {
 		if *ask {
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Tenant: tenant})
 		}
-		return c.printDetails(c.tenants.UpdateTenant(ctx, tenant)) // with the version that was read
+		return c.printDetails(c.tenants.UpdateTenant(ctx, tenant)) // includes the version that was read
 	})
 	flags.register(cmd, s)
 	return cmd

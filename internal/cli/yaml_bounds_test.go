@@ -18,7 +18,7 @@ func laughs(depth int) string {
 }
 
 func TestFilesThatStandForTooMuchAreRefused(t *testing.T) {
-	const most = 256 << 20 // bytes that reading a refused file may allocate
+	const most = 256 << 20 // maximum bytes that reading a rejected file may allocate
 	for name, file := range map[string]string{
 		"aliases of aliases":  laughs(9),
 		"aliases of a text":   "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 1000) + "*a]\n",

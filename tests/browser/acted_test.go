@@ -165,7 +165,7 @@ func actionPath(literal *ast.CompositeLit) (path string) {
 			acts = true
 		case key.Name == "path":
 			if text, is := pair.Value.(*ast.BasicLit); is {
-				path, _ = strconv.Unquote(text.Value) // what is parsed can be unquoted
+				path, _ = strconv.Unquote(text.Value) // a parsed string can be unquoted
 			}
 		}
 	}

@@ -172,11 +172,11 @@ func TestEveryFormIsSoundOverItsPage(t *testing.T) {
 		seen := map[string]bool{}
 		for _, path := range paths {
 			if strings.Contains(path, "next=") {
-				continue // a form as a page
+				continue // the form is a page of its own
 			}
 			tab.visit(path)
 			for _, href := range value[[]string](tab, `[...document.querySelectorAll("main a[data-dialog]")].map(a => a.getAttribute("href"))`) {
-				where, _, _ := strings.Cut(href, "?") // what follows may be a time, which goes on
+				where, _, _ := strings.Cut(href, "?") // the query may contain a time, which changes
 				parts := strings.Split(where, "/")
 				form := parts[1] + "-" + parts[len(parts)-1]
 				if seen[form] {

@@ -284,5 +284,5 @@ func stopBrowser() {
 	}
 	ctx, cancel := context.WithTimeout(launched, patience.Limit)
 	defer cancel()
-	_ = chromedp.Cancel(ctx) // it ends with this process anyway
+	_ = chromedp.Cancel(ctx) // it ends with this process in any case
 }

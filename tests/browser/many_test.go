@@ -146,7 +146,7 @@ func (t *tab) upload(name, content, lang string) {
 	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	t.await(`document.querySelector("#dialog #faults") !== null`)
 	t.shot("faults-" + lang)
-	t.complaints = nil // the browser tells of every answer of 400
+	t.complaints = nil // the browser reports every response with status 400
 	value[bool](t, fmt.Sprintf(`(() => { const sent = new DataTransfer(); sent.items.add(new File([%s], "walls.csv", {type: "text/csv"})); document.querySelector("#dialog input[type=file]").files = sent.files; return true; })()`, quoted(content)))
 	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	t.await(`document.querySelector("#dialog #preview") !== null`)

@@ -134,7 +134,7 @@ func editASchedule(t *testing.T, lang string) {
 	tab.await(`document.getElementById("fires-preview").innerText.includes("02:15:00 CE")`)
 	tab.follow("#do") // the name is missing
 	tab.await(`document.getElementById("problem") !== null && document.querySelector("[name=cron]").value === "15 2 * * *"`)
-	tab.complaints = nil // the browser says that the form was refused
+	tab.complaints = nil // the browser reports that the form was rejected
 	tab.enters("name", "nightly")
 	tab.enters("call_url", "https://api.example.org/")
 	tab.shot("schedule-form-" + lang)

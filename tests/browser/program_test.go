@@ -54,7 +54,7 @@ func serve(t *testing.T, file string, flags ...string) (url string, stop func())
 	stop = sync.OnceFunc(func() {
 		cancel()
 		<-ended
-		_ = serving.Wait() // the signal that ends it is an error
+		_ = serving.Wait() // the signal that ends it is reported as an error
 	})
 	t.Cleanup(stop)
 	select {

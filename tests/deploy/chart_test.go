@@ -234,7 +234,7 @@ func TestAPodHasTheTimeToDrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What follows the drain by default: twice the grace, a lease, a beat and the end of
+	// Default time after the drain: twice the grace period, a lease, a beat and the end of
 	// requests.
 	const after = 2*5 + 10 + 2 + 5
 	for drain, m := range map[int64]manifests{30: rendered, 600: longer} {

@@ -31,7 +31,7 @@ func start(t *testing.T, args []string, variables map[string]string) *running {
 	t.Helper()
 	path := testprogram.Path(t)
 	p := &running{Cmd: exec.CommandContext(t.Context(), path, args...), served: make(chan string, 1), ended: make(chan struct{})}
-	p.Env = []string{} // not that of this process
+	p.Env = []string{} // instead of the environment of this process
 	for name, value := range variables {
 		p.Env = append(p.Env, name+"="+value)
 	}
@@ -43,7 +43,7 @@ func start(t *testing.T, args []string, variables map[string]string) *running {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = in.Close() // the process has its own
+	_ = in.Close() // the process has its own copy
 	go func() {    // ends with the process
 		defer close(p.ended)
 		defer out.Close()
@@ -56,7 +56,7 @@ func start(t *testing.T, args []string, variables map[string]string) *running {
 		}
 	}()
 	t.Cleanup(func() {
-		_ = p.Process.Kill() // it may have ended
+		_ = p.Process.Kill() // it may have ended already
 		<-p.ended
 		_ = p.Wait()
 	})

@@ -138,7 +138,7 @@ func checkQueries(t *testing.T, queries []string) {
 	t.Helper()
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		return // TestPromtoolAcceptsTheAlerts says that it is missing
+		return // TestPromtoolAcceptsTheAlerts reports that it is missing
 	}
 	variables := strings.NewReplacer("$__rate_interval", "1m", "$job", "x")
 	var rules []any

@@ -72,7 +72,7 @@ func TestAWorkerWithGRPC(t *testing.T) {
 	}})
 	good, bad, wished := stored.GetIds()[0], stored.GetIds()[1], stored.GetIds()[2]
 
-	// The first two come by a long poll, the third by a stream.
+	// The first two jobs arrive through a long poll, the third through a stream.
 	leased := leaseJobs(t, conn, w.id, w.session)
 	if len(leased) != 2 || leased[0].GetId() != good || string(leased[0].GetArgs()) != `{"n":1}` {
 		t.Fatalf("leased %v", leased)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // literals, which the parser leaves to others
+	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // implements literals, which the parser itself does not
 )
 
 // Constructs that MySQL supports and the parser does not. Their form is checked, and they

@@ -45,7 +45,7 @@ func filled(name, text string, all map[string]string) string {
 	text = strings.ReplaceAll(text, "'[{{rows}}]'", "'[[1,2,3,4],[5,6,7,\"6162\"]]'") // for json_table
 	text = strings.ReplaceAll(text, "'[{{list}}]'", "'[1,2]'")
 	if strings.Contains(text, "{{end}}") {
-		text = strings.ReplaceAll(text, "{{rows}}", "") // the form of a row stands behind it
+		text = strings.ReplaceAll(text, "{{rows}}", "") // the form of a row follows it
 	}
 	return slot.ReplaceAllStringFunc(text, func(s string) string {
 		key := strings.Trim(s, "{}")
