@@ -99,7 +99,7 @@ const (
 // Further reasons in a Situation.
 const (
 	NotStarted  ObstacleCode = "not_started" // no user has started it yet
-	AtBusiness  ObstacleCode = "at_business" // it waits at its gate until the business system opens it
+	AtBusiness  ObstacleCode = "at_business" // its gate is closed until the business system opens it
 	IsStopped   ObstacleCode = "stopped"     // it was stopped or cancelled, or is about to be
 	HasEnded    ObstacleCode = "ended"       // no work is left
 	IsDoubtful  ObstacleCode = "doubtful"    // tasks may have run in commits that the database lost; this does not stop it

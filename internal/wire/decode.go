@@ -84,7 +84,7 @@ func (s *scanner) message(message protoreflect.Message, p *plan) error {
 			if f.IsList() {
 				return inside(name, enough(f, 0))
 			}
-			return nil // as if it were not there
+			return nil // treated as absent
 		}
 		return inside(name, s.field(message, f))
 	})
