@@ -96,4 +96,4 @@ type Source interface {
 }
 
 // NoSuchBulk returns the ErrNotFound of a bulk's ID, with the same text in all stores.
-func NoSuchBulk(id int64) error { return fmt.Errorf("bulk %d: %w", id, fairlead.ErrNotFound) }
+func NoSuchBulk(id int64) error { return fmt.Errorf("bulk action %d: %w", id, fairlead.ErrNotFound) }

@@ -7,7 +7,7 @@ import (
 )
 
 // phaseNames are what the phases are called that are no states.
-var phaseNames = map[string]string{"idle": "between runs", "ahead": "upcoming"}
+var phaseNames = map[string]string{"idle": "between attempts", "ahead": "upcoming"}
 
 // PhaseName is what a phase is called.
 func (v *visit) PhaseName(what string) string {
@@ -21,7 +21,7 @@ func (v *visit) PhaseName(what string) string {
 func (v *visit) StretchTitle(s stretch) string {
 	title := v.PhaseName(s.What)
 	if s.Run > 0 {
-		title = v.T("Run %s", v.Num(s.Run)) + ": " + title
+		title = v.T("Attempt %s", v.Num(s.Run)) + ": " + title
 		if s.Reason != "" {
 			title += " (" + v.StateName(s.Reason) + ")"
 		}

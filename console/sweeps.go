@@ -72,7 +72,7 @@ func (v *visit) SweepRate(s *fairleadv1.Sweep) string {
 // not for an answer as a job does.
 func (v *visit) SweepState(state string) string {
 	if state == "waiting" {
-		return v.T("at its gate")
+		return v.T("at gate")
 	}
 	return v.StateName(state)
 }

@@ -27,7 +27,7 @@ import (
 // demoDatabase is where the demo is unless a database is named: away from real jobs.
 const demoDatabase = "sqlite://fairlead-demo.db"
 
-const demoUsage = "run a demo with tenants, schedules, a batch, a sweep and a steady flow of jobs; unless --db is set, in " + demoDatabase
+const demoUsage = "run a demo with tenants, schedules, a batch, a sweep and a steady flow of jobs; unless --db is set, its data is in " + demoDatabase
 
 // demoDrain is how long jobs may go on at shutdown: nothing is lost with those of the demo,
 // and people do not like to wait.

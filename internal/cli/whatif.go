@@ -14,7 +14,7 @@ import (
 // asksWhatIf gives a command that saves something the flag that it only asks what would
 // happen.
 func asksWhatIf(cmd *cobra.Command) *bool {
-	return cmd.Flags().Bool("what-if", false, "save nothing; show which jobs would start next or wait longer, and which scheduled times would move")
+	return cmd.Flags().Bool("what-if", false, "preview without saving: show which jobs would start next or wait longer, and which scheduled times would change")
 }
 
 // whatIf shows what would happen if changes were saved.
