@@ -55,7 +55,7 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 	case b.To.After(v.Now):
 		c.Refuse("to", "is in the future; only past fires can be backfilled")
 	case s.Delay > 0 || !s.At.IsZero():
-		c.Refuse("id", "names a schedule that has no past instants; trigger it instead")
+		c.Refuse("id", "refers to a schedule that has no past fires; trigger it instead")
 	}
 	if err := fairlead.Invalid(c.Found...); err != nil {
 		return nil, err
