@@ -117,7 +117,8 @@ type Tx interface {
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
 	// Wake notifies nodes of the jobs enqueued so far, and lets gates admit theirs. Call
 	// it after the commit, or not at all: for a minute after the last call, the store
-	// itself watches for the commit, and notifies nodes a few milliseconds after it.
+	// itself looks for the commit and then notifies nodes. It first looks after 10ms, and
+	// then after pauses that double up to a second.
 	Wake()
 }
 

@@ -51,7 +51,7 @@ func NormalizeTenant(t *Tenant) error {
 		c.Name("parent", t.Parent, MaxName)
 	}
 	if t.Parent != "" && t.Parent == t.Name {
-		c.Refuse("parent", "is the tenant itself; name another, or none")
+		c.Refuse("parent", "is the tenant itself; specify another tenant or omit it")
 	}
 	c.Count("max_running", t.MaxRunning, MaxCap)
 	c.Count("min_running", t.MinRunning, MaxCap)

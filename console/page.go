@@ -68,7 +68,7 @@ func (c *Console) notFound(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, v, err)
 		return
 	}
-	c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("There is no page at this address.")}))
+	c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("This page does not exist.")}))
 }
 
 // livePath is the path prefix of the live parts of pages.

@@ -84,17 +84,17 @@ func (v *visit) held(job *fairleadv1.Job, o *fairleadv1.Obstacle) string {
 		}
 		return v.T("%s was at its cap of %s.", v.owner(o), v.Num(o.GetCap()))
 	case "over_rate":
-		return v.T("%s had used up its start rate.", v.owner(o))
+		return v.T("%s had reached its start rate.", v.owner(o))
 	case "no_node":
-		return v.T("No live node served queue %q and kind %q.", job.GetQueue(), job.GetKind())
+		return v.T("No live node served queue %q and handled kind %q.", job.GetQueue(), job.GetKind())
 	case "no_slot":
 		return v.T("All slots on eligible nodes were busy.")
 	case "at_gate":
 		return v.T("All slots of concurrency key %q were taken.", job.GetConcurrencyKey())
 	case "in_line":
-		return v.T("Other jobs were ahead.")
+		return v.T("Other jobs were first in line.")
 	case "not_due":
-		return v.T("The job was backing off after a failure or waiting its turn.")
+		return v.T("The job was backing off after a failure or waiting for its turn.")
 	case "unrecorded":
 		return v.T("Nothing was recorded for this period.")
 	}
