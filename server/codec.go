@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -22,10 +21,9 @@ func (c jsonCodec) Name() string { return string(c) }
 // Marshal writes a message.
 func (c jsonCodec) Marshal(message any) ([]byte, error) { return wire.Marshal(message.(proto.Message)) }
 
-// Unmarshal reads a message. It keeps parts of what it reads, and the buffer is used for
-// the next request as soon as it returns.
+// Unmarshal reads a message.
 func (c jsonCodec) Unmarshal(data []byte, message any) error {
-	return wire.Unmarshal(bytes.Clone(data), message.(proto.Message))
+	return wire.Unmarshal(data, message.(proto.Message))
 }
 
 // binaryCodec writes protobuf, and reads it within the bounds that JSON has.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func (e *FieldError) Error() string {
 }
 
 // Unmarshal reads a JSON document into an empty message. Its errors are
-// FieldErrors. What it keeps of data must not be changed.
+// FieldErrors. It keeps nothing of data.
 func Unmarshal(data []byte, into proto.Message) error {
 	s := &scanner{data: data}
 	message := into.ProtoReflect()
@@ -110,6 +111,9 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 		if s.peek() != '[' {
 			return s.mismatch("a list")
 		}
+		if err := s.checkEntries(f); err != nil {
+			return err
+		}
 		list := message.Mutable(f.FieldDescriptor).List()
 		err := s.array(func(i int) error {
 			if err := s.count.entry(f, i); err != nil {
@@ -136,6 +140,24 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 		message.Set(f.FieldDescriptor, value)
 	}
 	return err
+}
+
+// checkEntries refuses a list of messages with too many entries before any of them is allocated.
+// It leaves other mistakes to the caller.
+func (s *scanner) checkEntries(f *field) error {
+	most := f.mostEntries()
+	if f.message == nil || bytes.Count(s.data[s.at:], []byte("{")) <= most {
+		return nil
+	}
+	ahead := *s
+	var refusal error
+	_ = ahead.array(func(i int) error {
+		if refusal = f.checkRoom(i); refusal != nil {
+			return refusal
+		}
+		return ahead.skip()
+	})
+	return refusal
 }
 
 // enough refuses a list that was given and is too short. Where one that is left out stands for
