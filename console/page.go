@@ -75,8 +75,9 @@ func (c *Console) notFound(w http.ResponseWriter, r *http.Request) {
 // livePath is below which the live parts of pages are.
 const livePath = "/live"
 
-// quietLimit is how long a connection may be silent: proxies end those that are.
-const quietLimit = 15 * time.Second
+// quietLimit bounds how long a connection may be silent. Proxies close silent connections,
+// and the page warns its viewer if it hears nothing for 12 seconds (static/live.js).
+const quietLimit = 5 * time.Second
 
 // live sends the live part of a page whenever it has changed.
 func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
@@ -175,12 +176,12 @@ func (s *stream) event(name string, data []byte) error {
 	return s.write(b.Bytes())
 }
 
-// alive says something if the connection was silent for long.
+// alive tells the page that the server still responds, if the connection was silent for long.
 func (s *stream) alive() error {
 	if time.Since(s.spoken) < quietLimit {
 		return nil
 	}
-	return s.write([]byte(": still here\n\n"))
+	return s.event("alive", nil)
 }
 
 func (s *stream) write(text []byte) error {
