@@ -35,8 +35,9 @@
       if (paused && kind !== "signed-out") event.preventDefault();
     });
     live.addEventListener("htmx:sse:after:message", event => {
-      if (event.detail.message.event !== "stale") fresh();
-      live.dataset.updates = Number(live.dataset.updates || 0) + 1;
+      const kind = event.detail.message.event;
+      if (kind !== "stale") fresh();
+      if (kind !== "alive") live.dataset.updates = Number(live.dataset.updates || 0) + 1;
     });
     // A page in the background has no connection. It opens one when it is shown again.
     document.addEventListener("visibilitychange", () => { heard = Date.now(); });
