@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// NodeID identifies one life of a node: from joining to leaving or losing its lease. It
-// is never reused.
+// NodeID identifies a node from the time it joins until it leaves or loses its lease.
+// An ID is never reused: a node that joins again gets a new one.
 type NodeID int64
 
 // Node is a running process that runs jobs. All nodes are equal.
@@ -40,8 +40,8 @@ type Node struct {
 // Died reports whether the node's lease expired without the node leaving.
 func (n *Node) Died() bool { return n.Dead && n.LeftAt.IsZero() }
 
-// Serves reports whether the node can run jobs of a kind in a queue, of all tenants or
-// of some.
+// Serves reports whether the node can run jobs of a kind in a queue, for at least one
+// tenant.
 func (n *Node) Serves(queue, kind string) bool {
 	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue))
 }
@@ -55,7 +55,7 @@ func (n *Node) ServesTenant(queue, tenant, kind string) bool {
 // zero leave the choice to the server.
 type KindDefaults struct {
 	Kind        string        `json:"kind"`
-	Timeout     time.Duration `json:"timeout,omitempty"` // of one attempt
+	Timeout     time.Duration `json:"timeout,omitempty"` // timeout of one attempt
 	MaxAttempts int           `json:"max_attempts,omitempty"`
 	Retry       *Retry        `json:"retry,omitempty"`
 }

@@ -27,7 +27,7 @@ type Chunk struct {
 	Tasks []ChunkTask // set only on request; never changes
 }
 
-// ChunkTask describes what a task of a chunk does.
+// ChunkTask is a task of a chunk.
 type ChunkTask struct {
 	Of int64 `json:"of,omitempty"` // ID of the task, unless this is its first pass
 	Change
@@ -49,7 +49,7 @@ type Marks struct {
 // doubtful reports whether an earlier pass may have applied a task.
 func (m *Marks) doubtful(i int) bool { return slices.Contains(m.Doubt, i) }
 
-// Mark is the state of a task in its chunk.
+// Mark is the state of a task within its chunk.
 type Mark byte
 
 // The marks of tasks.

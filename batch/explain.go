@@ -12,8 +12,8 @@ import (
 // explainChunks bounds in how many chunks jobs to explain are looked for.
 const explainChunks = 5
 
-// Explain reports how a batch is doing, what stops it or slows it down, and why jobs of
-// its tasks do not run. It returns ErrNotFound for an unknown batch.
+// Explain reports the status of a batch, the reasons why it is stopped or slow, and why
+// jobs of its tasks are not running. It returns ErrNotFound for an unknown batch.
 func (c *Client) Explain(ctx context.Context, id int64) (fairlead.Situation, error) {
 	record, err := c.record(ctx, id)
 	if err != nil {

@@ -19,7 +19,7 @@ type inside struct {
 	handler http.Handler
 }
 
-// RoundTrip is part of http.RoundTripper. The handler sees the name of the server and
+// RoundTrip implements http.RoundTripper. The handler sees the name of the server and
 // the address that the viewer's own request has, since it judges by them.
 func (i inside) RoundTrip(request *http.Request) (*http.Response, error) {
 	own := request.Clone(request.Context())
@@ -55,17 +55,17 @@ type recorded struct {
 	body   bytes.Buffer
 }
 
-// Header is part of http.ResponseWriter.
+// Header implements http.ResponseWriter.
 func (r *recorded) Header() http.Header { return r.header }
 
-// WriteHeader is part of http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter.
 func (r *recorded) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status, r.sent = status, r.header.Clone()
 	}
 }
 
-// Write is part of http.ResponseWriter.
+// Write implements http.ResponseWriter.
 func (r *recorded) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	return r.body.Write(p)

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// order is that in which a claim would find what keeps a job from starting.
+// order lists the codes in the order in which a claim would find them.
 var order = [...]fairlead.ObstacleCode{fairlead.AtGate, fairlead.IsPaused, fairlead.AtCap, fairlead.OverRate, fairlead.NoNode, fairlead.NoSlot, Unrecorded}
 
 func compareCauses(a, b Cause) int {
@@ -18,7 +18,7 @@ func compareCauses(a, b Cause) int {
 	)
 }
 
-// Text says for people what a hold was.
+// Text describes the hold for users.
 func (h Hold) Text() string {
 	switch h.Code {
 	case fairlead.IsPaused:

@@ -11,8 +11,8 @@ import (
 //
 // One transaction creates the jobs of a schedule's runs and advances its cursor, under
 // the lock of the schedule's row. Each due instant therefore leads to exactly one run
-// or one recorded skip, whichever node acts on it, however often and on however many
-// nodes, and no instant is lost with a node. Scheduled and catch-up runs share their
+// or one recorded skip, even if several nodes act on it, and no instant is lost with a
+// node. Scheduled and catch-up runs share their
 // instants: each instant has at most one of them.
 type Store interface {
 	// PutSchedule creates the schedule if its Version is zero, and otherwise replaces the
@@ -103,27 +103,27 @@ type CallerTx interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Filter selects live schedules. An empty field matches all of them.
+// Filter selects live schedules. An empty field matches all schedules.
 type Filter struct {
 	IDs     []int64
 	Names   []string
 	Tenants []string // tenants of their jobs
-	Enabled *bool
-	After   string // only names after this one: the last name of the previous page
-	Limit   int    // zero means 100
-	// Soonest lists the enabled schedules that will fire, the one that fires next first.
-	// It has no pages, and cannot be combined with IDs, Names, Tenants, After or an
+	Enabled *bool    // true for enabled schedules only, false for disabled ones only
+	After   string   // only names after this one: the last name of the previous page
+	Limit   int      // maximum number of schedules; zero means 100
+	// Soonest lists the enabled schedules that will fire, starting with the one that fires
+	// next. It has no pages, and cannot be combined with IDs, Names, Tenants, After or an
 	// Enabled that is false. A schedule that a changed calendar brings forward may be
 	// missing until a node has acted on the change.
 	Soonest bool
 }
 
-// FireFilter selects runs. An empty field matches all of them.
+// FireFilter selects runs. An empty field matches all runs.
 type FireFilter struct {
 	Schedule int64
 	Jobs     []int64
 	Below    int64 // only job IDs below this one: the last ID of the previous page
-	Limit    int   // zero means 100
+	Limit    int   // maximum number of runs; zero means 100
 }
 
 // Ticked is the result of Tick.

@@ -12,28 +12,28 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Memory that bodies of requests may take. Callers of every role share it.
+// Memory for request bodies. Callers of all roles share it.
 const (
-	largeBodies = 24 << 20  // bytes that all large bodies together may become
-	smallBody   = 64 << 10  // a body that becomes no more needs no share of it
-	middleBody  = 1 << 20   // the first share of a body whose length is not known
-	sharedRate  = 256 << 10 // bytes a second, at least, of a body that has a share
+	largeBodies = 24 << 20  // maximum total size of all large bodies after decompression, in bytes
+	smallBody   = 64 << 10  // a body up to this size after decompression needs no share
+	middleBody  = 1 << 20   // initial share of a body with unknown length
+	sharedRate  = 256 << 10 // minimum transfer rate of a body with a share, in bytes per second
 
-	// inflation is how many bytes gzip can make of one.
+	// inflation is the maximum compression ratio of gzip.
 	inflation = 1032
 )
 
 var errManyLarge = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large requests are in progress; try again later"}
 
-// intake bounds the memory that is used for bodies of requests, on every protocol.
+// intake limits the memory used for request bodies, for all protocols.
 type intake struct {
 	memory *semaphore.Weighted
 }
 
 func newIntake() *intake { return &intake{memory: semaphore.NewWeighted(largeBodies)} }
 
-// handler bounds the bodies of requests to a limit in bytes, and lets large ones wait
-// for each other. A body has its share of the memory until its request is answered.
+// handler limits the bodies of requests to a size in bytes, and makes large bodies wait for
+// memory. A body holds its share until its request is answered.
 func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
@@ -57,8 +57,8 @@ func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 
 type sharedBodyKey struct{}
 
-// settleShare gives back what the body of a request had reserved and its message does
-// not need: a body is reserved what it may become at most, and calls may last.
+// settleShare returns the part of a body's share that its message does not need: the share
+// covers the maximum size of the body, and a call may take long.
 func settleShare(ctx context.Context, request proto.Message) {
 	body, _ := ctx.Value(sharedBodyKey{}).(*sharedBody)
 	if body == nil || body.share == 0 {
@@ -71,7 +71,7 @@ func settleShare(ctx context.Context, request proto.Message) {
 	body.keep(size)
 }
 
-// packed reports whether a body is compressed, as each of the protocols says it.
+// packed reports whether a body is compressed, in any of the protocols.
 func packed(header http.Header) bool {
 	for _, name := range []string{"Content-Encoding", "Grpc-Encoding", "Connect-Content-Encoding"} {
 		if encoding := header.Get(name); encoding != "" && encoding != "identity" {
@@ -81,20 +81,20 @@ func packed(header http.Header) bool {
 	return false
 }
 
-// sharedBody is a body that is read as far as there is memory for what it becomes.
+// sharedBody is a body that is read as memory for its decompressed size becomes available.
 type sharedBody struct {
 	io.ReadCloser
 	ctx    context.Context //nolint:containedctx // of the request whose body it is
 	memory *semaphore.Weighted
-	length int64 // as the caller says; -1: unknown
-	limit  int64 // bytes, packed and unpacked
+	length int64 // length given by the caller; -1 = unknown
+	limit  int64 // maximum size in bytes, both compressed and decompressed
 	packed bool
 	read   int64
-	share  int64         // of the memory
-	waited time.Duration // for bytes, since it has a share
+	share  int64         // reserved memory
+	waited time.Duration // time spent waiting for data since the body has a share
 }
 
-// keep gives back what of the share is beyond some bytes.
+// keep reduces the share to the given number of bytes.
 func (b *sharedBody) keep(bytes int64) {
 	if bytes < b.share {
 		b.memory.Release(b.share - bytes)
@@ -102,8 +102,8 @@ func (b *sharedBody) keep(bytes int64) {
 	}
 }
 
-// Read reads on. It fails if too many other large bodies are there for long, or if a
-// body that has a share, for which others wait, comes slowly.
+// Read reads from the body. It fails if other large bodies hold the memory for too long, or
+// if a body with a share, for which others wait, arrives too slowly.
 func (b *sharedBody) Read(p []byte) (int, error) {
 	if needed := b.needed(int64(len(p))); needed > b.share {
 		// Two bodies that both grow could wait for each other, hence not for long.

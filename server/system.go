@@ -18,20 +18,19 @@ import (
 // System implements the SystemService.
 type System struct {
 	store    Store
-	all      Store // what is stored of every tenant, for what Erase has to find
+	all      Store // unrestricted store, for Erase
 	client   *fairlead.Client
 	batches  *batch.Client
-	breakers func() []httpcall.Breaker // nil: there are none
+	breakers func() []httpcall.Breaker // nil = none
 	stopping <-chan struct{}
 }
 
-// NewSystem makes the service of a store as a whole. Who watches is let go when
-// the program stops.
+// NewSystem returns the service for a store as a whole. Closing stopping ends all watches.
 func NewSystem(store Store, stopping <-chan struct{}) *System {
 	return &System{store: store, all: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), stopping: stopping}
 }
 
-// GetStats returns what all jobs together have and do, and those of each tenant.
+// GetStats returns the usage of all jobs together and of each tenant.
 func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*fairleadv1.Stats, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -44,25 +43,25 @@ func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*
 	return out, markPaused(ctx, s.client, out.GetTenants()...)
 }
 
-// watchPause is how long lies between two looks of WatchEvents.
+// watchPause is the interval between two checks in WatchEvents.
 const watchPause = time.Second
 
-// WatchEvents sends what happens, until the caller goes or the program stops.
+// WatchEvents sends events until the caller disconnects or the program shuts down.
 func (s *System) WatchEvents(ctx context.Context, _ *fairleadv1.WatchEventsRequest, send func(*fairleadv1.Event) error) error {
 	w := watcher{system: s, send: send}
 	return repeat(ctx, s.stopping, watchPause, func() (bool, error) { return false, w.look(ctx) })
 }
 
-// watcher reports what is different from its last look.
+// watcher reports changes since its last check.
 type watcher struct {
 	system *System
 	send   func(*fairleadv1.Event) error
 
 	stats    *fairleadv1.Stats
-	nodes    map[fairlead.NodeID]fairlead.Node // nil: this is the first look
-	failed   map[int64]struct{}                // those of the last look; nil: this is the first
-	lookedAt time.Time                         // for failures
-	open     map[int64]batch.State             // of batches that have not completed, the newest of them; nil: this is the first look
+	nodes    map[fairlead.NodeID]fairlead.Node // nil = first check
+	failed   map[int64]struct{}                // failures found in the last check; nil = first check
+	lookedAt time.Time                         // time of the last check for failures
+	open     map[int64]batch.State             // newest batches that have not completed; nil = first check
 }
 
 func (w *watcher) look(ctx context.Context) error {
@@ -130,11 +129,11 @@ func (w *watcher) lookAtNodes(ctx context.Context) error {
 	return nil
 }
 
-// failureOverlap is how far a look reaches behind the one before: a failure may become
-// visible so long after the moment it is dated.
+// failureOverlap is how far a check reaches back into the period of the previous check: a
+// failure may become visible this long after its timestamp.
 const failureOverlap = time.Minute
 
-// lookAtFailures sees the jobs that failed lately, of very many at once those that were
+// lookAtFailures finds jobs that failed recently. If there are very many, it finds those
 // enqueued last.
 func (w *watcher) lookAtFailures(ctx context.Context) error {
 	now, err := w.system.store.Now(ctx)

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// whatIf asks as the client does.
+// whatIf calls WhatIf like the client.
 func (f *fixture) whatIf(question fairlead.WhatIf) fairlead.Forecast {
 	f.Helper()
 	forecast, err := f.tryWhatIf(question)
@@ -20,7 +20,7 @@ func (f *fixture) tryWhatIf(question fairlead.WhatIf) (fairlead.Forecast, error)
 	return fairlead.NewClient(f.store).WhatIf(f.ctx(), question)
 }
 
-// ifLimits asks about limits.
+// ifLimits returns a question about limits.
 func ifLimits(limits ...fairlead.Limit) (question fairlead.WhatIf) {
 	for _, limit := range limits {
 		question.Changes = append(question.Changes, fairlead.RuleChange{Limit: &limit})
@@ -28,7 +28,7 @@ func ifLimits(limits ...fairlead.Limit) (question fairlead.WhatIf) {
 	return question
 }
 
-// ifTenants asks about tenants.
+// ifTenants returns a question about tenants.
 func ifTenants(tenants ...fairlead.Tenant) (question fairlead.WhatIf) {
 	for _, tenant := range tenants {
 		question.Changes = append(question.Changes, fairlead.RuleChange{Tenant: &tenant})
@@ -44,7 +44,7 @@ func startIDs(outlook fairlead.Outlook) []int64 {
 	return list
 }
 
-// ruled is all that WhatIf must leave as it is.
+// ruled contains everything that WhatIf must leave unchanged.
 type ruled struct {
 	Limits  []fairlead.LimitUse
 	Tenants []fairlead.Tenant
@@ -147,7 +147,7 @@ func testWhatIf(c *chapter) {
 	testWhatIfRefused(c)
 }
 
-// testWhatIfRefused is about what cannot be saved, and about what others hold.
+// testWhatIfRefused covers changes that cannot be saved, and rows locked by others.
 func testWhatIfRefused(c *chapter) {
 	c.test("asking fails as saving does", func(f *fixture) {
 		f.cap(fairlead.LimitGlobal, "", 5)

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// whatFires asks as users do.
+// whatFires calls WhatIf like users do.
 func (f *fixture) whatFires(changes ...schedule.Change) (schedule.Forecast, error) {
 	f.Helper()
 	return schedule.NewClient(f.store).WhatIf(f.ctx(), schedule.WhatIf{Changes: changes, Instants: 4})
@@ -103,7 +103,8 @@ func testWhatIfFires(c *chapter) {
 	})
 }
 
-// wantSameRefusal expects that asking fails as saving does, but for what the store was doing.
+// wantSameRefusal checks that asking fails with the same error as saving, except for the
+// store's description of the action.
 func (f *fixture) wantSameRefusal(saving, asking error) {
 	f.Helper()
 	if saving == nil || asking == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Explain reports how a sweep is doing, what stops it or slows it down, and why jobs of
-// its shards do not run. It returns ErrNotFound for an unknown sweep.
+// Explain reports the status of a sweep, the reasons why it is stopped or slow, and why
+// jobs of its shards are not running. It returns ErrNotFound for an unknown sweep.
 func (c *Client) Explain(ctx context.Context, id int64) (fairlead.Situation, error) {
 	found, err := c.store.Sweeps(ctx, Filter{IDs: []int64{id}})
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *steering) reasons(nodes []fairlead.Node) []fairlead.Obstacle {
 // nearly is the part of its rate from which on a sweep goes as fast as it may.
 const nearly = 0.9
 
-// Unhandled returns the obstacle that no live node handles the sweep's items in its
-// queue, or nil if a node does.
+// Unhandled returns an obstacle if no live node handles the sweep's items in its queue,
+// and nil otherwise.
 func (s *Sweep) Unhandled(nodes []fairlead.Node, now time.Time) *fairlead.Obstacle {
 	o := &fairlead.Obstacle{Code: fairlead.NoNode}
 	var handled []string

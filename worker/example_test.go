@@ -13,15 +13,15 @@ import (
 	"github.com/fairlead-io/fairlead/worker"
 )
 
-// Mail is the input of jobs of the kind "mail".
+// Mail is the args of jobs of kind "mail".
 type Mail struct {
 	To string `json:"to"`
 }
 
 var mail = fairlead.NewKind[Mail]("mail")
 
-// A program that runs jobs of the kind "mail", eight at once, until it is told to
-// end. Handlers are those of embedded use.
+// Run jobs of kind "mail", at most eight at once, until the process gets a signal. The
+// handlers are the same as in a program with its own node.
 func Example() {
 	mux := fairlead.NewMux()
 	mail.Handle(mux, func(ctx context.Context, _ *fairlead.Job, args Mail) error {

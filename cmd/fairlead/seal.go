@@ -35,12 +35,12 @@ type currentKeys struct {
 	keys *reread[*seal.Keys]
 }
 
-// Seal is part of seal.Codec.
+// Seal implements seal.Codec.
 func (c currentKeys) Seal(plain []byte, label string) ([]byte, error) {
 	return c.keys.get().Seal(plain, label)
 }
 
-// Open is part of seal.Codec.
+// Open implements seal.Codec.
 func (c currentKeys) Open(sealed []byte) ([]byte, error) { return c.keys.get().Open(sealed) }
 
 // readSealKeys reads a file of keys. Its errors have no part of a key.

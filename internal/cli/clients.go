@@ -80,7 +80,7 @@ func (c caller) sign(header http.Header) {
 	}
 }
 
-// WrapUnary is part of connect.Interceptor.
+// WrapUnary implements connect.Interceptor.
 func (c caller) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		ctx, cancel := context.WithTimeout(ctx, c.timeout)
@@ -90,7 +90,7 @@ func (c caller) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// WrapStreamingClient is part of connect.Interceptor. A stream takes as long as
+// WrapStreamingClient implements connect.Interceptor. A stream takes as long as
 // what it tells of.
 func (c caller) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
@@ -100,7 +100,7 @@ func (c caller) WrapStreamingClient(next connect.StreamingClientFunc) connect.St
 	}
 }
 
-// WrapStreamingHandler is part of connect.Interceptor.
+// WrapStreamingHandler implements connect.Interceptor.
 func (caller) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return next
 }

@@ -15,7 +15,7 @@ type moment struct {
 	past bool // spans lie in the past
 }
 
-// String is part of pflag.Value.
+// String implements pflag.Value.
 func (m *moment) String() string {
 	if m.at.IsZero() {
 		return ""
@@ -23,10 +23,10 @@ func (m *moment) String() string {
 	return m.at.Format(time.RFC3339)
 }
 
-// Type is part of pflag.Value.
+// Type implements pflag.Value.
 func (m *moment) Type() string { return "time" }
 
-// Set is part of pflag.Value.
+// Set implements pflag.Value.
 func (m *moment) Set(text string) error {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {

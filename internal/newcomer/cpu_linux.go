@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// tick is the unit of times in /proc, the same on all machines that Go runs on.
+// tick is the unit of times in /proc, the same on all machines that Go supports.
 const tick = 10 * time.Millisecond
 
-// treeCPU returns the CPU time of a process and of all that it has started, as far as they
-// live or were waited for.
+// treeCPU returns the CPU time of a process and all its descendants that are running or
+// were waited for.
 func treeCPU(root int) (time.Duration, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

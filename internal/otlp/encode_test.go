@@ -17,14 +17,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// nested are the fields that hold messages, by the path of their numbers from the request.
+// nested lists the fields that contain messages, by the path of their numbers from the
+// request.
 var nested = []string{
 	"1", "1.1", "1.1.1", "1.1.1.2", "1.2", "1.2.1", "1.2.1.3", "1.2.1.3.2", "1.2.2",
 	"1.2.2.9", "1.2.2.9.2", "1.2.2.9.2.5", "1.2.2.9.2.5.1", "1.2.2.9.2.6", "1.2.2.9.2.6.1", "1.2.2.9.2.6.1.2",
 	"1.2.2.11", "1.2.2.11.3", "1.2.2.11.3.2", "1.2.2.13", "1.2.2.13.4", "1.2.2.13.4.2", "1.2.2.15",
 }
 
-// decoded lists the fields of a message that hold no message, as path=value, in their order.
+// decoded returns the fields of a message that contain no message, as path=value, in order.
 func decoded(t *testing.T, path string, message []byte) (fields []string) {
 	t.Helper()
 	for len(message) > 0 {
@@ -65,7 +66,7 @@ func decoded(t *testing.T, path string, message []byte) (fields []string) {
 	return fields
 }
 
-// below keeps the fields below a path, without it.
+// below returns the fields below a path, without the path.
 func below(path string, fields []string) (kept []string) {
 	for _, field := range fields {
 		if rest, found := strings.CutPrefix(field, path+"."); found {

@@ -66,10 +66,10 @@ func TestBatchesArePostedWithTheHeadersThatWereAskedFor(t *testing.T) {
 	}
 }
 
-// answers is a collector with prepared answers, one after the other. The last one repeats.
+// answers is a collector with prepared responses, returned in order. The last one repeats.
 type answers struct {
 	next []func(*http.Request) (*http.Response, error)
-	at   []time.Duration // when requests came, since it was made
+	at   []time.Duration // times of the requests, relative to made
 	made time.Time
 }
 
@@ -220,7 +220,7 @@ func TestWhatACollectorSaysIsPassedOn(t *testing.T) {
 	}
 }
 
-// What the provider of a program hands over in batches arrives.
+// A program's tracer provider delivers its spans in batches.
 func TestAProviderExports(t *testing.T) {
 	bodies := make(chan []byte, 1)
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

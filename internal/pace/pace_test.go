@@ -17,16 +17,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// grant is n permits that were given at a time since the start.
+// grant is n permits granted at a time since the start.
 type grant struct {
 	at time.Duration
 	n  int
 }
 
-// manySlices is for those who take all that they ask for.
+// manySlices is for callers that take all permits they request.
 const manySlices = math.MaxInt32
 
-// collect asks for permits until the time is over.
+// collect requests permits for a duration.
 func collect(t fatal, p *pace.Pace, d time.Duration, ask func() int) []grant {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -80,8 +80,8 @@ func TestARateIsKeptExactly(t *testing.T) {
 	}
 }
 
-// smooth checks each tenth of a second. Two permits are always possible: one at
-// its start and one at its end.
+// smooth checks each tenth of a second. Two permits are always possible: one at its start
+// and one at its end.
 func smooth(t fatal, grants []grant, d time.Duration, rate float64) {
 	t.Helper()
 	const bucket = 100 * time.Millisecond
@@ -139,8 +139,8 @@ func TestManyAtOnceAreDueWithTheLastOfThem(t *testing.T) {
 	})
 }
 
-// A caller that waits for what a high rate gives in a moment does not wait for as many under a
-// low one, to have them all at once.
+// A caller that waits for the permits of a short period at a high rate does not wait for
+// the same number at a low rate, only to receive them all at once.
 func TestALowerRateGivesFewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, start := pace.New(50_000), time.Now()
@@ -159,7 +159,7 @@ func TestALowerRateGivesFewer(t *testing.T) {
 	})
 }
 
-// Timers that fire late are made up for, so they do not add up.
+// Delays of late timers are made up for and do not accumulate.
 func TestLateTimersDoNotLowerTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate = 1000
@@ -211,8 +211,8 @@ func TestEachOfSeveralRatesIsKept(t *testing.T) {
 	})
 }
 
-// Whatever rates are set when, and whichever caller pauses: no grant exceeds what a
-// plain bucket of tokens holds, of one permit and 40 ms.
+// For any changes of the rate and any pauses of callers, no grant exceeds the contents of a
+// plain token bucket of one permit plus 40 ms.
 func TestNoChangesOfTheRateGiveMoreThanTheRates(t *testing.T) {
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -313,8 +313,8 @@ func BenchmarkWaitUnlimited(b *testing.B) {
 	}
 }
 
-// What is owed from before is given in the course of time, and no more than that, also
-// if the rate changes meanwhile.
+// Permits owed from before are granted gradually and completely, but no more than that,
+// even if the rate changes meanwhile.
 func TestWhatIsOwedIsMadeUpFor(t *testing.T) {
 	for _, rate := range []float64{0.5, 2.5, 10, 1_000, 50_000} {
 		for _, changed := range []bool{false, true} {

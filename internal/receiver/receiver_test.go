@@ -26,7 +26,7 @@ func TestWhatIsDoneAfterATimeIsNotDoneOnceItWasCalledOff(t *testing.T) {
 	})
 }
 
-// The time may be over at the moment at which it is called off.
+// The time may elapse at the moment of the cancellation.
 func TestNothingIsDoneAfterItWasCalledOffInTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 1000 {

@@ -111,7 +111,7 @@ func TestRowsOfEachDatabase(t *testing.T) {
 	}
 }
 
-// Any part of any set of keys is read as a plain list would have it.
+// Any range of any set of keys is read with the same result as from a plain list.
 func TestAnyPartOfATableCanBeRead(t *testing.T) {
 	db := openSQLite(t)
 	exec(t, db, "CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT)")
@@ -233,7 +233,7 @@ func TestIndexesAreTheirOwnItems(t *testing.T) {
 	}
 }
 
-// Not even a view that writes can change anything.
+// A table is read without side effects, even through a view that writes.
 func TestATableIsOnlyRead(t *testing.T) {
 	db := openDB(t, "pgx", testdb.Postgres(t))
 	exec(t, db, "CREATE TABLE log (id bigint)",

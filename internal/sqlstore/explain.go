@@ -11,28 +11,28 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Facts are what decides whether a job starts: the same that a claim asks.
+// Facts holds the data that decides whether a job starts, the same data that a claim uses.
 type Facts struct {
 	Now    time.Time
 	Job    *fairlead.Job
 	Rules  *Rules
-	Limits map[int32]*dispatch.Limit // by id, as they stand
+	Limits map[int32]*dispatch.Limit // by ID, with their current usage
 	Nodes  []fairlead.Node
-	Gate   Gate            // of a parked job
-	Ahead  Line            // ready jobs that go before it, if it is ready
+	Gate   Gate            // gate of a parked job
+	Ahead  Line            // ready jobs ahead of the job, if it is ready
 	Starts []driver.Starts // within the last UsageWindow
-	Shared map[string]int  // starts by tenant of the scope in which the job's tenant shares them, within the last UsageWindow
+	Shared map[string]int  // starts per tenant within the last UsageWindow, in the scope where the job's tenant shares starts
 	Held   []HeldKind      // jobs that nodes hold, if no slot is free
 }
 
-// HeldKind is how many jobs of a kind a node holds.
+// HeldKind is the number of jobs of a kind that a node holds.
 type HeldKind struct {
 	Node fairlead.NodeID
 	Kind string
 	Jobs int
 }
 
-// standing is every limit as it stands, by id.
+// standing returns every limit with its current usage, by ID.
 func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 	limits := make(map[int32]*dispatch.Limit, len(uses))
 	for _, use := range uses {
@@ -46,9 +46,10 @@ func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 	return limits
 }
 
-// Rivals are the lanes whose jobs could start on the nodes that could run this job as
-// soon as it could: those of them that stand before it go first. Tenants that share starts
-// with the job's are none: they get their part, wherever their jobs stand.
+// Rivals returns the lanes whose jobs could start as soon as this job on the nodes that can
+// run it: of those jobs, the ones ahead of it start first. It omits tenants that share
+// starts with the job's tenant, because they get their share regardless of the positions of
+// their jobs.
 func (f *Facts) Rivals(lanes []Lane) []Lane {
 	able, own := f.able(), f.Rules.Of(KeyOf(f.Job))
 	var rivals []Lane
@@ -60,12 +61,11 @@ func (f *Facts) Rivals(lanes []Lane) []Lane {
 	return rivals
 }
 
-// able are the live nodes that serve the job's queue, know its kind and start
-// jobs.
+// able returns the live nodes that serve the job's queue, know its kind and accept jobs.
 func (f *Facts) able() []fairlead.Node { return f.fit(false) }
 
-// fit are the live nodes that serve the job's queue and know its kind: those that
-// drain, or the others.
+// fit returns the live nodes that serve the job's queue and know its kind: the draining
+// ones if draining is set, and otherwise the others.
 func (f *Facts) fit(draining bool) []fairlead.Node {
 	var able []fairlead.Node
 	for _, node := range f.Nodes {
@@ -79,14 +79,14 @@ func (f *Facts) fit(draining bool) []fairlead.Node {
 // alive reports whether a node has a lease.
 func (f *Facts) alive(node *fairlead.Node) bool { return !node.Dead && node.Until.After(f.Now) }
 
-// busy reports whether nodes could run the job and none of them has a free slot.
+// busy reports whether some nodes could run the job and all their slots are taken.
 func (f *Facts) busy() bool {
 	able := f.able()
 	return len(able) > 0 && !slices.ContainsFunc(able, func(node fairlead.Node) bool { return node.Idle > 0 })
 }
 
-// lack is what nodes lack to start the job: one that could run it, a free slot of one that
-// could, or nothing.
+// lack returns what is missing to start the job: a capable node, a free slot on such a
+// node, or nothing.
 func (f *Facts) lack() fairlead.ObstacleCode {
 	switch {
 	case len(f.able()) == 0:
@@ -97,9 +97,9 @@ func (f *Facts) lack() fairlead.ObstacleCode {
 	return ""
 }
 
-// open reports whether limits let a job of a lane start, but for some limits: those that
-// hold the explained job as well. Where such a limit is reached, jobs before it get what
-// becomes free before it does.
+// open reports whether the limits of a lane let a job start, ignoring the limits in but,
+// which also hold the explained job. When such a limit is reached, the jobs ahead take
+// freed places before the explained job does.
 func (f *Facts) open(lane LaneKey, but []int32) bool {
 	for _, id := range f.Rules.Of(lane) {
 		if limit := f.Limits[id]; limit != nil && limit.Room() <= 0 && !slices.Contains(but, id) {
@@ -113,7 +113,7 @@ func servedByAny(nodes []fairlead.Node, lane LaneKey) bool {
 	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return node.ServesTenant(lane.Queue, lane.Tenant, lane.Kind) })
 }
 
-// Explain says what keeps a job from starting, or how it runs.
+// Explain returns what keeps a job from starting, or the state of its run.
 func Explain(f Facts) fairlead.Explanation {
 	e := explaining{Facts: f, lane: KeyOf(f.Job)}
 	e.ID, e.State, e.At = f.Job.ID, f.Job.State, f.Now
@@ -139,7 +139,7 @@ func Explain(f Facts) fairlead.Explanation {
 	return e.Explanation
 }
 
-// explaining is an explanation on its way.
+// explaining is an explanation under construction.
 type explaining struct {
 	Facts
 	fairlead.Explanation
@@ -177,11 +177,11 @@ func (e *explaining) paused() {
 	}
 }
 
-// limited looks at the limits that a claim would.
+// limited adds the limits that would stop a claim.
 func (e *explaining) limited() {
 	for _, id := range e.Rules.Of(e.lane) {
 		limit, rule := e.Limits[id], e.Rules.Quotas[id].Rule
-		if limit == nil { // it was removed just now
+		if limit == nil { // just removed
 			continue
 		}
 		o := fairlead.Obstacle{Scope: rule.Scope, Name: rule.Name}
@@ -213,7 +213,7 @@ func (e *explaining) crowded() {
 	}
 }
 
-// unserved says that no node runs it.
+// unserved adds the obstacle that no node runs the job.
 func (e *explaining) unserved() {
 	if draining := len(e.fit(true)); draining > 0 {
 		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it were asked to start nothing more", draining)
@@ -229,7 +229,7 @@ func whose(rule fairlead.Limit) string {
 	return fmt.Sprintf("%s %q", rule.Scope, rule.Name)
 }
 
-// named lists who has the places of a gate.
+// named lists the jobs that have the places of a gate.
 func named(gate Gate) string {
 	if len(gate.By) == 0 {
 		return "no job"

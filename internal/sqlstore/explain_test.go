@@ -12,7 +12,7 @@ import (
 
 var explained = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// readyFacts are those of a job that starts at once: nothing is in its way.
+// readyFacts returns the facts of a job without obstacles, which starts immediately.
 func readyFacts() Facts {
 	return Facts{
 		Now:    explained,
@@ -23,7 +23,7 @@ func readyFacts() Facts {
 	}
 }
 
-// under puts the job of some facts under a limit that stands like this.
+// under adds a limit with the given usage to the facts of a job.
 func (f *Facts) under(rule fairlead.Limit, stands dispatch.Limit) {
 	stands.ID, stands.Cap, stands.Rate, stands.Burst = 3, rule.MaxRunning, rule.Rate, rule.Burst
 	f.Rules = NewRules(1, nil, nil, []*Quota{{ID: 3, Rule: rule}})
@@ -264,10 +264,10 @@ func TestAnExplanationCountsTheJobsOfTheSameTenantThatGoFirst(t *testing.T) {
 	}
 }
 
-// line is some jobs in the lane of the job of readyFacts.
+// line returns a number of jobs in the lane of readyFacts' job.
 func line(jobs int) Line { return Line{KeyOf(readyFacts().Job): jobs} }
 
-// startsOf are how many jobs of tenants were started.
+// startsOf returns the number of started jobs per tenant.
 func startsOf(counts ...any) (all []driver.Starts) {
 	for i := 0; i < len(counts); i += 2 {
 		all = append(all, driver.Starts{Tenant: counts[i].(string), Count: counts[i+1].(int)})

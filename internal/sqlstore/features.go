@@ -1,6 +1,6 @@
 package sqlstore
 
-// Features are what all stores do alike. A store embeds them: their methods are its own.
+// Features implements the methods that are the same in all stores. Each store embeds it.
 type Features struct {
 	operatorStore
 	tokenStore
@@ -25,8 +25,8 @@ type Features struct {
 	idMarkStore
 }
 
-// FeatureStatements are the statements of Features, and others that have the same names in
-// all stores. A store embeds them among its own.
+// FeatureStatements holds the statements of Features and other statements with the same
+// names in all stores. Each store embeds it in its own statements.
 type FeatureStatements struct {
 	ClockStatements
 	OnceStatements
@@ -51,7 +51,7 @@ type FeatureStatements struct {
 	WhatIfStatements
 }
 
-// FeatureDatabase is what Features need of a store.
+// FeatureDatabase is the part of a store that Features uses.
 type FeatureDatabase interface {
 	Database
 	RuleChanges
@@ -66,7 +66,7 @@ type FeatureDatabase interface {
 	retentionSource
 }
 
-// NewFeatures makes the features of a store. Its statements are loaded by then.
+// NewFeatures returns the features of a store whose statements are loaded.
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
 	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{

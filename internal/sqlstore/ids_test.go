@@ -111,7 +111,7 @@ func TestIDsThatWereDroppedAreNotGiven(t *testing.T) {
 	}
 }
 
-// Lists by time rely on it.
+// Lists by creation time rely on this.
 func TestIDsThatWereSetAsideLongAgoAreNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := int64(1)

@@ -56,11 +56,11 @@ func TestTheRateHoldsAndCanBeChanged(t *testing.T) {
 	})
 }
 
-// What was fetched for a high rate does not come all at once under a low one.
+// Items fetched at a high rate do not start all at once after the rate is lowered.
 func TestALowerRateHoldsFromNowOn(t *testing.T) {
 	for name, c := range map[string]struct {
-		failures int           // of each item
-		lowered  time.Duration // after the start, when some items are waiting for permits
+		failures int           // failures of each item
+		lowered  time.Duration // time since the start, when some items are waiting for permits
 	}{
 		"new items":              {0, 10500 * time.Microsecond},
 		"items that have failed": {1, time.Second + 10500*time.Microsecond},

@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
-// open makes ready the database of a URL. That it is only read is seen to by the
-// transactions of those who read; a file is opened for reading as well.
+// open prepares the database at a URL. Reading transactions ensure that it is only read; a
+// file is also opened for reading only.
 func open(text string) (*sql.DB, source.Dialect, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	switch scheme {

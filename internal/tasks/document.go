@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// readDocument reads what was given as JSON or as a text of JSON. An empty text is
-// nothing.
+// readDocument decodes a value given either as JSON or as a string that contains JSON. An
+// empty string means no value.
 func readDocument(c *complaints, field string, raw []byte, into any, wanted string) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -32,7 +32,8 @@ func readDocument(c *complaints, field string, raw []byte, into any, wanted stri
 	c.refuse(field, "cannot be parsed; give %s, or one encoded as a string", wanted)
 }
 
-// textDocument is a document as it is answered: as a text of JSON.
+// textDocument returns a document in the form used in responses: as a string that contains
+// JSON.
 func textDocument(value any) ([]byte, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -28,7 +28,7 @@ func StartMySQL(ctx context.Context, options Options) (*Server, error) {
 	return start(ctx, server)
 }
 
-// mariadbSpec says how to run a MariaDB server.
+// mariadbSpec returns the spec of a MariaDB server.
 func mariadbSpec(ctx context.Context, options Options) (spec, error) {
 	programs, err := findOrInstall(ctx, "mariadb-server", findMariaDB)
 	if err != nil {
@@ -117,9 +117,9 @@ func probeMySQL(ctx context.Context, dir string, _ int) (err error) {
 	return db.PingContext(ctx)
 }
 
-// findMariaDB looks also where the PATH of an ordinary user does not lead.
-// A mysqld that is MySQL's own is passed over: its data directory is made in
-// another way.
+// findMariaDB returns the paths of MariaDB's programs. It also searches directories missing
+// from an ordinary user's PATH. It skips a mysqld that belongs to MySQL, because its data
+// directory is initialized differently.
 func findMariaDB(ctx context.Context) (mariadb, error) {
 	installDB, err := lookPath("mariadb-install-db", "/usr/bin")
 	if err != nil {

@@ -38,7 +38,7 @@ func newModel(color bool) Model {
 	return NewModel("http://here", busy(), color)
 }
 
-// after is a model after some keys and looks.
+// after returns a model after some keys and snapshots.
 func after(m Model, events ...any) Model {
 	for _, event := range events {
 		switch event := event.(type) {

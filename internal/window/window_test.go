@@ -123,7 +123,7 @@ func BenchmarkDone(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/size, "ns/item")
 }
 
-// BenchmarkDoneRange ends items in the pieces in which workers take them.
+// BenchmarkDoneRange ends items in groups of the size that workers take.
 func BenchmarkDoneRange(b *testing.B) {
 	const size, piece = 16_384, 64
 	order := rand.Perm(size / piece)
