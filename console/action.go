@@ -149,7 +149,7 @@ func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error)
 	data, failed := a.load(v)
 	switch {
 	case unanswered(err) && failed != nil:
-		c.keep(w, v, a, v.T("The database is not responding, and the change may or may not have been made. Your input is kept here; check the current state before you submit it again."))
+		c.keep(w, v, a, v.T("The database is not responding, and the change may or may not have been saved. Your input is kept here; check the current state before you submit it again."))
 		return
 	case connect.CodeOf(err) == connect.CodeUnauthenticated || failed != nil:
 		c.refuse(w, v, err)
@@ -157,7 +157,7 @@ func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error)
 	}
 	status, text := v.refusal(err)
 	if unanswered(err) {
-		text = v.T("The database did not respond, and the change may or may not have been made. Check the current state before you submit it again.")
+		text = v.T("The database did not respond, and the change may or may not have been saved. Check the current state before you submit it again.")
 	}
 	if status == http.StatusInternalServerError {
 		c.options.Log.Error("console action failed", "path", v.Path, "error", err)

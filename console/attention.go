@@ -89,7 +89,7 @@ func (v *visit) failingKinds(*overview) (all []concern, err error) {
 		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)
 		all = append(all, concern{
 			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
-			Remedy: v.T("Check what the errors have in common, fix the cause, then retry: fairlead job bulk retry --state failed --kind %s", shellWord(kind)),
+			Remedy: v.T("Find the common cause of the errors, fix it, then retry: fairlead job bulk retry --state failed --kind %s", shellWord(kind)),
 		})
 	}
 	return all, nil
@@ -141,7 +141,7 @@ func (v *visit) unhandledKinds(o *overview) (all []concern, err error) {
 		c := v.countedAmong(ready, kind, "state", "ready", "kind", kind)
 		all = append(all, concern{
 			ID: "unhandled-" + kind, State: "failed", Text: v.T("No live node handles kind %s. Ready jobs of this kind:", kind), Count: &c, Href: v.Href("/nodes"),
-			Remedy: v.T("Start a program that registers a handler of this kind, or cancel the jobs."),
+			Remedy: v.T("Start a program that registers a handler for this kind, or cancel the jobs."),
 		})
 	}
 	return all, nil
@@ -154,7 +154,7 @@ func (v *visit) waitingBatches(o *overview) (all []concern, err error) {
 		switch {
 		case b.GetAwaiting():
 			one.Text = v.T("The canary of batch %s has finished and is waiting for approval.", b.GetName())
-			one.Remedy = v.T("Review its tasks, then approve: fairlead batch approve %s", text(b.GetId()))
+			one.Remedy = v.T("Review its tasks, then approve it: fairlead batch approve %s", text(b.GetId()))
 		case b.GetPaused():
 			one.Text = v.T("Batch %s is paused.", b.GetName())
 			one.Remedy = v.T("Resume it: fairlead batch resume %s", text(b.GetId()))

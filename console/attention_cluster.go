@@ -25,7 +25,7 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 			one.State, one.Text = "dead", v.T("Node %s has died.", nodeTitle(node))
 			one.Remedy = v.T("Its jobs were reclaimed and run on other nodes that handle their kind. Check the node's log.")
 		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
-			one.State, one.Text = "paused", v.T("Node %s has missed its heartbeat.", nodeTitle(node))
+			one.State, one.Text = "paused", v.T("Node %s missed its heartbeat.", nodeTitle(node))
 			one.Remedy = v.T("The node may be overloaded, suspended or cut off from the database. Its jobs are reclaimed when its lease expires.")
 		default:
 			continue
@@ -58,8 +58,8 @@ func (v *visit) openBreakers(*overview) (all []concern, err error) {
 	}
 	for _, b := range breakers.GetItems()[:min(len(breakers.GetItems()), concernKinds)] {
 		all = append(all, concern{
-			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("Calls to %s are suspended: too many calls failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
-			Remedy: v.T("Calls resume when it answers again. Next call: %s.", v.clock(b.GetOpenUntil().AsTime())),
+			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("Calls to %s are suspended because too many failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
+			Remedy: v.T("Calls resume when the target responds again. Next attempt: %s.", v.clock(b.GetOpenUntil().AsTime())),
 		})
 	}
 	return all, nil
@@ -77,7 +77,7 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 		}
 		c := count{N: q.GetReady(), Href: v.Href("/jobs", "state", "ready", "queue", q.GetName())}
 		all = append(all, concern{
-			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in it:", q.GetName()), Count: &c, Href: v.Href("/queues"),
+			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in this queue:", q.GetName()), Count: &c, Href: v.Href("/queues"),
 			Remedy: v.T("Resume it: fairlead queue resume %s", shellWord(q.GetName())),
 		})
 		if len(all) == concernKinds {

@@ -76,7 +76,7 @@ func (v *visit) batch() (*fairleadv1.Batch, error) {
 func (v *visit) batchID() (int64, error) {
 	id, is := number(v.Value("id"))
 	if !is {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A batch ID is a number.")))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("Batch IDs are numbers.")))
 	}
 	return id, nil
 }
@@ -87,8 +87,8 @@ func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	switch {
 	case b.GetPaused():
 		all = append(all, advice{
-			Tone: "held", Title: v.T("The batch is paused. No tasks start until it is resumed."), Text: b.GetReason(),
-			Remedy: v.T("Fix the cause, then resume the batch. Resuming resets the failure count."), Commands: []string{command("resume")},
+			Tone: "held", Title: v.T("The batch is paused. No tasks will start until it is resumed."), Text: b.GetReason(),
+			Remedy: v.T("Fix the cause, then resume the batch. This resets the failure count."), Commands: []string{command("resume")},
 		})
 	case b.GetAwaiting():
 		all = append(all, advice{
@@ -98,9 +98,9 @@ func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	}
 	if n := b.GetDoubtful(); n > 0 {
 		all = append(all, advice{
-			Tone: "bad", Title: v.N(n, "%s task is doubtful: it may have run in a commit that the database lost.", "%s tasks are doubtful: they may have run in commits that the database lost."),
-			Text:   v.T("Their recorded previous state may already include their own change, and a rollback may restore that."),
-			Remedy: v.T("Check their targets against the recorded previous state."), Commands: []string{command("tasks") + " --doubtful"},
+			Tone: "bad", Title: v.N(n, "%s task is doubtful: it may have run even though the database lost the record.", "%s tasks are doubtful: they may have run even though the database lost the records."),
+			Text:   v.T("The recorded previous state of their targets may already include the change, and a rollback would then restore the wrong state."),
+			Remedy: v.T("Compare their targets with the recorded previous state."), Commands: []string{command("tasks") + " --doubtful"},
 		})
 	}
 	switch b.GetState() {
@@ -119,7 +119,7 @@ func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	case "rollback_success":
 		all = append(all, advice{Tone: "undone", Title: v.T("The batch was rolled back."), Text: v.undone(b)})
 	case "cancel":
-		all = append(all, advice{Tone: "off", Title: v.T("The batch is cancelled. No more tasks start."), Text: b.GetReason()})
+		all = append(all, advice{Tone: "off", Title: v.T("The batch was cancelled. No more tasks will start."), Text: b.GetReason()})
 	}
 	return all
 }

@@ -12,7 +12,7 @@ var batchActions = []action{
 	{name: "batch-retry", path: "/batches/{id}/retry", Title: "Retry failed tasks", Nav: "batches", method: "RetryBatch", load: loadBatchAct, do: retryBatch},
 	{name: "batch-rollback", path: "/batches/{id}/rollback", Title: "Roll back batch", Nav: "batches", method: "RollBackBatch", Grave: true, load: loadRollBack, do: rollBackBatch},
 	{name: "batch-cancel", path: "/batches/{id}/cancel", Title: "Cancel batch", Nav: "batches", method: "CancelBatch", Grave: true, load: loadBatchAct, do: cancelBatch},
-	{name: "batch-new", path: "/new/batch", Title: "New batch", Button: "Create batch", Nav: "batches", method: "CreateBatch", Files: true, Check: "Check the lines", load: loadNewBatch, do: createBatch},
+	{name: "batch-new", path: "/new/batch", Title: "New batch", Button: "Create batch", Nav: "batches", method: "CreateBatch", Files: true, Check: "Check targets", load: loadNewBatch, do: createBatch},
 }
 
 // loadBatchAct loads the batch for a form.

@@ -19,7 +19,7 @@ func (v *visit) only(names ...string) error {
 		switch {
 		case slices.Contains(names, name):
 		case len(names) == 0:
-			return refuse(name, v.T("is not a parameter of this page, which takes none"))
+			return refuse(name, v.T("is not a parameter of this page; the page has no parameters"))
 		default:
 			return refuse(name, v.T("is not a parameter of this page; supported: %s", strings.Join(names, ", ")))
 		}

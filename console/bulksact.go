@@ -140,7 +140,7 @@ func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 	}
 	query, err := url.ParseQuery(raw)
 	if err != nil || raw == "" {
-		return nil, "", refuse("filter", v.T("must select the jobs; start from the jobs page"))
+		return nil, "", refuse("filter", v.T("must specify which jobs to change; start from the jobs page"))
 	}
 	listed := *v
 	listed.Query = query
@@ -149,7 +149,7 @@ func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 		return nil, "", err
 	}
 	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || f.PageToken != "" {
-		return nil, "", refuse("filter", v.T("contains a condition that bulk actions do not support; use state, kind, queue, tenant, key, like and times"))
+		return nil, "", refuse("filter", v.T("contains a filter that bulk actions do not support; use state, kind, queue, tenant, key, like and times"))
 	}
 	return &fairleadv1.NewBulk{Action: v.Path[strings.LastIndexByte(v.Path, '/')+1:], Filter: filterOf(f.ListJobsRequest), Cause: f.like}, raw, nil
 }
@@ -185,5 +185,5 @@ func stopBulk(v *visit) (done, error) {
 		return done{}, err
 	}
 	_, err = v.bulks.StopBulk(v.ctx, &fairleadv1.GetBulkRequest{Id: bulk.GetId()})
-	return done{Notice: v.T("The bulk action stops before its next step. Jobs not yet processed stay unchanged.")}, err
+	return done{Notice: v.T("The bulk action will stop before its next step. Jobs that have not been processed stay unchanged.")}, err
 }

@@ -25,7 +25,7 @@ func (p *parameters) ranges(name string) (all []*fairleadv1.DateRange) {
 		case 2:
 			all = append(all, &fairleadv1.DateRange{From: days[0], To: days[1]})
 		default:
-			p.refuse(name, p.v.T("must contain a first and a last day per line, such as 2026-12-24 – 2027-01-01"))
+			p.refuse(name, p.v.T("must contain one range per line, such as 2026-12-24 – 2027-01-01"))
 		}
 	}
 	return all

@@ -153,7 +153,7 @@ func (v *visit) MonthLabel(month monthPicture) string {
 	}
 	name := v.T(month.Month.String())
 	if len(days) == 0 {
-		return v.T("%s: no day is excluded", name)
+		return v.T("%s: no excluded days", name)
 	}
 	return v.T("%s: excluded days are %s", name, strings.Join(days, ", "))
 }

@@ -60,7 +60,7 @@ func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 	}
 	args := map[string]json.RawMessage{}
 	if !fresh && len(job.GetArgs()) > 0 && json.Unmarshal(job.GetArgs(), &args) != nil {
-		f.refuse("args", f.v.T("do not describe an HTTP request; edit them as JSON"))
+		f.refuse("args", f.v.T("are not an HTTP request; edit them as JSON"))
 		return
 	}
 	before := len(args) > 0
@@ -77,7 +77,7 @@ func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 	set("call_url", func() any {
 		typed, whole := restoreUserinfo([]byte(f.text("call_url")), job.GetArgs())
 		if !whole {
-			f.refuse("call_url", f.v.T("contains *** in place of another URL's user name and password; replace it with the actual values"))
+			f.refuse("call_url", f.v.T("contains *** instead of the user name and password of another URL; replace it with the actual values"))
 		}
 		return string(typed)
 	})

@@ -69,7 +69,7 @@ func loadCause(v *visit) (any, error) {
 		}
 	}
 	if page.Kind == "" || page.Like == "" {
-		p.refuse("kind", v.T("and like together select a failure; follow a link on the failures page to set both"))
+		p.refuse("kind", v.T("must be specified together with like; follow a link on the failures page"))
 	}
 	if err := p.err(); err != nil {
 		return nil, err

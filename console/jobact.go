@@ -47,7 +47,7 @@ func loadJobAct(v *visit) (any, error) {
 func (v *visit) jobID() (int64, error) {
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A job ID is a number.")))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("Job IDs are numbers.")))
 	}
 	return id, nil
 }
@@ -81,7 +81,7 @@ func runJob(v *visit) (done, error) {
 	return v.onJob(func(id int64) error {
 		_, err := v.jobs.RunJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 		return err
-	}, v.T("Job %s is due now.", "#"+v.Value("id")))
+	}, v.T("Job %s is now due.", "#"+v.Value("id")))
 }
 
 // unchangedJob rejects a form that shows outdated values of a job.
@@ -148,7 +148,7 @@ func copyJob(v *visit) (done, error) {
 	case len(args) > 0 && !json.Valid(args):
 		f.refuse("args", v.T("must be a JSON document"))
 	case !whole:
-		f.refuse("args", v.T("contain *** in place of another URL's user name and password; replace it with the actual values"))
+		f.refuse("args", v.T("contain *** instead of the user name and password of another URL; replace it with the actual values"))
 	}
 	if masked := []byte(`"***"`); bytes.Contains(job.GetArgs(), masked) && bytes.Contains(args, masked) {
 		f.refuse("args", v.T("contain a hidden confidential value (***); replace it with the actual value"))

@@ -7,7 +7,7 @@ import (
 )
 
 // phaseNames contains the names of phases that are not states.
-var phaseNames = map[string]string{"idle": "between runs", "ahead": "upcoming"}
+var phaseNames = map[string]string{"idle": "between attempts", "ahead": "upcoming"}
 
 // PhaseName returns the name of a phase.
 func (v *visit) PhaseName(what string) string {
@@ -21,7 +21,7 @@ func (v *visit) PhaseName(what string) string {
 func (v *visit) StretchTitle(s stretch) string {
 	title := v.PhaseName(s.What)
 	if s.Run > 0 {
-		title = v.T("Run %s", v.Num(s.Run)) + ": " + title
+		title = v.T("Attempt %s", v.Num(s.Run)) + ": " + title
 		if s.Reason != "" {
 			title += " (" + v.StateName(s.Reason) + ")"
 		}

@@ -69,7 +69,7 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 	case "not_due":
 		out.Text = v.T("The job is not due until %s.", v.clock(out.Until))
 		if job.GetFailures() > 0 {
-			out.Text = v.T("The last run failed. The job backs off until %s.", v.clock(out.Until))
+			out.Text = v.T("The last attempt failed. The job is backing off until %s.", v.clock(out.Until))
 		}
 		out.Remedy, out.Command = v.T("Run the job now:"), "fairlead job run "+text(job.GetId())
 	case "queued":
@@ -82,20 +82,20 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 	case "paused":
 		v.paused(o, &out)
 	case "no_node":
-		out.Text = v.T("No live node that accepts jobs serves queue %q and kind %q.", job.GetQueue(), job.GetKind())
+		out.Text = v.T("No live node that accepts jobs serves queue %q and handles kind %q.", job.GetQueue(), job.GetKind())
 		out.Remedy = v.T("Start a node or worker that handles this kind in this queue, or resume a draining node.")
 		out.Links = v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
 	case "at_cap":
 		out.Text = v.T("%s: %s of %s slots are taken.", v.owner(o), v.Num(o.GetUsed()), v.Num(o.GetCap()))
 		v.limited(o, &out, "--max-running")
 	case "over_rate":
-		out.Text = v.T("%s: the start rate is used up until %s.", v.owner(o), v.clock(out.Until))
+		out.Text = v.T("%s: no more jobs can start at this rate until %s.", v.owner(o), v.clock(out.Until))
 		v.limited(o, &out, "--rate")
 	case "no_slot":
 		out.Text = v.T("All slots on eligible nodes are busy.")
-		out.Remedy, out.Links = v.T("The job starts when a slot becomes free. Add nodes or slots to start it sooner."), v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
+		out.Remedy, out.Links = v.T("The job will start when a slot is free. To start it sooner, add nodes or slots."), v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
 	case "suspect":
-		out.Text = v.T("Nodes died %s times while running this job, so it does not run at the same time as other such jobs.", v.Num(job.GetCrashes()))
+		out.Text = v.T("Nodes died %s times while running this job, so it does not run at the same time as other crash suspects.", v.Num(job.GetCrashes()))
 	case "in_line":
 		out.Text = v.goFirst(ahead)
 		out.Remedy, out.Command = v.T("Raise the priority to move it ahead:"), "fairlead job priority "+text(job.GetId())+" 10"
@@ -120,7 +120,7 @@ func (v *visit) goFirst(ahead int64) string {
 
 func (v *visit) atGate(job *fairleadv1.Job, o *fairleadv1.Obstacle, out *obstacle) {
 	out.Text = v.T("Concurrency key %q: %s of %s slots are taken.", o.GetName(), v.Num(o.GetUsed()), v.Num(o.GetCap()))
-	out.Remedy, out.Command = v.T("The job continues when one of these jobs finishes. Allow more to run at the same time:"), "fairlead limit set "+shellWord("kind:"+job.GetKind())+" --per-key "+text(o.GetCap()+1)
+	out.Remedy, out.Command = v.T("The job can start when one of these jobs finishes. To run more of them at the same time:"), "fairlead limit set "+shellWord("kind:"+job.GetKind())+" --per-key "+text(o.GetCap()+1)
 	for _, id := range o.GetBy() {
 		out.Links = append(out.Links, link{v.T("Job %s", text(id)), v.To("/jobs", id)})
 	}
@@ -162,7 +162,7 @@ func (v *visit) ofParent(o *fairleadv1.Obstacle) string {
 	case "paused":
 		return v.T("The parent tenant is paused.")
 	case "over_rate":
-		return v.T("The parent tenant has used up its start rate.")
+		return v.T("The parent tenant has reached its start rate.")
 	}
 	return v.T("The parent tenant is at its cap.")
 }

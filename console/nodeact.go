@@ -28,7 +28,7 @@ func loadNodeAct(v *visit) (any, error) {
 }
 
 func drainNode(v *visit) (done, error) {
-	return v.drain(false, v.T("The node was asked to start no more jobs."))
+	return v.drain(false, v.T("The node is draining."))
 }
 
 func undrainNode(v *visit) (done, error) { return v.drain(true, v.T("The node can start jobs again.")) }

@@ -231,9 +231,9 @@ func (v *visit) policies(s *fairleadv1.Schedule) []fact {
 
 // policyWords contains the policies of a schedule in words.
 var policyWords = map[string]string{
-	"overlap:allow": "start the next run if the concurrency limit allows it", "overlap:skip": "skip the next run",
+	"overlap:allow": "start the next run if the concurrency limit permits", "overlap:skip": "skip the next run",
 	"overlap:cancel_prev": "cancel the earlier run", "overlap:parallel": "run both in parallel",
-	"failure:run_new": "start the next run as usual", "failure:retry": "start the next run as another attempt", "failure:skip": "skip the next run once",
+	"failure:run_new": "start the next run as usual", "failure:retry": "start the next run as another attempt", "failure:skip": "skip only the next run",
 	"more:queue": "queue additional runs", "more:skip": "skip additional runs", "more:parallel": "start additional runs anyway",
 	"missed:none": "do not run", "missed:compact": "run only the latest", "missed:full": "run all",
 }

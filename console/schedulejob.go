@@ -49,7 +49,7 @@ func (f *scheduleFields) args(job *fairleadv1.NewJob) {
 	case len(typed) > 0 && !json.Valid(typed):
 		f.refuse("args", f.v.T("must be a JSON document"))
 	case !whole:
-		f.refuse("args", f.v.T("contain *** in place of another URL's user name and password; replace it with the actual values"))
+		f.refuse("args", f.v.T("contain *** instead of the user name and password of another URL; replace it with the actual values"))
 	}
 	job.Args = typed
 }

@@ -124,9 +124,9 @@ func (v *visit) noNext(s *fairleadv1.Schedule) string {
 	case s.GetDelay() != nil:
 		return v.T("after the current run")
 	case s.GetCalendar() != "":
-		return v.T("none within 8 years: the calendar excludes all fires")
+		return v.T("none within 8 years (the calendar excludes every fire)")
 	}
-	return v.T("none: the schedule has ended")
+	return v.T("none (the schedule has ended)")
 }
 
 func findSchedule(v *visit, query string) []hit {

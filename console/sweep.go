@@ -86,14 +86,14 @@ func (v *visit) sweepNotices(s *fairleadv1.Sweep) []advice {
 	case "waiting":
 		return []advice{{
 			Tone: "held", Title: v.T("The sweep is waiting at its gate. The business system was notified and must open it."), Text: withoutUserinfo(s.GetGate().GetBeforeRun()),
-			Remedy:   v.T("The notification is repeated every %s. If the business system cannot open the gate, open it yourself:", v.Dur(s.GetGate().GetTimeout())),
+			Remedy:   v.T("The notification is repeated every %s. If the business system cannot open the gate, open it manually:", v.Dur(s.GetGate().GetTimeout())),
 			Commands: []string{command("open")},
 		}}
 	case "stopping":
-		return []advice{{Tone: "held", Title: v.T("The sweep is stopping. No more items start, and items in flight are allowed to finish."), Text: s.GetReason()}}
+		return []advice{{Tone: "held", Title: v.T("The sweep is stopping. No more items will start; items in flight will finish."), Text: s.GetReason()}}
 	case "stopped":
 		n := advice{
-			Tone: "held", Title: v.T("The sweep was stopped and can continue from where it stopped."), Text: s.GetReason(),
+			Tone: "held", Title: v.T("The sweep was stopped and can resume where it stopped."), Text: s.GetReason(),
 			Remedy: v.T("Fix the cause, then start it again:"), Commands: []string{command("start")},
 		}
 		if failed {

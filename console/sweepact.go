@@ -66,7 +66,7 @@ func openSweep(v *visit) (done, error) {
 
 func stopSweep(v *visit) (done, error) {
 	s, err := v.sweeps.StopSweep(v.ctx, &fairleadv1.StopSweepRequest{Id: v.Value("id"), Reason: v.fields().text("reason")})
-	return done{Notice: v.T("Sweep %s was asked to stop.", s.GetName())}, err
+	return done{Notice: v.T("Sweep %s is stopping.", s.GetName())}, err
 }
 
 func retrySweep(v *visit) (done, error) {

@@ -73,7 +73,7 @@ func (v *visit) SweepRate(s *fairleadv1.Sweep) string {
 // gate, not for an answer like a job.
 func (v *visit) SweepState(state string) string {
 	if state == "waiting" {
-		return v.T("at its gate")
+		return v.T("at gate")
 	}
 	return v.StateName(state)
 }

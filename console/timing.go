@@ -91,7 +91,7 @@ func (v *visit) timingItem(english string) (text string, known bool) {
 		return english, true
 	}
 	if day := dayOf.FindStringSubmatch(english); day != nil {
-		return v.T("the %s. day", day[1]), true
+		return v.T("day %s", day[1]), true
 	}
 	if english == "the last day" {
 		return v.T("the last day"), true

@@ -66,5 +66,5 @@ func loadTokenAct(v *visit) (any, error) {
 func deleteToken(v *visit) (done, error) {
 	id, _ := number(v.Value("id")) // the API refuses what is none
 	_, err := v.tokens.DeleteToken(v.ctx, &fairleadv1.DeleteTokenRequest{Id: id})
-	return done{Notice: v.T("The token was revoked. It stops working everywhere within a few seconds."), To: "/tokens"}, err
+	return done{Notice: v.T("The token was revoked. All servers reject it within a few seconds."), To: "/tokens"}, err
 }

@@ -11,6 +11,8 @@ import (
 
 // waited describes what a job waited for, until it ran or until now.
 type waited struct {
+	Whole    time.Duration
+	Shares   []waitShare
 	Lines    []waitedLine
 	Timeline []stretch
 	Summary  string
@@ -46,11 +48,9 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 	if err != nil {
 		return nil, err
 	}
-	stretches := answer.GetStretches()
-	stretches = stretches[max(0, len(stretches)-waitedLines):]
 	out := &waited{}
 	var phases []phase
-	for _, s := range stretches {
+	for _, s := range answer.GetStretches() {
 		line := waitedLine{From: moment(s.GetFrom()), To: moment(s.GetUntil()), Run: s.GetRun()}
 		if line.To.IsZero() {
 			line.To, line.Ongoing = moment(answer.GetAt()), true
@@ -65,6 +65,11 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 		out.Lines = append(out.Lines, line)
 		phases = append(phases, phase{What: what, From: line.From, To: line.To})
 	}
+	out.Shares = waitShares(out.Lines)
+	for _, share := range out.Shares {
+		out.Whole += share.Length
+	}
+	out.Lines, phases = out.Lines[max(0, len(out.Lines)-waitedLines):], phases[max(0, len(phases)-waitedLines):]
 	if len(phases) == 0 || phases[len(phases)-1].To.Sub(phases[0].From) < noticed {
 		return nil, nil
 	}
@@ -84,17 +89,17 @@ func (v *visit) held(job *fairleadv1.Job, o *fairleadv1.Obstacle) string {
 		}
 		return v.T("%s was at its cap of %s.", v.owner(o), v.Num(o.GetCap()))
 	case "over_rate":
-		return v.T("%s had used up its start rate.", v.owner(o))
+		return v.T("%s had reached its start rate.", v.owner(o))
 	case "no_node":
-		return v.T("No live node served queue %q and kind %q.", job.GetQueue(), job.GetKind())
+		return v.T("No live node served queue %q and handled kind %q.", job.GetQueue(), job.GetKind())
 	case "no_slot":
 		return v.T("All slots on eligible nodes were busy.")
 	case "at_gate":
 		return v.T("All slots of concurrency key %q were taken.", job.GetConcurrencyKey())
 	case "in_line":
-		return v.T("Other jobs were ahead.")
+		return v.T("Other jobs were first in line.")
 	case "not_due":
-		return v.T("The job was backing off after a failure or waiting its turn.")
+		return v.T("The job was backing off after a failure or waiting for its turn.")
 	case "unrecorded":
 		return v.T("Nothing was recorded for this period.")
 	}

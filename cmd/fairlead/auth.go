@@ -27,7 +27,7 @@ type authOptions struct {
 }
 
 func (o *authOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.tokenFile, "token-file", "", "file with an API token that has the role admin; enables authentication (default: none)")
+	f.StringVar(&o.tokenFile, "token-file", "", "file with an API token that has the admin role; enables authentication (default: none)")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "file with the TLS certificate; enables TLS together with --tls-key (default: none)")
 	f.StringVar(&o.tlsKey, "tls-key", "", "file with the private key of --tls-cert (default: none)")
 	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "URL of an OpenID Connect provider to accept tokens from; enables authentication (default: none)")

@@ -25,7 +25,7 @@ func newBenchFairCommand(o *benchOptions) *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchFair(cmd, *o, f) },
 	}
-	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of alternating measurements, by deadline and fair (0 = 5)")
+	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of measurement pairs, by deadline and fair (0 = 5)")
 	return cmd
 }
 

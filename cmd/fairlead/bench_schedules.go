@@ -24,7 +24,7 @@ func newBenchSchedulesCommand(o *benchOptions) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&s.Items, "items", 0, "number of stored schedules that are not due (0 = 1,000,000)")
 	cmd.Flags().IntVar(&s.Rate, "rate", 0, "runs per second (0 = 500)")
-	cmd.Flags().BoolVar(&s.AtOnce, "at-once", false, "make all runs of a second due at its start")
+	cmd.Flags().BoolVar(&s.AtOnce, "at-once", false, "make all runs within a second due at its start")
 	return cmd
 }
 

@@ -22,7 +22,7 @@ type callOptions struct {
 }
 
 func (o *callOptions) flags(f *pflag.FlagSet) {
-	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout of HTTP calls whose job sets none")
+	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout of HTTP calls that set none")
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR range or host on a private network that HTTP calls may reach (repeatable; default: none)")
 	f.StringArrayVar(&o.allowSecrets, "allow-secret", nil, "secret that HTTP calls may use: env:NAME for ${env:NAME}, or file:PATH for ${file:PATH} (repeatable; default: none)")
 	f.IntVar(&o.maxRunning, "target-max-running", 256, "maximum number of concurrent HTTP calls from this node to one host and port (0 = unlimited)")

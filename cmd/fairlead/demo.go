@@ -27,7 +27,7 @@ import (
 // demoDatabase is the default database of the demo, separate from real jobs.
 const demoDatabase = "sqlite://fairlead-demo.db"
 
-const demoUsage = "run a demo with tenants, schedules, a batch, a sweep and a steady flow of jobs; unless --db is set, in " + demoDatabase
+const demoUsage = "run a demo with tenants, schedules, a batch, a sweep and a steady flow of jobs; unless --db is set, its data is in " + demoDatabase
 
 // demoDrain is how long jobs may continue at shutdown: losing jobs of the demo does no
 // harm, and users do not like to wait.

@@ -33,7 +33,7 @@ func (o *retentionOptions) flags(f *pflag.FlagSet) {
 }
 
 func holdRetentionFlagVar(f *pflag.FlagSet, holds *string) {
-	f.StringVar(holds, holdRetentionFlag, "7d", "retention of the history of what kept jobs waiting: 12h, 30d or forever, or off to record none on this node")
+	f.StringVar(holds, holdRetentionFlag, "7d", "retention of hold history (what kept jobs waiting): 12h, 30d or forever, or off to record no holds on this node")
 }
 
 // set applies the given values to the options of a node.

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/seal"
 )
 
-const sealKeysUsage = "file with keys that encrypt the data of jobs before it is stored, one per line, as an ID and 32 bytes in Base64; the first key encrypts, all keys decrypt (default: no encryption)"
+const sealKeysUsage = "file with the keys for encrypting job data before it is stored, one per line, as an ID and 32 bytes in Base64; new data uses the first key (default: no encryption)"
 
 // sealWith wraps a store with encryption if a key file is given.
 func sealWith(file string, store driver.Store, registry access.Store, log *slog.Logger) (driver.Store, access.Store, error) {

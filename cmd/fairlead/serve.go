@@ -61,7 +61,7 @@ func newServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run a node with its API and web console",
 		Long: "Run a node with its API and web console.\n\n" +
-			"Every flag can also be set with an environment variable (FAIRLEAD_QUEUE_SIZE for --queue-size)\n" +
+			"Every flag can also be set with an environment variable (such as FAIRLEAD_QUEUE_SIZE for --queue-size)\n" +
 			"or in a YAML file (queue-size: 100). Flags take precedence over environment variables,\n" +
 			"and environment variables over the file. An empty variable counts as unset.\n\n" +
 			"The first SIGINT or SIGTERM drains the node; a second one ends the process immediately.",
@@ -99,15 +99,15 @@ func newServeCommand() *cobra.Command {
 	f.StringArrayVar(&o.queues, "queue", nil, "queue to serve (repeatable; default: all queues)")
 	f.IntVar(&o.node.QueueSize, "queue-size", 1000, "maximum number of claimed jobs that have not started")
 	f.IntVar(&o.node.ClaimBatch, "claim-batch", 500, "maximum number of jobs claimed from the database at once")
-	f.IntVar(&o.node.BlockingCountLimit, "blocking-count-limit", 10, "consecutive polls that start no job, although jobs are ready, after which claiming restarts")
+	f.IntVar(&o.node.BlockingCountLimit, "blocking-count-limit", 10, "number of consecutive polls that start no jobs, even though jobs are ready, before claiming restarts")
 	f.IntVar(&o.node.MaxSweeps, "max-sweeps", 5, "maximum number of sweeps whose shards run at once on this node")
 	f.StringArrayVar(&o.sweepFiles, "sweep-files", nil, "directory from which sweeps may read files, including subdirectories (repeatable; default: none)")
 	f.StringArrayVar(&o.sweepDatabases, "sweep-database", nil, sweepDatabaseUsage)
 	f.DurationVar(&o.node.Poll, "poll", time.Second, "interval for polling the database for jobs")
-	f.DurationVar(&o.node.Beat, "beat", 2*time.Second, "interval for renewing the lease of the node")
-	f.DurationVar(&o.node.Lease, "lease", 10*time.Second, "time without a heartbeat after which other nodes take over the jobs of this node")
-	f.DurationVar(&o.node.Grace, "grace", 5*time.Second, "time that a handler may continue after its context ends")
-	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "time that running jobs may continue at shutdown")
+	f.DurationVar(&o.node.Beat, "beat", 2*time.Second, "interval for renewing the node's lease")
+	f.DurationVar(&o.node.Lease, "lease", 10*time.Second, "time without a heartbeat after which other nodes take over this node's jobs")
+	f.DurationVar(&o.node.Grace, "grace", 5*time.Second, "maximum time that a handler may continue after its context ends")
+	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "maximum time that running jobs may continue during shutdown")
 	f.StringVar(&o.node.Name, "node-name", host, "display name of the node")
 	f.StringVar(&o.node.Address, "advertise", "", "URL of this node to show in node lists (default: none)")
 	f.StringVar(&o.wakeAddr, "wake-addr", "", "for MySQL: IP address and UDP port on which this node receives notifications of new jobs from other machines (default: from this machine only)")

@@ -21,16 +21,15 @@ by name. A document may contain any of these lists:
   sweeps: [{name: mail-all, kind: mail, to: 5000000}]
   alerts: [{name: pager, url: "https://pager.example/hook", on: [failed, backlog], backlog: 300s}]
 
-or a single schedule, as written by "fairlead schedule export". Fields that an entry leaves out get their defaults,
-except the switches that operators use: apply leaves a schedule enabled or disabled, and a tenant paused or not,
-unless the file says otherwise. For an existing sweep, apply changes only the fields in the file. It leaves
-everything else on the server unchanged.
+or a single schedule, as written by "fairlead schedule export". Omitted fields get their default values, with two
+exceptions: a schedule stays enabled or disabled, and a tenant stays paused or not, unless the file says otherwise.
+For an existing sweep, apply changes only the fields in the file. Anything that the file does not list stays unchanged.
 
-The command shows the changes first. On a terminal it asks for confirmation; without a terminal it requires --yes.
---dry-run stops after showing the changes. --what-if asks the server which jobs would start next and which scheduled
-times would move, and changes nothing either; it leaves out sweeps and alerts.`
+The command first shows the changes. On a terminal it asks for confirmation; without a terminal it requires --yes.
+With --dry-run it stops after showing the changes. With --what-if it changes nothing either: it shows which jobs would
+start next and which scheduled times would change. The preview does not cover sweeps and alerts.`
 
-// applyCommand returns the command that applies files of all types of settings.
+// applyCommand returns the command that applies files with all kinds of settings.
 func (s *session) applyCommand() *cobra.Command {
 	cmd := s.filesCommand("apply", "Apply tenants, limits, calendars, schedules, sweeps and alerts from a file")
 	cmd.Example = "  fairlead apply -f cluster.yaml --dry-run\n  fairlead apply -f cluster.yaml --yes"
@@ -76,7 +75,7 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 		}
 		if !yes {
 			if file == "-" || !screen.IsTerminal(c.in) || !c.errors.Terminal {
-				return Usagef("cannot ask for confirmation without a terminal: add --yes to apply the changes, or --dry-run to show them only")
+				return Usagef("cannot ask for confirmation without a terminal: add --yes to apply the changes, or --dry-run to only show them")
 			}
 			if err := c.confirm("apply these changes?"); err != nil {
 				return err
@@ -98,11 +97,11 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 	return cmd
 }
 
-// change is an entry of a file that differs from the server's state.
+// change is an entry of a file that differs from the server's settings.
 type change interface {
 	text() string
-	// asked returns the change for a forecast, or nil if it affects neither starts nor
-	// instants.
+	// asked returns the change as a what-if question, or nil if it affects neither starts
+	// nor scheduled times.
 	asked() *fairleadv1.WhatIfChange
 	make(ctx context.Context, c *call) error
 }
@@ -110,11 +109,11 @@ type change interface {
 // fileChanges contains all changes required by a file.
 type fileChanges struct {
 	changes []change // in the order in which they are made
-	missing []string // missing calendars, in words
+	missing []string // descriptions of missing calendars
 }
 
-// fileChanges compares a file with the server's state. Changes to referenced objects come
-// first: tenants before the objects that run for them, calendars before schedules.
+// fileChanges compares a file with the server's settings. Entries come after those that
+// they refer to: tenants before their schedules, calendars before schedules.
 func (c *call) fileChanges(ctx context.Context, wanted *manifest) (*fileChanges, error) {
 	tenants, err := c.tenantChanges(ctx, wanted.tenants)
 	if err != nil {
@@ -147,7 +146,7 @@ func (c *call) fileChanges(ctx context.Context, wanted *manifest) (*fileChanges,
 	return all, nil
 }
 
-// show displays the changes, and missing prerequisites.
+// show prints the changes and the missing calendars.
 func (all *fileChanges) show(c *call) error {
 	var lines []string
 	for _, change := range all.changes {
@@ -157,7 +156,7 @@ func (all *fileChanges) show(c *call) error {
 	return err
 }
 
-// whatIf displays a forecast of the changes.
+// whatIf shows the effects that the changes would have.
 func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
 	var questions []*fairleadv1.WhatIfChange
 	for _, change := range all.changes {
@@ -166,13 +165,13 @@ func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
 		}
 	}
 	if len(questions) == 0 {
-		_, err := fmt.Fprintln(c.errors.Out, "no change in the file affects which jobs start or when schedules are due")
+		_, err := fmt.Fprintln(c.errors.Out, "the changes in the file do not affect which jobs start or when schedules are due")
 		return err
 	}
 	return c.whatIf(ctx, questions...)
 }
 
-// make makes the changes, and returns their number.
+// make makes the changes and returns their number.
 func (all *fileChanges) make(ctx context.Context, c *call) (done int, err error) {
 	for _, change := range all.changes {
 		if err := change.make(ctx, c); err != nil {

@@ -8,10 +8,10 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// alertDefaults contains the server's defaults for omitted fields of an alert.
+// alertDefaults are the server's defaults for alert fields.
 var alertDefaults = map[string]string{"scope": "global", "on": "failed", "gather": "10s", "quiet": "1m0s"}
 
-// alertChange is a change to an alert.
+// alertChange is the change of an alert to match a file.
 type alertChange struct {
 	isNew  bool
 	wanted *fairleadv1.AlertRule
@@ -22,7 +22,7 @@ func (change *alertChange) text() string {
 	return change.describe(change.isNew, "alert "+change.wanted.GetName())
 }
 
-// asked returns nil: an alert only reports events, and affects none.
+// asked returns nil: an alert reports events and does not influence them.
 func (change *alertChange) asked() *fairleadv1.WhatIfChange { return nil }
 
 // make sets one alert.
@@ -38,7 +38,7 @@ func alertAsFile(alert *fairleadv1.AlertRule) *fairleadv1.AlertRule {
 	return out
 }
 
-// alertChanges compares the alerts of a file with the server's.
+// alertChanges compares the alerts of a file with the existing ones.
 func (c *call) alertChanges(ctx context.Context, wanted []*fairleadv1.AlertRule) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil

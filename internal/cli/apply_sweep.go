@@ -9,14 +9,14 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// sweepSetByServer lists the fields of a sweep that files do not contain.
+// sweepSetByServer lists the fields of a sweep that are not part of a file.
 var sweepSetByServer = []protoreflect.Name{
 	"id", "version", "state", "reason", "run", "progress", "created_at", "started_at", "ended_at", "asked_at", "ref", "clear",
 }
 
-// sweepChange is a change to a sweep.
+// sweepChange is the change of a sweep to match a file.
 type sweepChange struct {
-	current, wanted *fairleadv1.Sweep // current is nil if it does not exist yet
+	current, wanted *fairleadv1.Sweep // current is nil if the sweep does not exist yet
 	differences
 }
 
@@ -24,10 +24,10 @@ func (change *sweepChange) text() string {
 	return change.describe(change.current == nil, "sweep "+change.wanted.GetName())
 }
 
-// asked returns nil: a sweep has its own rate, which does not depend on other starts.
+// asked returns nil: a sweep runs at its own rate, whatever else starts.
 func (change *sweepChange) asked() *fairleadv1.WhatIfChange { return nil }
 
-// make creates a sweep, which does not run before it is started, or changes the fields that
+// make creates a sweep, which does not run until it is started, or changes the fields that
 // differ.
 func (change *sweepChange) make(ctx context.Context, c *call) (err error) {
 	if change.current == nil {
@@ -61,7 +61,7 @@ func (c *call) allSweeps(ctx context.Context) ([]*fairleadv1.Sweep, error) {
 	return all, err
 }
 
-// sweepChanges compares the sweeps of a file with the server's.
+// sweepChanges compares the sweeps of a file with the existing ones.
 func (c *call) sweepChanges(ctx context.Context, wanted []*fairleadv1.Sweep) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil

@@ -27,9 +27,9 @@ func readTenant(entry json.RawMessage) (*wantedTenant, error) {
 	return wanted, err
 }
 
-// tenantChange is a change to a tenant.
+// tenantChange is the change of a tenant to match a file.
 type tenantChange struct {
-	current, wanted *fairleadv1.Tenant // current is nil if it does not exist yet
+	current, wanted *fairleadv1.Tenant // current is nil if the tenant does not exist yet
 	differences
 }
 
@@ -41,7 +41,7 @@ func (change *tenantChange) asked() *fairleadv1.WhatIfChange {
 	return &fairleadv1.WhatIfChange{Tenant: change.versioned()}
 }
 
-// versioned returns the tenant with the version of the one that was read.
+// versioned returns the wanted tenant with the version of the current one.
 func (change *tenantChange) versioned() *fairleadv1.Tenant {
 	wanted := proto.CloneOf(change.wanted)
 	wanted.Version = change.current.GetVersion()
@@ -73,8 +73,8 @@ func (c *call) allTenants(ctx context.Context) ([]*fairleadv1.Tenant, error) {
 	return all, err
 }
 
-// tenantChanges compares the tenants of a file with the server's. Parents come before their
-// children.
+// tenantChanges compares the tenants of a file with the existing ones. Parents come before
+// their children.
 func (c *call) tenantChanges(ctx context.Context, wanted []*wantedTenant) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil

@@ -16,11 +16,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// differences contains the changed fields of an object.
+// differences contains the fields of an object that will change.
 type differences struct {
-	defaults map[string]string // server's defaults for omitted fields, by field
-	nested   protoreflect.Name // field whose own fields are compared individually
-	said     bool              // whether only fields that are set are compared
+	defaults map[string]string // by field: the server's default
+	nested   protoreflect.Name // a field whose own fields are compared individually
+	said     bool              // compare only fields that are set
 
 	lines  []string
 	fields []protoreflect.Name
@@ -28,7 +28,7 @@ type differences struct {
 
 func (d *differences) any() bool { return len(d.lines) > 0 }
 
-// describe describes the changes.
+// describe returns a description of the changes.
 func (d *differences) describe(isNew bool, what string) string {
 	sign := "~ "
 	if isNew {
@@ -37,8 +37,8 @@ func (d *differences) describe(isNew bool, what string) string {
 	return screen.Clean(sign+what) + "\n" + strings.Join(d.lines, "")
 }
 
-// compare adds the fields that differ. The objects were matched by name, so the name is
-// skipped.
+// compare records the fields that differ. Objects are matched by name, so the name itself
+// is not compared.
 func (d *differences) compare(path string, before, after protoreflect.Message) {
 	for i := range after.Descriptor().Fields().Len() {
 		f := after.Descriptor().Fields().Get(i)
@@ -53,7 +53,7 @@ func (d *differences) compare(path string, before, after protoreflect.Message) {
 	}
 }
 
-// note adds a field, if it differs.
+// note records a field if it differs, and reports whether it does.
 func (d *differences) note(name, before, after string) bool {
 	if before == after {
 		return false
@@ -69,7 +69,7 @@ func orNone(text string) string {
 	return text
 }
 
-// plain formats a value, or its default.
+// plain returns a value as text, or its default.
 func (d *differences) plain(name string, f protoreflect.FieldDescriptor, message protoreflect.Message) string {
 	if !message.Has(f) {
 		return d.defaults[name]

@@ -1,7 +1,7 @@
-// Package cli is the command-line client of a server, with commands for jobs, tenants,
-// queues, nodes, limits and tokens. Each noun has its own file.
+// Package cli contains the commands for users of a server: jobs, tenants, queues, nodes,
+// limits, tokens. Each noun has a file of its own.
 //
-// A command requests messages of the schema from the server and prints them: as a table for
-// people, or unchanged as the JSON of the API. An error is printed as one line, or as one
-// line per field, and determines the exit code.
+// A command sends requests to the server and shows the responses: as a table for people, or
+// as the JSON of the API, unchanged. Errors are printed as one line, or one line per field,
+// and determine the exit code.
 package cli

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// listedLeft limits the number of remaining jobs in the report of an erasure.
+// listedLeft is the maximum number of jobs in the report of an erasure.
 const listedLeft = 100
 
 func (s *session) eraseCommand() *cobra.Command {
@@ -35,16 +35,16 @@ func (s *session) eraseCommand() *cobra.Command {
 		}
 		return c.printTable(report, erased(c.Screen, report, request.GetDryRun()))
 	})
-	cmd.Flags().StringVar(&request.Tenant, "tenant", "", "tenant whose jobs to erase (default with --key: all tenants)")
-	cmd.Flags().StringVar(&request.Key, "key", "", "only jobs with exactly this key")
+	cmd.Flags().StringVar(&request.Tenant, "tenant", "", "only jobs of this tenant (default with --key: all tenants)")
+	cmd.Flags().StringVar(&request.Key, "key", "", "only jobs with this key")
 	cmd.Flags().BoolVar(&request.DryRun, "dry-run", false, "count the jobs without erasing them")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	complete(cmd, "tenant", s.asked(tenantNames))
 	return s.prints(s.connects(cmd))
 }
 
-// erase repeats the call until nothing is left to do, and adds up the reports. The timeout
-// applies to each call.
+// erase repeats the call until nothing is left to erase, and adds up the reports. The
+// timeout applies to each call.
 func (c *call) erase(ctx context.Context, request *fairleadv1.EraseRequest) (*fairleadv1.EraseResponse, error) {
 	report, kinds := &fairleadv1.EraseResponse{Tenant: request.GetTenant()}, map[string]*fairleadv1.ErasedKind{}
 	for token, first := "", true; first || token != ""; first = false {

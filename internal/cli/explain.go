@@ -37,7 +37,7 @@ func (c *call) saySituation(what string, why *fairleadv1.Situation, err error) e
 	})
 }
 
-// situation describes the situation of an object that creates jobs in sentences.
+// situation describes the situation of an object that creates jobs, in sentences.
 func situation(p *printer, what string, why *fairleadv1.Situation) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s: %s\n", what, screen.Clean(why.GetName()), why.GetState())

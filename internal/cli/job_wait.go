@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// waiting contains the flag for waiting until jobs end.
+// waiting holds the flags for waiting until jobs end.
 type waiting struct {
-	limit time.Duration // zero = unlimited
+	limit time.Duration // 0 = unlimited
 }
 
 func (w *waiting) flag(cmd *cobra.Command) {
@@ -24,7 +24,7 @@ func (w *waiting) flag(cmd *cobra.Command) {
 
 func (w *waiting) asked(cmd *cobra.Command) bool { return cmd.Flags().Changed("wait") }
 
-// within limits ctx to the waiting time.
+// within returns a context limited by the maximum wait.
 func (w *waiting) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.limit > 0 {
 		return context.WithTimeout(ctx, w.limit)
@@ -32,8 +32,8 @@ func (w *waiting) within(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// all waits for jobs one after the other, and prints the outcome of each. It returns the
-// error of the first one that did not succeed.
+// all waits for jobs in order and shows how each ended. It returns the error of the first
+// job that did not succeed.
 func (w *waiting) all(ctx context.Context, c *call, ids []int64) error {
 	within, cancel := w.within(ctx)
 	defer cancel()
@@ -64,7 +64,7 @@ func (w *waiting) all(ctx context.Context, c *call, ids []int64) error {
 
 var spokes = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
-// await follows a job, and shows a progress indicator on a terminal.
+// await follows a job and, on a terminal, shows its progress.
 func (c *call) await(ctx context.Context, id int64, which string) (*fairleadv1.Job, error) {
 	if !c.errors.Terminal {
 		return c.follow(ctx, id, func(*fairleadv1.Job) error { return nil })
@@ -89,7 +89,7 @@ func (c *call) await(ctx context.Context, id int64, which string) (*fairleadv1.J
 	return job, err
 }
 
-// spin draws the progress indicator until the channel is closed.
+// spin draws a progress line until there is no more news.
 func (c *call) spin(id int64, which string, news <-chan *fairleadv1.Job) {
 	began := time.Now()
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -113,8 +113,8 @@ func (c *call) spin(id int64, which string, news <-chan *fairleadv1.Job) {
 	}
 }
 
-// shownProgress returns a progress bar if a job reports its progress as
-// {"done":…,"total":…}, and otherwise the reported value.
+// shownProgress returns a bar if the job's progress has the form {"done":…,"total":…},
+// and otherwise the progress itself.
 func shownProgress(job *fairleadv1.Job) string {
 	var p struct {
 		Done, Total float64

@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// manifest is the parsed content of a file.
+// manifest is the content of a file.
 type manifest struct {
 	tenants   []*wantedTenant
 	limits    []*fairleadv1.Limit
@@ -31,7 +31,7 @@ func (m *manifest) entries() int {
 	return len(m.tenants) + len(m.limits) + len(m.calendars) + len(m.schedules) + len(m.sweeps) + len(m.alerts)
 }
 
-// manifestLists contains the lists that a document may have, with the functions that read
+// manifestLists contains the lists allowed in a document, each with the function that reads
 // an entry.
 var manifestLists = map[string]func(m *manifest, entry json.RawMessage) error{
 	"tenants": func(m *manifest, entry json.RawMessage) error {
@@ -56,7 +56,7 @@ var manifestLists = map[string]func(m *manifest, entry json.RawMessage) error{
 	},
 }
 
-// readEntry reads an entry of a list.
+// readEntry decodes an entry of a list.
 func readEntry[T proto.Message](entry json.RawMessage, message T, into *[]T) error {
 	*into = append(*into, message)
 	return wire.Unmarshal(entry, message)
@@ -100,7 +100,7 @@ func (m *manifest) add(body []byte) error {
 	var fields map[string]json.RawMessage
 	isList := func(name string) bool { return manifestLists[name] != nil }
 	if err := json.Unmarshal(body, &fields); err != nil || !slices.ContainsFunc(slices.Collect(maps.Keys(fields)), isList) {
-		if err := readEntry(body, &fairleadv1.Schedule{}, &m.schedules); err != nil { // as it is exported
+		if err := readEntry(body, &fairleadv1.Schedule{}, &m.schedules); err != nil { // a single schedule, in the exported format
 			return err
 		}
 		return m.check()
@@ -151,7 +151,7 @@ func checkNames[T any](what, field string, entries []T, name func(T) string) err
 	return nil
 }
 
-// byName indexes messages by name.
+// byName returns messages by name.
 func byName[T interface{ GetName() string }](items []T) map[string]T {
 	known := map[string]T{}
 	for _, item := range items {

@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// moment is a flag with a time: in RFC 3339 format, as a date, or as a distance from now.
+// moment is a flag for a time: in RFC 3339 format, as a day, or as a duration from now.
 type moment struct {
 	at   time.Time
-	past bool // whether distances lie in the past
+	past bool // durations count back into the past
 }
 
 // String implements pflag.Value.
@@ -45,7 +45,7 @@ func (m *moment) Set(text string) error {
 	return nil
 }
 
-// proto returns the time in the form of the API, or nil if it is not set.
+// proto returns the time as an API message, or nil if it was not given.
 func (m *moment) proto() *timestamppb.Timestamp {
 	if m.at.IsZero() {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// longestReason limits the displayed size of a node's response.
+// longestReason limits how much of a node's explanation is shown.
 const longestReason = 4 << 10
 
 // readyCommand returns a health check for environments without other programs, such as a

@@ -19,7 +19,7 @@ var restCodes = map[int]connect.Code{
 	http.StatusBadRequest:            connect.CodeInvalidArgument,
 	http.StatusUnauthorized:          connect.CodeUnauthenticated,
 	http.StatusForbidden:             connect.CodePermissionDenied,
-	http.StatusNotFound:              connect.CodeUnimplemented, // there is no such path
+	http.StatusNotFound:              connect.CodeUnimplemented, // the path does not exist
 	http.StatusMethodNotAllowed:      connect.CodeUnimplemented,
 	http.StatusConflict:              connect.CodeFailedPrecondition,
 	http.StatusRequestEntityTooLarge: connect.CodeInvalidArgument,
@@ -30,7 +30,7 @@ var restCodes = map[int]connect.Code{
 	http.StatusGatewayTimeout:        connect.CodeUnavailable,
 }
 
-// exchange makes a call for which the API has no generated client. Its errors are like
+// exchange makes a call for which there is no API client. Its errors have the same form as
 // those of the clients.
 func (c *call) exchange(request *http.Request, answer proto.Message) error {
 	response, err := c.web.Do(request)

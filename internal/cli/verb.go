@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noun returns a command that only groups its verbs.
+// noun returns a command that consists only of its subcommands.
 func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   use,
@@ -18,8 +18,8 @@ func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// OnlyCommands makes a command accept only its subcommands. Without arguments it shows its
-// help; an unknown subcommand is a usage error, which scripts can detect.
+// OnlyCommands marks a command as a group of subcommands. Without arguments, it shows its
+// help; an unknown subcommand is a usage error, so that scripts notice it.
 func OnlyCommands(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -36,13 +36,13 @@ func OnlyCommands(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// verb returns a command that performs an action. Its use string lists the arguments: NAME
-// is required, [NAME] is optional.
+// verb returns a command that performs an action. Its use string declares its arguments:
+// NAME is required, [NAME] is optional.
 func verb(use, short string, do func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: takes(strings.Fields(use)[1:]), RunE: do}
 }
 
-// takes returns a usage error for too many or too few arguments.
+// takes rejects too many or too few arguments as a usage error.
 func takes(names []string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > len(names) {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Build describes the build of a program.
+// Build describes how a program was built.
 type Build struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"` // empty if unknown
@@ -16,7 +16,7 @@ type Build struct {
 	Arch    string `json:"arch"`
 }
 
-// VersionCommand returns a command that prints the build information, without a server.
+// VersionCommand returns the command that prints the build information. It needs no server.
 func VersionCommand(build Build) *cobra.Command {
 	s := &session{}
 	cmd := verb("version", "Print version and build information", func(cmd *cobra.Command, _ []string) error {

@@ -10,15 +10,15 @@ import (
 )
 
 var (
-	// quoted matches the part of a parser message that repeats the file's content.
+	// quoted matches the parts of a parser message that repeat the file.
 	quoted = regexp.MustCompile(`(?s)\s*".*"`)
-	// aboutKey matches a message that contains nothing but a typical key. Anything else may be
-	// a value in the place of a key.
+	// aboutKey matches a message that contains nothing but a key of the usual form. Any
+	// other text may be a value in the place of a key.
 	aboutKey = regexp.MustCompile(`^(mapping key|duplicate key|unknown field) "[A-Za-z][A-Za-z0-9_-]{0,40}"( already defined at \[\d+:\d+\])?$`)
 )
 
-// YAMLMistake returns an error with the position and the type of a mistake in a YAML file.
-// It does not wrap the parser's error, which quotes the file, including passwords.
+// YAMLMistake returns the position and the reason of an error in a YAML file. It does not
+// wrap the parser's error, which quotes the file, including passwords.
 func YAMLMistake(file string, err error) error {
 	var located yaml.Error
 	switch {
@@ -34,8 +34,8 @@ func YAMLMistake(file string, err error) error {
 	return fmt.Errorf("%s: %s", file, withoutValues(located))
 }
 
-// withoutValues describes the mistake without values of the file. It includes keys that
-// look like keys.
+// withoutValues returns the reason of an error without content from the file. It includes
+// keys that look like keys.
 func withoutValues(err yaml.Error) string {
 	message := err.GetMessage()
 	var overflow *yaml.OverflowError

@@ -10,18 +10,18 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits of YAML files. A few lines can stand for gigabytes, because an alias repeats its
-// anchor, and deep nesting exhausts the parser's stack.
+// Limits of a YAML file. A few lines can expand to gigabytes, because an alias repeats its
+// target, and deep nesting exhausts the parser's stack.
 const (
 	maxYAMLBytes  = 8 << 20
 	maxYAMLDepth  = 100
-	maxYAMLIndent = 500     // columns before an entry, which limit nesting by indentation
-	maxYAMLCopies = 1 << 20 // total number of bytes that aliases may repeat
-	nodeBytes     = 16      // size of an element in addition to its text
+	maxYAMLIndent = 500     // columns before an entry, which limits nesting by indentation
+	maxYAMLCopies = 1 << 20 // total bytes that aliases may repeat
+	nodeBytes     = 16      // size counted for an element in addition to its text
 )
 
-// DecodeYAML decodes the single document of a YAML file. Its errors name the file, and
-// repeat no value of it.
+// DecodeYAML decodes the only document of a YAML file. Its errors contain the name of the
+// file, and no value from it.
 func DecodeYAML(file string, raw []byte, into any, options ...yaml.DecodeOption) error {
 	if err := checkYAML(file, raw); err != nil {
 		return err
@@ -32,7 +32,7 @@ func DecodeYAML(file string, raw []byte, into any, options ...yaml.DecodeOption)
 	return nil
 }
 
-// checkYAML rejects a YAML file that is too large, too deep, or repeats too much through
+// checkYAML rejects a YAML file that is too large, too deep, or expands too much through
 // aliases.
 func checkYAML(file string, raw []byte) error {
 	if len(raw) > maxYAMLBytes {
@@ -56,7 +56,7 @@ func checkYAML(file string, raw []byte) error {
 	return nil
 }
 
-// tooDeep returns the line at which a file is nested too deeply, or zero.
+// tooDeep returns the line at which a file is nested too deeply, or 0.
 func tooDeep(tokens token.Tokens) int {
 	flow, prefixes, line := 0, 0, 0
 	for _, t := range tokens {
@@ -84,10 +84,10 @@ func tooDeep(tokens token.Tokens) int {
 // measure computes the expanded size of a file.
 type measure struct {
 	anchors map[string]int // expanded size of each anchor
-	copied  int            // total size of repeated content; counting stops soon after the limit
+	copied  int            // size repeated by aliases; counting stops soon after the limit
 }
 
-// size returns the expanded size of a node, including the content that its aliases repeat.
+// size returns the expanded size of a node, including the targets of its aliases.
 func (m *measure) size(node ast.Node) int {
 	if node == nil || m.copied > maxYAMLCopies {
 		return 0
