@@ -62,7 +62,7 @@ func (d *decision) backlog(wait *Wait) {
 	case d.view.Ahead || late == wait.Open:
 		return
 	case late && !passed(wait.SentAt, d.rule.Quiet, d.view.Now):
-		return // it comes and goes
+		return // the backlog comes and goes, and the last message is recent
 	}
 	event := Recovered
 	if late {

@@ -100,11 +100,11 @@ func (r *Rule) message(o Occasion) *fairlead.Job {
 		SigningSecret string            `json:"signing_secret,omitempty"`
 	}{r.URL, r.Headers, r.Body, o, r.SigningSecret}
 	if len(call.Body) == 0 {
-		call.Body, _ = json.Marshal(messageBody) // a text always encodes
+		call.Body, _ = json.Marshal(messageBody) // encoding a string cannot fail
 	}
 	args, err := json.Marshal(call)
 	if err != nil {
-		panic(err) // its body has been through Normalize, and all else is text and numbers
+		panic(err) // Normalize has validated the body; everything else is strings and numbers
 	}
 	return &fairlead.Job{
 		Kind: messageKind, Args: args, Queue: reserved.NoticeQueue, Tenant: reserved.NoticeTenant,

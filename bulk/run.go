@@ -131,7 +131,7 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 		later := !job.CreatedAt.Before(b.CreatedAt)
 		switch {
 		case job.ID == b.ID || !r.match.about(job):
-		case later && job.ID > b.Newest: // it was made after the bulk
+		case later && job.ID > b.Newest: // created after the bulk
 		case later:
 			why := fmt.Sprintf("job %d has a later creation time than the bulk: it was created after the bulk, or the database's clock was set back", job.ID)
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, why})

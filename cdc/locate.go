@@ -74,7 +74,7 @@ func (h *Handler) locate(ctx context.Context, task Task) (*client, *connector, e
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case here == nil || here.unfinished(): // half of a move; the other half is the connector
+		case here == nil || here.unfinished(): // unfinished copy of a move; the other one is the connector
 		case found != nil:
 			return nil, nil, fmt.Errorf("connector %q is on clusters %q and %q; set az in the batch to choose one", task.connector(), at.Name, c.Name)
 		default:

@@ -97,7 +97,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 		c.turnAway(w, v, a, err)
 		return
 	}
-	c.forget() // what an action decides by is what is now
+	c.forget() // actions must decide based on the current state
 	err = v.readForm()
 	page, leave := c.place(w, r)
 	if page == nil {
@@ -145,7 +145,7 @@ func (c *Console) carryOut(w http.ResponseWriter, v *visit, a *action) {
 
 // notDone shows the form again with the reason why the action failed.
 func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error) {
-	c.forget() // the form shows what is now
+	c.forget() // the form must show the current state
 	data, failed := a.load(v)
 	switch {
 	case unanswered(err) && failed != nil:

@@ -17,10 +17,10 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 		one := concern{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
 		lease := node.GetLeaseUntil().AsTime().Sub(node.GetLastBeat().AsTime())
 		switch {
-		case node.GetLeftAt() != nil: // as it was meant to
+		case node.GetLeftAt() != nil: // left normally
 			continue
 		case node.GetDead() && v.Now.Sub(node.GetLeaseUntil().AsTime()) > deadNews:
-			continue // it is listed among the nodes until it is forgotten
+			continue // no longer news; the list of nodes still contains it
 		case node.GetDead():
 			one.State, one.Text = "dead", v.T("Node %s has died.", nodeTitle(node))
 			one.Remedy = v.T("Its jobs were reclaimed and run on other nodes that handle their kind. Check the node's log.")

@@ -111,7 +111,7 @@ func (c *Console) route() {
 // ServeHTTP serves a page, a part of a page, or an asset.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	// Nothing but what the console itself serves: no inline scripts or styles, no other
+	// Allow only content that the console itself serves: no inline scripts or styles, no other
 	// origins, no frames.
 	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")

@@ -108,7 +108,7 @@ const mostAhead = 10_000
 
 func (v *visit) goFirst(ahead int64) string {
 	switch {
-	case v.Bound() && ahead == 0: // the API counts only those of its tenant
+	case v.Bound() && ahead == 0: // the API counts only the jobs of the tenant
 		return v.T("Jobs of other tenants are ahead.")
 	case v.Bound() && ahead < mostAhead:
 		return v.N(ahead, "%s job of the same tenant is ahead.", "%s jobs of the same tenant are ahead.")

@@ -16,7 +16,7 @@ var limitActions = []action{
 // loadLimitAct loads the limit to edit, or an empty one.
 func loadLimitAct(v *visit) (any, error) {
 	if v.Value("scope") == "" && v.posted == nil {
-		return &fairleadv1.Limit{}, nil // of what, is not said yet
+		return &fairleadv1.Limit{}, nil // the scope is not chosen yet
 	}
 	return v.limit(limitScope(v))
 }

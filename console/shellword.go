@@ -15,7 +15,7 @@ func shellWord(name string) string {
 	if name != "" && strings.Trim(name, plainWord) == "" && !strings.HasPrefix(name, "-") {
 		return name
 	}
-	if strings.ContainsFunc(name, unicode.IsControl) { // a shell would take a new line for the end
+	if strings.ContainsFunc(name, unicode.IsControl) { // a shell would treat a newline as the end of the command
 		return "$" + strings.ReplaceAll(strconv.Quote(name), `"`, "'")
 	}
 	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"

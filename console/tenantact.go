@@ -79,7 +79,7 @@ func (v *visit) typedTenant() (*fairleadv1.Tenant, error) {
 		return tenant, err
 	}
 	paused, err := v.tenantPaused(tenant.GetName())
-	tenant.Paused = paused // to save it is not to let it go on
+	tenant.Paused = paused // saving must not resume the tenant
 	return tenant, err
 }
 

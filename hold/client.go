@@ -34,8 +34,8 @@ func (c *Client) List(ctx context.Context, filter Filter) (Page, error) {
 	return c.store.Holds(ctx, filter)
 }
 
-// Samples lists how much the cluster ran in a span of time of the last day, oldest first.
-// Times in which no node recorded anything have no samples.
+// Samples returns the activity of the cluster in a period of the last day, oldest first.
+// There are no samples for times in which no node recorded anything.
 func (c *Client) Samples(ctx context.Context, from, to time.Time) ([]Sample, error) {
 	return c.store.Samples(ctx, from, to)
 }

@@ -96,7 +96,7 @@ func (p *Past) waits() []wait {
 	for _, a := range p.Attempts {
 		add(a.StartedAt, a.Run)
 		from, last = a.FinishedAt, a.Run
-		retried = a.Reason != fairlead.ReasonCrash && a.Reason != fairlead.ReasonLeaseLost // those are ready at once
+		retried = a.Reason != fairlead.ReasonCrash && a.Reason != fairlead.ReasonLeaseLost // such jobs are ready immediately
 	}
 	job := p.Job
 	switch {
@@ -105,7 +105,7 @@ func (p *Past) waits() []wait {
 	case job.State == fairlead.Scheduled:
 	case job.Attempt > last && !job.StartedAt.IsZero():
 		add(job.StartedAt, job.Attempt)
-	case job.Attempt == 0 && job.State.Final(): // it ended before it ran
+	case job.Attempt == 0 && job.State.Final(): // ended before its first run
 		add(job.FinishedAt, 1)
 	}
 	return waits

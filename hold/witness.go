@@ -77,7 +77,7 @@ func (w *Witness) Look(ctx context.Context) error {
 	}
 	kept, err := w.look(ctx, standing)
 	if err != nil || !kept {
-		w.version, w.idle = 0, false // what is stored now is not known here
+		w.version, w.idle = 0, false // the stored state is unknown here
 		return err
 	}
 	if err := w.sample(ctx); err != nil {
@@ -86,7 +86,7 @@ func (w *Witness) Look(ctx context.Context) error {
 	return w.prune(ctx)
 }
 
-// sample stores how much runs, once every SampleEvery, whether or not jobs wait.
+// sample stores the current activity, once every SampleEvery, whether or not jobs wait.
 func (w *Witness) sample(ctx context.Context) error {
 	if now := time.Now(); now.Sub(w.sampled) >= SampleEvery {
 		w.sampled = now
@@ -124,7 +124,7 @@ func (w *Witness) look(ctx context.Context, standing Standing) (bool, error) {
 	w.record.compare(&found, sight, lostLooks*pause)
 	idle := !sight.Waits && w.record.empty()
 	if idle && w.idle && pause == w.every && sight.Now.Before(standing.At.Add(idleLooks*w.every)) {
-		return true, nil // the last look said that it stands for this one
+		return true, nil // the last look covers this one
 	}
 	found.Due = took + pause + lateLooks*max(w.every, took)
 	if idle {

@@ -38,7 +38,7 @@ func (s *Store) setAlert(rule alert.Rule, set func(sealed alert.Rule) (alert.Rul
 func (s *Store) Alerts(ctx context.Context) ([]alert.Rule, error) {
 	rules, err := s.Store.Alerts(ctx)
 	for i := range rules {
-		_ = s.openMessage(messageOf(&rules[i])) // it is shown as it is
+		_ = s.openMessage(messageOf(&rules[i])) // shown sealed if it cannot be opened
 	}
 	return rules, err
 }

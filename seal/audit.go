@@ -74,7 +74,7 @@ func orText(document json.RawMessage) json.RawMessage {
 	if document == nil || json.Valid(document) && len(document) <= fairlead.MaxArgs {
 		return document
 	}
-	text, _ := json.Marshal(string(document)) // a string can be marshalled
+	text, _ := json.Marshal(string(document)) // encoding a string cannot fail
 	return text
 }
 
@@ -86,7 +86,7 @@ func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]acce
 		if _, is := envelope.Take(e.After); !is {
 			e.After = s.openReason(e.After)
 		}
-		_ = s.openAll(&e.Before, &e.After) // it is shown as it is
+		_ = s.openAll(&e.Before, &e.After) // shown sealed if it cannot be opened
 	}
 	return entries, err
 }
@@ -102,7 +102,7 @@ func (c coder) openReason(after json.RawMessage) json.RawMessage {
 	if c.openText(&reason, forReasons) != nil {
 		return after
 	}
-	members["reason"], _ = json.Marshal(reason) // a string can be marshalled
+	members["reason"], _ = json.Marshal(reason) // encoding a string cannot fail
 	opened, err := json.Marshal(members)
 	if err != nil {
 		return after

@@ -28,7 +28,7 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	found, err := s.Store.Batches(ctx, filter)
 	for i := range found {
-		_ = s.openBatch(&found[i].Batch) // it is shown as it is
+		_ = s.openBatch(&found[i].Batch) // shown sealed if it cannot be opened
 	}
 	return found, err
 }
@@ -50,7 +50,7 @@ func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) e
 // Chunks implements batch.Store. Values that cannot be opened stay sealed.
 func (s *Store) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	chunks, err := s.Store.Chunks(ctx, id, filter)
-	_ = s.openChunks(chunks) // it is shown as it is, and AddChunks refuses it
+	_ = s.openChunks(chunks) // shown sealed if it cannot be opened, and rejected by AddChunks
 	return chunks, err
 }
 

@@ -51,7 +51,7 @@ func NewKeys(current Key, others ...Key) (*Keys, error) {
 			return nil, err
 		}
 		if k.sealing != nil {
-			continue // it is not the first
+			continue // not the first key
 		}
 		if k.sealing, err = cipher.NewGCM(block); err != nil {
 			return nil, err

@@ -39,7 +39,7 @@ func (c coder) putSchedule(ctx context.Context, put func(context.Context, schedu
 }
 
 func (c coder) openSchedules(found []schedule.Schedule) {
-	for i := range found { // it is shown as it is, and putSchedule refuses it
+	for i := range found { // shown sealed if it cannot be opened, and rejected by putSchedule
 		_, _ = c.openAll(&found[i].Job.Args), c.openAlert(&found[i])
 	}
 }
@@ -75,7 +75,7 @@ func (c coder) openDue(due *schedule.Schedule) error {
 // plan cannot be sealed, so that another node can process it, and returns an error after it
 // has processed the others.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
-	if _, err := s.codec.Seal(nil, ""); err != nil { // while it fails no run may be made, and no end be counted
+	if _, err := s.codec.Seal(nil, ""); err != nil { // while sealing fails, no run may be created and no end counted
 		return schedule.Ticked{}, fmt.Errorf("seal: %w", err)
 	}
 	var failed error

@@ -65,7 +65,7 @@ func (c coder) sealSettlements(settlements []fairlead.Settlement) ([]fairlead.Se
 		if s.Replace == nil {
 			continue
 		}
-		if verdict.Replaces(s) { // the store sees only what is sealed, and cannot check its size
+		if verdict.Replaces(s) { // the store sees only sealed values, and cannot check their size
 			if refusal := fairlead.NormalizeJobs([]*fairlead.Job{s.Replace}); refusal != nil {
 				*s = verdict.Refused(s, refusal)
 				continue
@@ -120,7 +120,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	job, err := s.Store.Get(ctx, id)
 	if err == nil {
-		_ = s.openJob(job) // it is shown as it is
+		_ = s.openJob(job) // shown sealed if it cannot be opened
 	}
 	return job, err
 }
@@ -141,7 +141,7 @@ func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.
 
 func (s *Store) openJobs(jobs []*fairlead.Job) {
 	for _, job := range jobs {
-		_ = s.openJob(job) // it is shown as it is
+		_ = s.openJob(job) // shown sealed if it cannot be opened
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	problems := map[int64]error{}
 	for _, job := range jobs {
 		if job.Bare {
-			continue // it has nothing to open, and is given back
+			continue // it has no documents, and is released
 		}
 		if problem := s.openJob(job); problem != nil {
 			problems[job.ID] = problem

@@ -45,7 +45,7 @@ func (c coder) putSweep(ctx context.Context, put func(context.Context, sweep.Swe
 
 func (c coder) openSweeps(found []sweep.Record) {
 	for i := range found {
-		_ = c.openAll(&found[i].Data) // it is shown as it is, and putSweep refuses it
+		_ = c.openAll(&found[i].Data) // shown sealed if it cannot be opened, and rejected by putSweep
 	}
 }
 

@@ -181,14 +181,14 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 		"JobService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(interface{ GetId() int64 })
 			if !ok {
-				return nil, nil // it is about many
+				return nil, nil // concerns many jobs
 			}
 			return s.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: about.GetId()})
 		},
 		"BatchService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(interface{ GetId() int64 })
 			if !ok {
-				return nil, nil // it is new
+				return nil, nil // new object
 			}
 			return s.batches.GetBatch(ctx, &fairleadv1.GetBatchRequest{Id: about.GetId()})
 		},
@@ -236,7 +236,7 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 		"BulkService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(*fairleadv1.GetBulkRequest)
 			if !ok {
-				return nil, nil // it is new
+				return nil, nil // new object
 			}
 			return s.bulks.GetBulk(ctx, about)
 		},

@@ -74,7 +74,7 @@ func (s *Jobs) jobsOfBatch(id int64) idPages {
 // findAmong applies a filter to a page of IDs.
 func (s *Jobs) findAmong(ctx context.Context, made idPages, filter fairlead.Filter) (fairlead.Page, error) {
 	ids, next, err := made(ctx, filter.Below, pageSize(int32(filter.Limit)))
-	if err != nil || len(ids) == 0 { // no ids would choose all jobs
+	if err != nil || len(ids) == 0 { // an empty list would select all jobs
 		return fairlead.Page{Next: next}, err
 	}
 	filter.IDs, filter.Below, filter.Limit = ids, 0, len(ids)
@@ -100,7 +100,7 @@ func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Fil
 		if err != nil {
 			return count, err
 		}
-		if len(ids) > 0 { // none would choose all jobs
+		if len(ids) > 0 { // an empty list would select all jobs
 			filter.IDs = ids
 			some, err := s.client.TallyUpTo(ctx, filter, 0)
 			if err != nil {

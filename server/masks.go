@@ -67,7 +67,7 @@ func (m *masks) endpoint(endpoint *rest.Endpoint) *rest.Endpoint {
 		return endpoint
 	}
 	if !masking(endpoint.Method.Output(), map[protoreflect.FullName]bool{}) && endpoint.Method.Input().FullName() != nameOf[*fairleadv1.GetJobRequest]() {
-		return endpoint // it shows nothing, and has nothing to reveal
+		return endpoint // nothing to mask or reveal
 	}
 	masked := *endpoint
 	if endpoint.Call != nil {

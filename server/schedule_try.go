@@ -48,7 +48,7 @@ func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestSchedul
 	if err != nil {
 		return nil, err
 	}
-	// What came back may repeat what was sent: it is shown as the output of a run would be.
+	// The response may repeat the request, so it is masked like the output of a run.
 	shown := mask.Show(mask.Fields(confidential, job.Kind, job.Args), mask.Job{Args: job.Args, Output: call})
 	return &fairleadv1.TestScheduleResponse{Success: success, Call: shown.Output}, nil
 }

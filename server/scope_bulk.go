@@ -32,7 +32,7 @@ func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, j
 	b.Actor, b.Role, b.From = who.identity.Name, who.identity.Role, who.from
 	stored, err := s.store.AddBulk(ctx, once, b, job)
 	if err == nil && once != nil {
-		err = s.bulk(ctx, stored.ID) // the caller may be bound otherwise than when it was made
+		err = s.bulk(ctx, stored.ID) // the caller's tenants may have changed since the bulk was created
 	}
 	if err != nil {
 		return bulk.Bulk{}, err

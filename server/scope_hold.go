@@ -43,7 +43,7 @@ func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error
 		switch {
 		case h.Tenant == "":
 			return !named(h.Queue, filter.Queue) || !named(h.Kind, filter.Kind)
-		case h.Gate != "": // a parent has no gate of its children
+		case h.Gate != "": // gates belong to children, not to their parent
 			return !who.touches(h.Tenant)
 		}
 		return filter.Tenant == "" && !who.touches(h.Tenant)

@@ -24,7 +24,7 @@ func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 // checkSchedule returns an error for a schedule that the caller may not store, and restores
 // the masked values of its job.
 func (s scoped) checkSchedule(ctx context.Context, sc *schedule.Schedule) error {
-	if !sc.Disabled || sc.Version == 0 { // one from earlier times can be disabled
+	if !sc.Disabled || sc.Version == 0 { // older ones can still be disabled
 		if err := checkUnreserved("job.", &sc.Job); err != nil {
 			return err
 		}

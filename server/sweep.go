@@ -103,7 +103,7 @@ func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fair
 		return nil, err
 	}
 	record, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{after.ID}}, strconv.FormatInt(after.ID, 10))
-	if err != nil && !errors.Is(err, fairlead.ErrNotFound) { // it may have been deleted meanwhile
+	if err != nil && !errors.Is(err, fairlead.ErrNotFound) { // it may have been deleted in the meantime
 		return nil, err
 	}
 	record.Sweep = after
@@ -160,7 +160,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	bounded, bound := paged.Within(ctx, pageBytes)
 	sweeps, err := s.store.Sweeps(bounded, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
-		Below: below, Limit: size + 1, // one more shows whether there is a next page
+		Below: below, Limit: size + 1, // one more to detect a next page
 	})
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err := s.roster.admit(ctx, node.Owner); err != nil {
 		return nil, err
 	}
-	key, err := s.sessions.readKey(ctx) // not one that a restore took back: other servers would refuse it
+	key, err := s.sessions.readKey(ctx) // read again, because other servers would reject a key removed by a restore
 	if err != nil {
 		return nil, err
 	}

@@ -127,10 +127,10 @@ func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sen
 func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, err error) {
 	c.leasing.Lock()
 	defer c.leasing.Unlock()
-	if ctx.Err() != nil { // it has gone while another call had its turn
+	if ctx.Err() != nil { // disconnected while another call had its turn
 		return nil, false, ctx.Err()
 	}
-	asking, cancel := s.brief(context.WithoutCancel(ctx)) // what was claimed must be known
+	asking, cancel := s.brief(context.WithoutCancel(ctx)) // claimed jobs must be recorded
 	defer cancel()
 	node, err := s.roster.find(asking, fairlead.NodeID(in.GetId()))
 	if err != nil || node.Draining {

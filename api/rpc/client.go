@@ -65,7 +65,7 @@ func (s *Stream[Answer]) Receive() bool { return s.answers.Receive() }
 
 // Msg returns the response read by the last call to Receive. The stream does not reuse it.
 func (s *Stream[Answer]) Msg() Answer {
-	answer, _ := s.answers.Msg().Message.(Answer) // there is none before the first
+	answer, _ := s.answers.Msg().Message.(Answer) // nil before the first response
 	return answer
 }
 

@@ -29,9 +29,9 @@ func Passes(err error) bool {
 	case connect.CodeUnknown:
 		return !connect.IsWireError(err) && !refusedByProxy(failed.Message())
 	case connect.CodeResourceExhausted:
-		return !connect.IsWireError(err) // the service says this of requests that are too large
+		return !connect.IsWireError(err) // the service's own error for requests that are too large
 	}
-	// A message that cannot be encoded has a code of the client as well, and never passes.
+	// A message that cannot be encoded also has a client-side code, and is never retryable.
 	return !connect.IsWireError(err) && (errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(failed.Message(), "stream error: "))
 }
 

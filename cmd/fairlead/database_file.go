@@ -64,7 +64,7 @@ func configureDatabase(flags *pflag.FlagSet, values map[string][]string, file st
 		case byURL && byFile:
 			return usagef("%s sets the database twice: use either --%s or --%s, not both", place.name, dbFlag, dbFileFlag)
 		case (byURL || byFile) && url == nil && path == nil:
-			return nil // it is set
+			return nil // already set
 		case byURL:
 			return set(flags, flags.Lookup(dbFlag), place.name, url)
 		case byFile:

@@ -94,7 +94,7 @@ func (w *startWait) say() {
 		attrs = append(attrs, "because", w.cause)
 	}
 	w.log.Warn("startup waiting", attrs...)
-	public, _, _ := strings.Cut(w.whom, ":") // who exactly is for those who read the log
+	public, _, _ := strings.Cut(w.whom, ":") // the details are only for the log
 	if err := w.lobby.open(public); err != nil {
 		w.log.Warn("cannot answer probes while startup is waiting", "because", err)
 	}
