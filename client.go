@@ -249,8 +249,10 @@ type TxClient struct {
 }
 
 // Enqueue stores jobs inside the transaction, like Client.Enqueue: they exist once it
-// commits, and never if it rolls back. Nodes start them a few milliseconds after the
-// commit, or sooner if the caller then calls Wake.
+// commits, and never if it rolls back. If you call Wake after the commit, nodes start them
+// immediately. Otherwise they start once the store notices the commit: within about 10ms
+// for a short transaction, within a second for one that stays open for up to a minute, and
+// with the next poll after that.
 func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -286,6 +288,6 @@ func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessag
 	return nil
 }
 
-// Wake notifies nodes of the jobs enqueued so far. Call it after the commit to start
-// them a few milliseconds earlier; without it the store notices the commit itself.
+// Wake notifies nodes of the jobs enqueued so far. Call it after the commit to start them
+// immediately; without it they start once the store notices the commit.
 func (c *TxClient) Wake() { c.tx.Wake() }

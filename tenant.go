@@ -10,7 +10,7 @@ import (
 // of its own.
 type Tenant struct {
 	Name   string
-	Parent string // declared tenant whose cap and rate also apply to these jobs; default none
+	Parent string // declared tenant with a cap and rate that also apply to these jobs; default none
 
 	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
 	MinRunning int     // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs
@@ -51,7 +51,7 @@ func NormalizeTenant(t *Tenant) error {
 		c.Name("parent", t.Parent, MaxName)
 	}
 	if t.Parent != "" && t.Parent == t.Name {
-		c.Refuse("parent", "is the tenant itself; name another, or none")
+		c.Refuse("parent", "is the tenant itself; specify another tenant or omit it")
 	}
 	c.Count("max_running", t.MaxRunning, MaxCap)
 	c.Count("min_running", t.MinRunning, MaxCap)

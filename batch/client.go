@@ -261,7 +261,7 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 		return nil
 	}
 	if len(tasks) > maxChosen {
-		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf("has %d entries; give at most %d at once, or none to select all", len(tasks), maxChosen)}}}
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf("has %d entries; specify at most %d, or none to select all", len(tasks), maxChosen)}}}
 	}
 	found, marks, err := c.markedTasks(ctx, TaskFilter{Batch: id, IDs: tasks, Limit: len(tasks)})
 	if err != nil {

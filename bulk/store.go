@@ -102,4 +102,4 @@ type Source interface {
 
 // NoSuchBulk returns the ErrNotFound for a bulk ID. All stores use it, so the error text is
 // the same everywhere.
-func NoSuchBulk(id int64) error { return fmt.Errorf("bulk %d: %w", id, fairlead.ErrNotFound) }
+func NoSuchBulk(id int64) error { return fmt.Errorf("bulk action %d: %w", id, fairlead.ErrNotFound) }

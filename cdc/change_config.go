@@ -63,7 +63,7 @@ func (h *Handler) changeConfigOperation() Operation {
 		Check: func(task Task, before, after json.RawMessage) error {
 			return h.check(task, before, after, func(bad *complaints, _, want Param) {
 				if want.ChangeConfig == nil || *want.ChangeConfig == (ChangeConfig{}) {
-					bad.refuse("after.change_config", "is empty; give cpu, memory, max_package_size or replicas")
+					bad.refuse("after.change_config", "is empty; specify cpu, memory, max_package_size or replicas")
 					return
 				}
 				h.config.Sizes.checkChange(bad, "after.change_config", want.ChangeConfig)

@@ -99,7 +99,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 	case err != nil:
 		return fmt.Errorf("cluster %q closed the connection while responding to %s %s: %w", c.Name, method, path, outbound.Reason(err))
 	case len(raw) > maxAnswer:
-		return fmt.Errorf("cluster %q answered more than %d bytes to %s %s", c.Name, maxAnswer, method, path)
+		return fmt.Errorf("cluster %q responded with more than %d bytes to %s %s", c.Name, maxAnswer, method, path)
 	case response.StatusCode/100 != 2:
 		return &answerError{cluster: c.Name, request: method + " " + path, status: response.StatusCode, message: messageOf(raw, response)}
 	case into == nil:

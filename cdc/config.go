@@ -99,7 +99,7 @@ func (c Config) withDefaults() (Config, error) {
 	for i, cluster := range c.Clusters {
 		field := "clusters[" + strconv.Itoa(i) + "]"
 		if cluster.Name == "" {
-			bad.refuse(field+".name", "is empty; give the cluster a name")
+			bad.refuse(field+".name", "is empty; specify the cluster a name")
 		} else if names[cluster.Name] {
 			bad.refuse(field+".name", "is %q, which another cluster has; each cluster needs its own name", cluster.Name)
 		}

@@ -35,7 +35,7 @@ type answerError struct {
 }
 
 func (e *answerError) Error() string {
-	text := fmt.Sprintf("cluster %q answered %d to %s: %s", e.cluster, e.status, e.request, e.message)
+	text := fmt.Sprintf("cluster %q responded with %d to %s: %s", e.cluster, e.status, e.request, e.message)
 	if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden {
 		text += "; check the cluster's username and password"
 	}

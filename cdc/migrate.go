@@ -76,7 +76,7 @@ func (h *Handler) migration(task Task, after json.RawMessage) (*migration, error
 	}
 	record := want.MigratePanama
 	if record == nil {
-		return nil, refused("after.migrate_panama", "is empty; give the migration record")
+		return nil, refused("after.migrate_panama", "is empty; specify the migration record")
 	}
 	m := &migration{name: record.Connector, offsets: record.Offsets, state: stateRunning}
 	if m.name == "" {
@@ -118,7 +118,7 @@ func (h *Handler) migrationCluster(task Task, record *MigratePanama) (*client, e
 func (h *Handler) checkMigration(bad *complaints, task Task, record *MigratePanama) {
 	const field = "after.migrate_panama"
 	if record == nil {
-		bad.refuse(field, "is empty; give the migration record")
+		bad.refuse(field, "is empty; specify the migration record")
 		return
 	}
 	if _, err := h.migrationCluster(task, record); err != nil {
@@ -133,7 +133,7 @@ func (h *Handler) checkMigration(bad *complaints, task Task, record *MigratePana
 		}
 	}
 	if name := record.Config["name"]; name != "" && name != record.Connector && (record.Connector != "" || name != task.connector()) {
-		bad.refuse(field+".config", "has a name that differs from the connector's; leave the name out")
+		bad.refuse(field+".config", "has a name that differs from the connector's; omit the name")
 	}
 	for i, offset := range record.Offsets {
 		if canonical(offset.Partition) == "" || canonical(offset.Offset) == "" || canonical(offset.Offset) == "null" {
@@ -200,7 +200,7 @@ func (m *migration) takeBack(ctx context.Context) error {
 	case err != nil || found == nil:
 		return err
 	case !found.unfinished() && !maps.Equal(found.Config, m.config):
-		return fmt.Errorf("the config of connector %q on cluster %q was changed after it was created from its migration record; delete it by hand if it is not needed", m.name, m.to.Name)
+		return fmt.Errorf("the config of connector %q on cluster %q was changed after it was created from its migration record; delete it manually if it is not needed", m.name, m.to.Name)
 	}
 	return m.to.remove(ctx, m.name)
 }

@@ -68,7 +68,7 @@ func (h *Handler) resetGTIDOperation() Operation {
 			return h.check(task, before, after, func(bad *complaints, _, want Param) {
 				switch {
 				case want.ResetGTID == nil || tidyGTID(want.ResetGTID.GTID) == "":
-					bad.refuse("after.reset_gtid.gtid", "is empty; give the set of transactions to resume from")
+					bad.refuse("after.reset_gtid.gtid", "is empty; specify the set of transactions to resume from")
 				case !gtidSet.MatchString(tidyGTID(want.ResetGTID.GTID)):
 					bad.refuse("after.reset_gtid.gtid", "is not a GTID set; write it as the database prints it, such as 3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77 or 0-1-100")
 				}
@@ -110,7 +110,7 @@ func (h *Handler) gtidIsSet(ctx context.Context, task Task, raw json.RawMessage)
 
 func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *ResetGTID, half string) error {
 	if want == nil || tidyGTID(want.GTID) == "" {
-		return refused(half+".reset_gtid.gtid", "is empty; give the set of transactions to resume from")
+		return refused(half+".reset_gtid.gtid", "is empty; specify the set of transactions to resume from")
 	}
 	name := task.connector()
 	c, found, err := h.target(ctx, task, was)

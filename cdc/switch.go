@@ -103,7 +103,7 @@ func (h *Handler) moveOperation(batchType string, by axis) Operation {
 			return h.check(task, before, after, func(bad *complaints, _, want Param) {
 				value := by.want(want)
 				if value == "" {
-					bad.refuse("after."+by.field, "is empty; give the cluster on which the connector is to run")
+					bad.refuse("after."+by.field, "is empty; specify the cluster on which the connector is to run")
 					return
 				}
 				if len(h.destinations(task, by, value)) == 0 {
@@ -149,7 +149,7 @@ func (h *Handler) route(ctx context.Context, task Task, by axis, value string) (
 	var r route
 	name := task.connector()
 	if value == "" {
-		return r, refused("after."+by.field, "is empty; give the cluster on which the connector is to run")
+		return r, refused("after."+by.field, "is empty; specify the cluster on which the connector is to run")
 	}
 	for _, c := range h.fitting(task.env(), "", "") {
 		if !by.narrow(c.Cluster, task.AZ, value) {

@@ -9,11 +9,11 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// overview is how the cluster is at a glance.
+// overview is a summary of the cluster.
 type overview struct {
 	Running, Waiting, Ready, Parked, Scheduled, Failed count
 	Usage                                              *fairleadv1.Usage
-	Figures, Series                                    string // of the chart of starts
+	Figures, Series                                    string // data of the chart of starts
 	Nodes                                              []*fairleadv1.Node
 	Tenants                                            []*fairleadv1.Usage
 	AllTenants                                         int
@@ -24,10 +24,10 @@ type overview struct {
 }
 
 const (
-	overviewTenants = 10 // that are shown, those with most running jobs first
+	overviewTenants = 10 // maximum number of tenants shown, those with the most running jobs first
 	overviewNodes   = 12
-	overviewRows    = 6    // of other things
-	overviewFailed  = 1000 // up to which failures of the last hour are counted
+	overviewRows    = 6    // rows of other lists
+	overviewFailed  = 1000 // limit for counting the failures of the last hour
 )
 
 func loadOverview(v *visit) (any, error) {
@@ -77,7 +77,7 @@ func loadOverview(v *visit) (any, error) {
 	return o, err
 }
 
-// Living are the nodes that may run jobs, at most as many as fit.
+// Living returns the nodes that may run jobs, at most as many as fit.
 func (o *overview) Living() (all []*fairleadv1.Node) {
 	for _, node := range o.Nodes {
 		if !node.GetDead() && len(all) < overviewNodes {
@@ -87,8 +87,8 @@ func (o *overview) Living() (all []*fairleadv1.Node) {
 	return all
 }
 
-// totals is what all jobs that the viewer sees have and do. A viewer who is bound to
-// tenants sees the figures of these alone.
+// totals returns the usage of all jobs visible to the viewer. For viewers bound to tenants,
+// it covers only these tenants.
 func (v *visit) totals(stats *fairleadv1.Stats) *fairleadv1.Usage {
 	if !v.Bound() {
 		return stats.GetTotal()
@@ -105,13 +105,13 @@ func (v *visit) totals(stats *fairleadv1.Stats) *fairleadv1.Usage {
 	return sum
 }
 
-// jobsIn is how many jobs are in a state.
+// jobsIn returns the number of jobs in a state, with a link.
 func (v *visit) jobsIn(state string, n int32) count {
 	return count{N: int64(n), Href: v.Href("/jobs", "state", state), Tone: v.Tone(state)}
 }
 
-// throughput is what the chart of the last half hour is drawn from, of all that the
-// viewer sees or of a part of it.
+// throughput returns the data of the chart for the last half hour, for everything visible
+// to the viewer or a part of it.
 func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, series string, err error) {
 	names := []string{v.T("starts per second"), v.T("running")}
 	return v.chart("cluster\x00"+v.scope+"\x00"+part, names, total.GetStarted(), float64(total.GetRunning()))

@@ -174,7 +174,7 @@ func (w wait) obstacles(holds []Hold) []fairlead.Obstacle {
 		return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: "it backed off after a failed run, and may have been in line"}}
 	}
 	if len(holds) == 0 {
-		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "it was in line, or about to start"}}
+		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "it was in line or about to start"}}
 	}
 	obstacles := make([]fairlead.Obstacle, len(holds))
 	for i, h := range holds {

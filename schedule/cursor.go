@@ -40,7 +40,7 @@ func (t *Timing) everDue(now time.Time) error {
 	case !excluded:
 		return nil
 	case !s.At.IsZero():
-		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "calendar", Message: fmt.Sprintf("%q excludes the day given in at; choose another day, or leave the calendar out", s.Calendar)}}}
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "calendar", Message: fmt.Sprintf("%q excludes the day given in at; choose another day or omit the calendar", s.Calendar)}}}
 	}
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
 		Field: "calendar", Message: fmt.Sprintf("%q excludes every instant of the schedule: it is never due within 8 years; change the calendar or the timing of the schedule", s.Calendar),

@@ -41,7 +41,7 @@ func NewKeys(current Key, others ...Key) (*Keys, error) {
 		case len(key.Secret) != 32:
 			return nil, fmt.Errorf("key %q has %d bytes; AES-256 needs 32, for example from: openssl rand -base64 32", key.ID, len(key.Secret))
 		case k.opening[key.ID] != nil:
-			return nil, fmt.Errorf("there are two keys with the ID %q", key.ID)
+			return nil, fmt.Errorf("duplicate key ID %q", key.ID)
 		}
 		block, err := aes.NewCipher(key.Secret)
 		if err != nil {

@@ -120,7 +120,7 @@ func readParam(raw []byte, into *batch.Change) (field string, err error) {
 	return "", nil
 }
 
-var errNoObject = errors.New("must be an object, or one encoded as a string")
+var errNoObject = errors.New("must be an object, or a string that contains one")
 
 // opened returns a JSON object that may be given as a string. It returns nil for an empty
 // value and an empty object.

@@ -8,8 +8,8 @@ import (
 
 // Texts that callers bound to tenants see instead of the state of a tenant's parent.
 const (
-	parentKeeps = "the parent of its tenant keeps it waiting"
-	parentKept  = "the parent of its tenant kept it waiting"
+	parentKeeps = "the parent of its tenant is holding it back"
+	parentKept  = "the parent of its tenant was holding it back"
 )
 
 // hideParent replaces obstacles of a tenant that the caller may not see, which is the
@@ -46,13 +46,13 @@ func hideOthers(who Identity, why *fairlead.Explanation) {
 func ownFirst(n int) string {
 	switch {
 	case n >= fairlead.MaxAhead:
-		return fmt.Sprintf("%d jobs of its tenant or more go first", fairlead.MaxAhead)
+		return fmt.Sprintf("%d or more jobs of its tenant are ahead of it", fairlead.MaxAhead)
 	case n == 0:
-		return "jobs of other tenants go first"
+		return "jobs of other tenants are ahead of it"
 	case n == 1:
-		return "1 job of its tenant goes first"
+		return "1 job of its tenant is ahead of it"
 	}
-	return fmt.Sprintf("%d jobs of its tenant go first", n)
+	return fmt.Sprintf("%d jobs of its tenant are ahead of it", n)
 }
 
 // hideParents removes the names of parents that the caller may not see.

@@ -116,7 +116,7 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	case in.GetVersion() != 0:
 		return nil, refuseField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "is only for changing a sweep; omit it")
+		return nil, refuseField("ref", "applies only to existing sweeps; omit it")
 	}
 	sw := sweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {

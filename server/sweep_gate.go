@@ -125,7 +125,7 @@ func reasonIn(reply httpcall.Reply) string {
 		text = string(letters[:mostReason]) + "…"
 	}
 	if text == "" {
-		return fmt.Sprintf("it answered %d", reply.Status)
+		return fmt.Sprintf("it responded with %d", reply.Status)
 	}
 	return text
 }

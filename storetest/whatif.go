@@ -111,15 +111,15 @@ func testWhatIf(c *chapter) {
 		question.Slots = 4
 		forecast := f.whatIf(question)
 		f.equal("how many get later and sooner", [2]int{forecast.Later, forecast.Sooner}, [2]int{1, 1})
-		full := fairlead.Obstacle{Code: fairlead.AtCap, Scope: fairlead.LimitTenant, Name: "acme", Used: 1, Cap: 1, Text: `tenant "acme" runs or awaits 1 of 1 jobs`}
+		full := fairlead.Obstacle{Code: fairlead.AtCap, Scope: fairlead.LimitTenant, Name: "acme", Used: 1, Cap: 1, Text: `tenant "acme" is at its cap: 1 of 1 jobs are running or awaiting a result`}
 		f.equal("the waits", forecast.Waits, []fairlead.ForecastWait{
 			{Queue: "default", Tenant: "acme", Kind: kind, Effect: fairlead.GetsLater, Before: fairlead.WaitOutlook{Starts: 4, First: 1}, After: fairlead.WaitOutlook{Starts: 1, First: 1, Held: []fairlead.Obstacle{full}}},
 			{Queue: "default", Tenant: "beta", Kind: kind, Effect: fairlead.GetsSooner, After: fairlead.WaitOutlook{Starts: 3, First: 2}},
 		})
 		f.equal("the text", forecast.Text, []string{
-			"of 4 slots 4 are filled instead of 4: 3 jobs would start and wait now, 3 jobs would wait and start now",
-			`tenant "acme", kind "greet" in queue "default", gets later: 1 of 4 starts instead of 4; then tenant "acme" runs or awaits 1 of 1 jobs`,
-			`tenant "beta", kind "greet" in queue "default", gets sooner: 3 of 4 starts instead of 0`,
+			"of 4 slots, 4 would be filled instead of 4: 3 jobs would wait instead of starting, and 3 jobs would start instead of waiting",
+			`tenant "acme", kind "greet", queue "default" would start later: 1 of 4 starts instead of 4; newly held back because tenant "acme" is at its cap: 1 of 1 jobs are running or awaiting a result`,
+			`tenant "beta", kind "greet", queue "default" would start sooner: 3 of 4 starts instead of 0`,
 		})
 	})
 	c.test("a forecast says when the next token of a rate comes", func(f *fixture) {
@@ -169,7 +169,7 @@ func testWhatIfRefused(c *chapter) {
 	c.test("what is refused of several changes says which of them it is", func(f *fixture) {
 		_, err := f.tryWhatIf(ifTenants(fairlead.Tenant{Name: "first"}, fairlead.Tenant{Name: "second", Parent: "nowhere"}))
 		f.wantErr(err, fairlead.ErrInvalid)
-		f.equal("the error", err.Error(), `invalid: changes[1].parent: "nowhere" is not declared; declare it first`)
+		f.equal("the error", err.Error(), `invalid: changes[1].parent: "nowhere" does not exist; create it first`)
 	})
 	c.test("several changes are made one after the other", func(f *fixture) {
 		f.whatIf(ifTenants(fairlead.Tenant{Name: "parent"}, fairlead.Tenant{Name: "child", Parent: "parent"}))

@@ -87,13 +87,13 @@ func (s *steering) reasons(nodes []fairlead.Node) []fairlead.Obstacle {
 	case Created:
 		add(fairlead.NotStarted, "it has not been started")
 	case Waiting:
-		text := "it waits for the business to open it"
+		text := "it is waiting for the business system to open its gate"
 		if !s.AskedAt.IsZero() {
-			text += ", which got a message at " + stamp(s.AskedAt)
+			text += ", which was notified at " + stamp(s.AskedAt)
 		}
 		add(fairlead.AtBusiness, "%s", text)
 	case Stopping:
-		add(fairlead.IsStopped, "it is stopping%s: what is in flight ends", because(s.Reason))
+		add(fairlead.IsStopped, "it is stopping%s; items in flight will finish", because(s.Reason))
 	case Stopped:
 		add(fairlead.IsStopped, "it is stopped%s", because(s.Reason))
 	case Finished:
@@ -102,10 +102,10 @@ func (s *steering) reasons(nodes []fairlead.Node) []fairlead.Obstacle {
 	case Running:
 		for _, silent := range s.Silent {
 			sh := &s.shards[silent.Shard]
-			add(fairlead.IsSilent, "shard %d has not reported since %s and starts no items", sh.Number, stamp(sh.SavedAt))
+			add(fairlead.IsSilent, "shard %d has not reported since %s and is not starting items", sh.Number, stamp(sh.SavedAt))
 		}
 		if rate := ProgressOf(s.Record, s.shards).Rate; s.Rate > 0 && rate >= nearly*s.Rate {
-			add(fairlead.OverRate, "it starts as many items as its rate allows: %v per second", s.Rate)
+			add(fairlead.OverRate, "it is at its rate of %v items per second", s.Rate)
 		}
 	}
 	if o := s.Unhandled(nodes, s.tx.Now()); o != nil {

@@ -21,14 +21,13 @@ by name. A document may contain any of these lists:
   sweeps: [{name: mail-all, kind: mail, to: 5000000}]
   alerts: [{name: pager, url: "https://pager.example/hook", on: [failed, backlog], backlog: 300s}]
 
-or a single schedule, as written by "fairlead schedule export". Fields that an entry leaves out get their defaults,
-except the switches that operators use: apply leaves a schedule enabled or disabled, and a tenant paused or not,
-unless the file says otherwise. For an existing sweep, apply changes only the fields in the file. It leaves
-everything else on the server unchanged.
+or a single schedule, as written by "fairlead schedule export". Omitted fields get their default values, with two
+exceptions: a schedule stays enabled or disabled, and a tenant stays paused or not, unless the file says otherwise.
+For an existing sweep, apply changes only the fields in the file. Anything that the file does not list stays unchanged.
 
-The command shows the changes first. On a terminal it asks for confirmation; without a terminal it requires --yes.
---dry-run stops after showing the changes. --what-if asks the server which jobs would start next and which scheduled
-times would move, and changes nothing either; it leaves out sweeps and alerts.`
+The command first shows the changes. On a terminal it asks for confirmation; without a terminal it requires --yes.
+With --dry-run it stops after showing the changes. With --what-if it changes nothing either: it shows which jobs would
+start next and which scheduled times would change. The preview does not cover sweeps and alerts.`
 
 // applyCommand returns the command that applies files with all kinds of settings.
 func (s *session) applyCommand() *cobra.Command {
@@ -76,7 +75,7 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 		}
 		if !yes {
 			if file == "-" || !screen.IsTerminal(c.in) || !c.errors.Terminal {
-				return Usagef("cannot ask for confirmation without a terminal: add --yes to apply the changes, or --dry-run to show them only")
+				return Usagef("cannot ask for confirmation without a terminal: add --yes to apply the changes, or --dry-run to only show them")
 			}
 			if err := c.confirm("apply these changes?"); err != nil {
 				return err
@@ -166,7 +165,7 @@ func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
 		}
 	}
 	if len(questions) == 0 {
-		_, err := fmt.Fprintln(c.errors.Out, "no change in the file affects which jobs start or when schedules are due")
+		_, err := fmt.Fprintln(c.errors.Out, "the changes in the file do not affect which jobs start or when schedules are due")
 		return err
 	}
 	return c.whatIf(ctx, questions...)

@@ -25,7 +25,7 @@ func asFile(schedule *fairleadv1.Schedule) *fairleadv1.Schedule {
 }
 
 func (s *session) scheduleExportCommand() *cobra.Command {
-	cmd := verb("export [NAME]", "Export one schedule or all of them, with their calendars, in the format that apply reads", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("export [NAME]", "Export one or all schedules, with their calendars, as YAML for apply", s.runs(func(ctx context.Context, c *call) error {
 		all := &fairleadv1.ListSchedulesResponse{}
 		if len(c.args) > 0 {
 			schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})

@@ -17,7 +17,7 @@ var taskStates = []string{
 }
 
 func (s *session) batchCommand() *cobra.Command {
-	return s.prints(s.connects(noun("batch", "Manage batches: one operation on many targets",
+	return s.prints(s.connects(noun("batch", "Manage batches, which apply one operation to many targets",
 		s.batchCreateCommand(), s.batchGetCommand(), s.batchListCommand(), s.batchExplainCommand(), s.batchTasksCommand(), s.batchWatchCommand(),
 		s.batchCancelCommand(), s.batchRetryCommand(), s.batchRollbackCommand(),
 		s.batchApproveCommand(), s.batchPauseCommand(), s.batchResumeCommand(), s.batchSetCommand(),
@@ -108,7 +108,7 @@ func (s *session) batchTasksCommand() *cobra.Command {
 	}))
 	cmd.Flags().StringSliceVar(&filter.State, "state", nil, "only tasks in this state (repeatable): "+strings.Join(taskStates, ", "))
 	complete(cmd, "state", oneOf(taskStates...))
-	cmd.Flags().BoolVar(&filter.Doubtful, "doubtful", false, "only tasks that may have run although the database lost the record of it")
+	cmd.Flags().BoolVar(&filter.Doubtful, "doubtful", false, "only tasks that may have run even though the database lost the record")
 	limits(cmd, &limit)
 	return cmd
 }

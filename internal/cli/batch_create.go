@@ -17,24 +17,24 @@ import (
 
 // batchFlags lists the flags of a batch with their names in the query of an upload.
 var batchFlags = []struct{ flag, parameter, usage string }{
-	{"name", "name", "display name of the batch (default: the name of a CSV file)"},
+	{"name", "name", "display name of the batch (default for a CSV file: its name without .csv; otherwise none)"},
 	{"type", "type", "operation to run on each target, such as cdc_job_stop (required unless the file sets it)"},
 	{"description", "description", "description of the batch (default: none)"},
 	{"creator", "creator", "creator of the batch (default: none)"},
 	{"env", "env", "environment of the batch, such as live (default: none)"},
-	{"queue", "queue", "queue (region) whose nodes run the tasks (default \"default\")"},
+	{"queue", "queue", "queue or region whose nodes run the tasks (default \"default\")"},
 	{"az", "az", "availability zone of the batch (default: none)"},
-	{"service", "service", "service that the batch changes (default: none)"},
+	{"service", "service", "service affected by the batch (default: none)"},
 	{"info", "info", "JSON stored with the batch and passed to each task (default: none)"},
 	{"tenant", "tenant", "tenant that owns the batch (default \"default\")"},
-	{"priority", "priority", "priority of the tasks; higher starts first (default 0)"},
+	{"priority", "priority", "priority of the tasks; higher values start first (default 0)"},
 	{"max-running", "max_running", "maximum number of tasks running at once (default: unlimited)"},
-	{"rate", "rate", "tasks started per second (default: unlimited)"},
-	{"task-timeout", "timeout", "timeout of one attempt of a task, such as 20s (default: the timeout of the operation)"},
+	{"rate", "rate", "maximum number of tasks started per second (default: unlimited)"},
+	{"task-timeout", "timeout", "timeout per task attempt, such as 20s (default: the operation's timeout)"},
 	{"canary", "canary.tasks", "number of tasks to run first as a canary (default: no canary)"},
 	{"canary-ratio", "canary.ratio", "fraction of canary tasks that must succeed to release the rest automatically, such as 0.9 (default: wait for approval)"},
-	{"stop-after", "stop_after.failures", "number of failed tasks that pauses the batch (default: never pause)"},
-	{"stop-after-percent", "stop_after.percent", "percentage of failed tasks that pauses the batch (default: never pause)"},
+	{"stop-after", "stop_after.failures", "pause the batch after this many failed tasks (default: never pause)"},
+	{"stop-after-percent", "stop_after.percent", "pause the batch when this percentage of tasks has failed (default: never pause)"},
 	{"notify", "notify", "URL to notify whenever the batch completes (default: none)"},
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 func (s *session) bulkWatchCommand() *cobra.Command {
-	return verb("watch ID", "Print the state of a bulk on every change until it ends", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("watch ID", "Print the state of a bulk action on every change until it ends", s.withID(func(ctx context.Context, c *call, id int64) error {
 		bulk, err := c.followBulk(ctx, id, func(bulk *fairleadv1.Bulk) error {
-			return c.say(bulk, "%s  bulk %d: %s", c.Now().Format(time.TimeOnly), id, bulkLine(bulk))
+			return c.say(bulk, "%s  bulk action %d: %s", c.Now().Format(time.TimeOnly), id, bulkLine(bulk))
 		})
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func bulkEnded(b *fairleadv1.Bulk) error {
 	if b.GetState() == "completed" {
 		return nil
 	}
-	text := fmt.Sprintf("bulk %d %s after %s", b.GetId(), b.GetState(), jobCount(b.GetDone()))
+	text := fmt.Sprintf("bulk action %d %s after %s", b.GetId(), b.GetState(), jobCount(b.GetDone()))
 	if reason := b.GetError(); reason != "" {
 		text += " (" + screen.Clean(reason) + ")"
 	}
@@ -76,12 +76,12 @@ func (w *waiting) bulk(ctx context.Context, c *call, id int64) error {
 	defer cancel()
 	bulk, err := c.awaitBulk(within, id)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return failf(ExitFailure, "bulk %d did not end within %s and is still running; follow it with fairlead bulk watch %d", id, w.limit, id)
+		return failf(ExitFailure, "bulk action %d did not end within %s and is still running; follow it with fairlead bulk watch %d", id, w.limit, id)
 	}
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("bulk %d: %s", id, bulkLine(bulk))
+	text := fmt.Sprintf("bulk action %d: %s", id, bulkLine(bulk))
 	if bulk.GetMissed() > 0 {
 		text += fmt.Sprintf("; see why with fairlead bulk misses %d", id)
 	}
@@ -98,6 +98,6 @@ func (c *call) awaitBulk(ctx context.Context, id int64) (*fairleadv1.Bulk, error
 	}
 	const width = 30
 	return drawWhile(c, func(b *fairleadv1.Bulk) string {
-		return fmt.Sprintf("bulk %d %s %s", id, threeBar(b.GetDone(), b.GetMissed(), b.GetMatched(), width), bulkLine(b))
+		return fmt.Sprintf("bulk action %d %s %s", id, threeBar(b.GetDone(), b.GetMissed(), b.GetMatched(), width), bulkLine(b))
 	}, func(see func(*fairleadv1.Bulk) error) (*fairleadv1.Bulk, error) { return c.followBulk(ctx, id, see) })
 }

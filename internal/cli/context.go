@@ -14,8 +14,8 @@ import (
 )
 
 func (s *session) contextCommand() *cobra.Command {
-	cmd := noun("context", "Manage contexts: named servers with their tokens", s.contextListCommand(), s.contextUseCommand(), s.contextSetCommand(), s.contextDeleteCommand())
-	cmd.Long = "Manage contexts, which name the servers you use and hold their tokens. Contexts are stored in\n" +
+	cmd := noun("context", "Manage contexts, which store server URLs and tokens", s.contextListCommand(), s.contextUseCommand(), s.contextSetCommand(), s.contextDeleteCommand())
+	cmd.Long = "Manage contexts. A context holds the URL and token of a server. Contexts are stored in\n" +
 		"$XDG_CONFIG_HOME/fairlead/contexts.yaml, which only you can read. Tokens are never printed."
 	return cmd
 }

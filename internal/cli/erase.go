@@ -35,8 +35,8 @@ func (s *session) eraseCommand() *cobra.Command {
 		}
 		return c.printTable(report, erased(c.Screen, report, request.GetDryRun()))
 	})
-	cmd.Flags().StringVar(&request.Tenant, "tenant", "", "tenant whose jobs to erase (default with --key: all tenants)")
-	cmd.Flags().StringVar(&request.Key, "key", "", "only jobs with exactly this key")
+	cmd.Flags().StringVar(&request.Tenant, "tenant", "", "only jobs of this tenant (default with --key: all tenants)")
+	cmd.Flags().StringVar(&request.Key, "key", "", "only jobs with this key")
 	cmd.Flags().BoolVar(&request.DryRun, "dry-run", false, "count the jobs without erasing them")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	complete(cmd, "tenant", s.asked(tenantNames))

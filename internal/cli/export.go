@@ -13,15 +13,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-const exportLong = `Export tenants, limits, calendars, schedules, sweeps and alerts as YAML that "fairlead apply" reads. Applying the
-file to another server creates them there; sweeps do not run on the new server until you start them.
+const exportLong = `Export tenants, limits, calendars, schedules, sweeps and alerts as YAML for "fairlead apply". Applying the
+file to another server creates them there. Sweeps do not run on that server until you start them.
 
-The export leaves out tokens, jobs and batches, and whether queues and kinds are paused. It masks secrets as "***":
+The export does not include tokens, jobs, batches or the paused state of queues and kinds. Secrets are masked as "***":
 fill them in before you apply the file to another server.`
 
 // exportCommand returns the command that writes files for applyCommand.
 func (s *session) exportCommand() *cobra.Command {
-	cmd := verb("export", "Export tenants, limits, calendars, schedules, sweeps and alerts in the format that apply reads", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("export", "Export tenants, limits, calendars, schedules, sweeps and alerts as YAML for apply", s.runs(func(ctx context.Context, c *call) error {
 		lists := map[string][]json.RawMessage{}
 		for name, exported := range map[string]func(context.Context) ([]json.RawMessage, error){
 			"tenants": c.exportedTenants, "limits": c.exportedLimits, "calendars": c.exportedCalendars,

@@ -23,7 +23,7 @@ func (s *session) holdListCommand() *cobra.Command {
 	var filter fairleadv1.ListHoldsRequest
 	from, to := moment{past: true}, moment{past: true}
 	var limit int
-	cmd := verb("list", "List what kept jobs waiting, newest first", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("list", "List holds (the reasons that kept jobs waiting), newest first", s.runs(func(ctx context.Context, c *call) error {
 		var last *fairleadv1.ListHoldsResponse
 		items, next, err := pages(limit, func(size int32, token string) (page *fairleadv1.ListHoldsResponse, err error) {
 			last, err = c.holds.ListHolds(ctx, &fairleadv1.ListHoldsRequest{
@@ -67,7 +67,7 @@ func (c *call) tellHistory(ctx context.Context, id int64) error {
 	for _, s := range stretches {
 		whole += endOr(s.GetUntil() != nil, s.GetUntil().AsTime(), now).Sub(s.GetFrom().AsTime())
 	}
-	table := c.Table("RUN", "FROM", "DURATION", "SHARE", "REASON")
+	table := c.Table("ATTEMPT", "FROM", "DURATION", "SHARE", "REASON")
 	for _, s := range stretches {
 		until := endOr(s.GetUntil() != nil, s.GetUntil().AsTime(), now)
 		share := screen.Bar(int(until.Sub(s.GetFrom().AsTime()).Milliseconds()), int(whole.Milliseconds()), historyBar)

@@ -35,7 +35,7 @@ func (s *session) jobGetCommand() *cobra.Command {
 	cmd := verb("get ID", "Show a job", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.printDetails(c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id, Reveal: reveal}))
 	}))
-	cmd.Flags().BoolVar(&reveal, "reveal", false, "show confidential fields; requires the role admin and is recorded in the audit log")
+	cmd.Flags().BoolVar(&reveal, "reveal", false, "show confidential fields; requires the admin role and is recorded in the audit log")
 	return cmd
 }
 
@@ -132,7 +132,7 @@ func (s *session) jobAttemptsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("RUN", "NODE", "STARTED", "DURATION", "REASON", "ERROR")
+		table := c.Table("ATTEMPT", "NODE", "STARTED", "DURATION", "REASON", "ERROR")
 		for _, a := range all.GetItems() {
 			table.Add(a.GetRun(), a.GetNode(), a.GetStartedAt(), a.GetFinishedAt().AsTime().Sub(a.GetStartedAt().AsTime()), a.GetReason(), a.GetError())
 		}

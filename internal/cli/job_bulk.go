@@ -35,7 +35,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		action := c.args[0]
 		if !slices.Contains(bulkAtOnce, action) {
-			return Usagef("unknown ACTION %q: use %s", action, strings.Join(bulkAtOnce, ", "))
+			return Usagef("unknown action %q: use %s", action, strings.Join(bulkAtOnce, ", "))
 		}
 		request := &fairleadv1.BulkJobsRequest{Action: action, DryRun: dryRun, Reason: reason, Filter: filter.chosen(ids)}
 		if !dryRun && !yes && irrevocable(action) {
@@ -61,7 +61,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	})
 	s.filters(cmd, &filter)
 	cmd.Flags().Int64SliceVar(&ids, "id", nil, "only the job with this ID (repeatable)")
-	cmd.Flags().StringVar(&reason, "reason", "", "reason to record with the jobs, for the action cancel (default: none)")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to record with the jobs (for cancel; default: none)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "count the matching jobs without changing them")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	cmd.ValidArgsFunction = first(oneOf(bulkAtOnce...))

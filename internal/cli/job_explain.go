@@ -15,7 +15,7 @@ import (
 
 func (s *session) jobExplainCommand() *cobra.Command {
 	var history bool
-	cmd := verb("explain ID", "Explain why a job is not running, or show how it runs", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("explain ID", "Explain why a job is not running, or describe its current run", s.withID(func(ctx context.Context, c *call, id int64) error {
 		if history {
 			return c.tellHistory(ctx, id)
 		}
@@ -36,7 +36,7 @@ func (s *session) jobExplainCommand() *cobra.Command {
 			return err
 		})
 	}))
-	cmd.Flags().BoolVar(&history, "history", false, "show what the job waited for, from its due time to its start")
+	cmd.Flags().BoolVar(&history, "history", false, "show what the job waited for between its due time and its start")
 	return cmd
 }
 
@@ -52,9 +52,9 @@ func (c *call) awaited(ctx context.Context, why *fairleadv1.Explanation) (string
 	}
 	text := ""
 	if job.GetDeadline() != nil {
-		text = "without a result, its attempt fails " + c.moment(job.GetDeadline().AsTime()) + "\n"
+		text = "without a result, the attempt fails " + c.moment(job.GetDeadline().AsTime()) + "\n"
 	}
-	return text + fmt.Sprintf("to report a result on behalf of the target, use fairlead job finish %d or fairlead job fail %[1]d\n", job.GetId()), nil
+	return text + fmt.Sprintf("to report a result on behalf of the target, run fairlead job finish %d or fairlead job fail %[1]d\n", job.GetId()), nil
 }
 
 // lastFailure returns the last failure, which is often why a job is backing off or has
@@ -64,7 +64,7 @@ func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
 		return ""
 	}
 	last := failed[len(failed)-1]
-	text := fmt.Sprintf("run %d failed %s (%s)", last.GetRun(), p.moment(last.GetFinishedAt().AsTime()), last.GetReason())
+	text := fmt.Sprintf("attempt %d failed %s (%s)", last.GetRun(), p.moment(last.GetFinishedAt().AsTime()), last.GetReason())
 	if last.GetError() != "" {
 		text += ": " + screen.Clean(last.GetError())
 	}
@@ -105,9 +105,9 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	}
 	switch {
 	case why.GetStart() != nil:
-		out.WriteString("it will probably start " + p.moment(why.GetStart().AsTime()) + "\n")
+		out.WriteString("estimated start: " + p.moment(why.GetStart().AsTime()) + "\n")
 	case len(obstacles) > 0:
-		out.WriteString("its start time cannot be predicted\n")
+		out.WriteString("no estimated start time\n")
 	}
 	return out.String()
 }
@@ -143,7 +143,7 @@ func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
 	}
 	lines := []string{fmt.Sprintf("running on %s; started %s", node, p.moment(run.GetSince().AsTime()))}
 	if run.GetTimeout() != nil {
-		lines = append(lines, "its attempt times out after "+screen.Span(run.GetTimeout().AsDuration())+", "+p.moment(run.GetSince().AsTime().Add(run.GetTimeout().AsDuration())))
+		lines = append(lines, "the attempt times out after "+screen.Span(run.GetTimeout().AsDuration())+", "+p.moment(run.GetSince().AsTime().Add(run.GetTimeout().AsDuration())))
 	}
 	switch {
 	case run.GetLastBeat() == nil:
@@ -154,7 +154,7 @@ func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
 		lines = append(lines, "last heartbeat of its node: "+p.moment(run.GetLastBeat().AsTime()))
 	}
 	if run.GetCrashes() > 0 {
-		lines = append(lines, fmt.Sprintf("nodes that died while running it since its last progress report: %d", run.GetCrashes()))
+		lines = append(lines, fmt.Sprintf("node crashes while running it since its last progress report: %d", run.GetCrashes()))
 	}
 	if run.GetStopping() {
 		lines = append(lines, "stop requested")

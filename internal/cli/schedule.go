@@ -11,7 +11,7 @@ import (
 )
 
 func (s *session) scheduleCommand() *cobra.Command {
-	cmd := noun("schedule", "Manage schedules, which start jobs at set times",
+	cmd := noun("schedule", "Manage schedules, which start jobs at specified times",
 		s.scheduleCreateCommand(), s.scheduleGetCommand(), s.scheduleListCommand(), s.scheduleUpdateCommand(), s.scheduleDeleteCommand(),
 		s.scheduleEnableCommand(), s.scheduleDisableCommand(), s.scheduleTriggerCommand(), s.scheduleBackfillCommand(), s.scheduleTestCommand(),
 		s.schedulePreviewCommand(), s.scheduleRunsCommand(), s.scheduleStatsCommand(), s.scheduleExplainCommand(),
@@ -122,7 +122,7 @@ func (s *session) scheduleListCommand() *cobra.Command {
 		return c.printTable(all, table)
 	}))
 	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "only schedules that start jobs of this tenant (repeatable)")
-	cmd.Flags().BoolVar(&request.Soonest, "soonest", false, "only enabled schedules that will run again, the next one to run first")
+	cmd.Flags().BoolVar(&request.Soonest, "soonest", false, "only enabled schedules that will run again, soonest first")
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
 	return cmd
@@ -154,7 +154,7 @@ func (s *session) scheduleDeleteCommand() *cobra.Command {
 }
 
 func (s *session) scheduleEnableCommand() *cobra.Command {
-	return verb("enable NAME", "Enable a schedule from now on", s.runs(func(ctx context.Context, c *call) error {
+	return verb("enable NAME", "Enable a schedule; runs missed while it was disabled are not started", s.runs(func(ctx context.Context, c *call) error {
 		schedule, err := c.schedules.EnableSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 // waits for a run.
 func (s *session) scheduleTestCommand() *cobra.Command {
 	var args string
-	cmd := verb("test NAME", "Make the HTTP call of a schedule once, now, without creating a job", nil)
+	cmd := verb("test NAME", "Send the HTTP request of a schedule once, without creating a job", nil)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) (err error) {
 		request := &fairleadv1.TestScheduleRequest{Id: c.args[0]}
 		if cmd.Flags().Changed("args") {
@@ -27,6 +27,6 @@ func (s *session) scheduleTestCommand() *cobra.Command {
 		}
 		return failf(ExitJobFailed, "the call failed; a run of schedule %s would fail too", c.args[0])
 	})
-	cmd.Flags().StringVar(&args, "args", "", "input of this call: JSON, @FILE, or - for standard input (default: the input in the schedule)")
+	cmd.Flags().StringVar(&args, "args", "", "input of this call: JSON, @FILE, or - for standard input (default: the schedule's input)")
 	return cmd
 }

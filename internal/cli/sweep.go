@@ -15,7 +15,7 @@ import (
 var sweepStates = []string{"created", "waiting", "running", "stopping", "stopped", "finished"}
 
 func (s *session) sweepCommand() *cobra.Command {
-	cmd := noun("sweep", "Manage sweeps: large sets of items, processed at a set rate",
+	cmd := noun("sweep", "Manage sweeps, which process large sets of items at a controlled rate",
 		s.sweepCreateCommand(), s.sweepGetCommand(), s.sweepListCommand(), s.sweepExplainCommand(), s.sweepSetCommand(), s.sweepDeleteCommand(),
 		s.sweepStartCommand(), s.sweepStopCommand(), s.sweepRetryCommand(), s.sweepOpenCommand(), s.sweepWatchCommand(),
 		s.sweepLogsCommand(), s.sweepFailedCommand(), s.sweepHistoryCommand(), s.sweepShardsCommand(),
@@ -89,7 +89,7 @@ func perSecond(rate float64) string {
 }
 
 func (s *session) sweepDeleteCommand() *cobra.Command {
-	return verb("delete NAME", "Delete a sweep that is not running, with its logs and history", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	return verb("delete NAME", "Delete a sweep with its logs and history; running sweeps cannot be deleted", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		gone, err := c.sweeps.DeleteSweep(ctx, about)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ type newToken struct {
 func (s *session) tokenCreateCommand() *cobra.Command {
 	var n newToken
 	cmd := verb("create", "Create a token and print its secret once", nil)
-	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is given. Use this to create the first token, or to replace a lost one.\nOtherwise the command calls a server and needs a token with the role admin."
+	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is specified. Use this to create the first token or to replace a lost one.\nOtherwise the command calls a server and requires a token with the admin role."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
 		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d\n" +
 		"  fairlead token create --role worker --name mailer --kind mail --queue slow"
@@ -62,7 +62,7 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	f.StringSliceVar(&n.tenants, "tenant", nil, "tenant that the token may access (repeatable; default: all tenants)")
 	f.StringSliceVar(&n.kinds, "kind", nil, "kind of job that a worker may run (repeatable; default: all kinds, including http)")
 	f.StringSliceVar(&n.queues, "queue", nil, "queue that a worker may serve (repeatable; default: all queues)")
-	f.Var(&n.expires, "expires", "expiry of the token: a time, or a duration from now such as 90d (default: never)")
+	f.Var(&n.expires, "expires", "expiration of the token: a time, or a duration from now such as 90d (default: never)")
 	complete(cmd, "role", oneOf(roles...))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	complete(cmd, "kind", s.asked(kindNames))
@@ -176,7 +176,7 @@ func namesOrAll(names []string) string {
 }
 
 func (s *session) tokenDeleteCommand() *cobra.Command {
-	cmd := verb("delete ID", "Delete a token, revoking it immediately", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("delete ID", "Delete a token; it stops working immediately", s.withID(func(ctx context.Context, c *call, id int64) error {
 		answer, err := c.tokens.DeleteToken(ctx, &fairleadv1.DeleteTokenRequest{Id: id})
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 
 // asksWhatIf adds the --what-if flag to a command that saves something.
 func asksWhatIf(cmd *cobra.Command) *bool {
-	return cmd.Flags().Bool("what-if", false, "save nothing; show which jobs would start next or wait longer, and which scheduled times would move")
+	return cmd.Flags().Bool("what-if", false, "preview without saving: show which jobs would start next or wait longer, and which scheduled times would change")
 }
 
 // whatIf shows the effects that changes would have.

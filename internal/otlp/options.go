@@ -83,7 +83,7 @@ func ParseURL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("must be an absolute http or https URL such as http://localhost:4318")
 	}
 	if target.User != nil {
-		return nil, fmt.Errorf("must not hold a password; set OTEL_EXPORTER_OTLP_HEADERS instead")
+		return nil, fmt.Errorf("must not contain a password; set OTEL_EXPORTER_OTLP_HEADERS instead")
 	}
 	return target, nil
 }

@@ -180,7 +180,7 @@ func (s *batchStore) AddChunks(ctx context.Context, batch int64, chunks []batch.
 	})
 	switch {
 	case err != nil && s.dialect.IsTaken(err):
-		return fmt.Errorf("add chunks: batch %d has a chunk of one of these numbers: %w", batch, fairlead.ErrConflict)
+		return fmt.Errorf("add chunks: batch %d already has a chunk with one of these numbers: %w", batch, fairlead.ErrConflict)
 	case err != nil:
 		return err
 	}

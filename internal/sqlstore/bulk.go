@@ -109,7 +109,7 @@ func (s *bulkStore) StopBulk(ctx context.Context, id int64) error {
 		hit, err = exec(ctx, s.db, "stop bulk", s.sql.StopBulk, id)
 	}
 	if err == nil && hit == 0 {
-		err = fmt.Errorf("stop bulk: bulk %d has ended: %w", id, fairlead.ErrConflict)
+		err = fmt.Errorf("stop bulk action: bulk action %d has ended: %w", id, fairlead.ErrConflict)
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func (s *bulkStore) drop(ctx context.Context, id int64, limit int) (total int, e
 func (s *bulkStore) DeleteBulk(ctx context.Context, id int64) error {
 	b, err := s.one(ctx, "delete bulk", id)
 	if err == nil && !b.State.Final() {
-		err = fmt.Errorf("delete bulk: bulk %d has not ended; stop it first: %w", id, fairlead.ErrConflict)
+		err = fmt.Errorf("delete bulk action: bulk action %d has not ended; stop it first: %w", id, fairlead.ErrConflict)
 	}
 	if err == nil {
 		_, err = exec(ctx, s.db, "delete bulk", s.sql.AdvanceBulk, id, b.Cursor, 0, 0, true, true)

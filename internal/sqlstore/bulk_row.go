@@ -53,7 +53,7 @@ func encodeBulk(b *bulk.Bulk) ([]byte, error) {
 func decodeBulk(b *bulk.Bulk, text []byte) error {
 	var body bulkBody
 	if err := json.Unmarshal(text, &body); err != nil {
-		return fmt.Errorf("bulk %d: %w", b.ID, err)
+		return fmt.Errorf("bulk action %d: %w", b.ID, err)
 	}
 	f := body.Filter
 	b.Action, b.Cause, b.Reason, b.Priority, b.Queue, b.Rate = body.Action, body.Cause, body.Reason, body.Priority, body.Queue, body.Rate

@@ -103,7 +103,7 @@ func (s *bulkStore) act(ctx context.Context, tx JobTx, b *bulk.Bulk, step *bulk.
 		Queue    string `json:"queue,omitempty"`
 	}{b.ID, b.Reason, priorityOf(b), b.Queue})
 	if err != nil {
-		return fmt.Errorf("describe bulk %d: %w", b.ID, err)
+		return fmt.Errorf("describe bulk action %d: %w", b.ID, err)
 	}
 	var entries []access.Entry
 	misses := step.GiveUp

@@ -154,12 +154,12 @@ func (e *explaining) add(o fairlead.Obstacle, format string, args ...any) {
 func (e *explaining) notDue() {
 	due := e.Job.NotBefore
 	if due.Equal(fairlead.Never) {
-		e.add(fairlead.Obstacle{Code: fairlead.IsQueued}, "it waits for an earlier run of its schedule")
+		e.add(fairlead.Obstacle{Code: fairlead.IsQueued}, "it is waiting for an earlier run of its schedule")
 		return
 	}
 	o := fairlead.Obstacle{Code: fairlead.NotDue, Until: due}
 	if e.Job.Failures > 0 {
-		e.add(o, "it backs off until %s after %d failed attempts", stamp(due), e.Job.Failures)
+		e.add(o, "it is backing off until %s after %d failed attempts", stamp(due), e.Job.Failures)
 		return
 	}
 	e.add(o, "it is not due until %s", stamp(due))
@@ -167,7 +167,7 @@ func (e *explaining) notDue() {
 
 func (e *explaining) gated() {
 	o := fairlead.Obstacle{Code: fairlead.AtGate, Scope: fairlead.LimitKind, Name: e.Job.ConcurrencyKey, Used: e.Gate.Taken, Cap: e.Gate.Places, By: e.Gate.By}
-	e.add(o, "concurrency key %q has %d of %d places taken, by %s", e.Job.ConcurrencyKey, e.Gate.Taken, e.Gate.Places, named(e.Gate))
+	e.add(o, "concurrency key %q has %d of %d slots in use, by %s", e.Job.ConcurrencyKey, e.Gate.Taken, e.Gate.Places, named(e.Gate))
 }
 
 func (e *explaining) paused() {
@@ -187,11 +187,11 @@ func (e *explaining) limited() {
 		o := fairlead.Obstacle{Scope: rule.Scope, Name: rule.Name}
 		if limit.Full() {
 			o.Code, o.Used, o.Cap = fairlead.AtCap, limit.Used, limit.Cap
-			e.add(o, "%s runs or awaits %d of %d jobs", whose(rule), limit.Used, limit.Cap)
+			e.add(o, "%s is at its cap: %d of %d jobs are running or awaiting a result", whose(rule), limit.Used, limit.Cap)
 		}
 		if wait := limit.NextToken(); wait > 0 {
 			o.Code, o.Used, o.Cap, o.Until = fairlead.OverRate, 0, 0, e.Now.Add(wait)
-			e.add(o, "%s starts %v jobs per second, the next one in %v", whose(rule), rule.Rate, wait.Round(time.Millisecond))
+			e.add(o, "%s is at its rate of %v jobs per second; the next job can start in %v", whose(rule), rule.Rate, wait.Round(time.Millisecond))
 		}
 	}
 }
@@ -203,23 +203,23 @@ func (e *explaining) crowded() {
 		e.unserved()
 	case fairlead.NoSlot:
 		able := e.able()
-		e.add(fairlead.Obstacle{Code: fairlead.NoSlot, Kinds: e.takers(able)}, "all slots of the %d nodes that could run it are taken", len(able))
+		e.add(fairlead.Obstacle{Code: fairlead.NoSlot, Kinds: e.takers(able)}, "all slots are in use on the %d nodes that could run it", len(able))
 	}
 	if e.Job.Crashes >= driver.SoloAfter {
-		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running during %d crashes, so it does not run alongside another such job", e.Job.Crashes)
+		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running during %d crashes, so it does not run at the same time as other crash suspects", e.Job.Crashes)
 	}
 	if e.Explanation.Ahead > 0 {
-		e.add(e.inLine(), "%s first", jobsGo(e.Explanation.Ahead))
+		e.add(e.inLine(), "%s ahead of it", jobsAre(e.Explanation.Ahead))
 	}
 }
 
 // unserved adds the obstacle that no node runs the job.
 func (e *explaining) unserved() {
 	if draining := len(e.fit(true)); draining > 0 {
-		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it were asked to start nothing more", draining)
+		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it are draining", draining)
 		return
 	}
-	e.add(fairlead.Obstacle{Code: fairlead.NoNode, Kinds: e.known()}, "no live node serves queue %q and knows kind %q", e.lane.Queue, e.lane.Kind)
+	e.add(fairlead.Obstacle{Code: fairlead.NoNode, Kinds: e.known()}, "no live node serves queue %q and handles kind %q", e.lane.Queue, e.lane.Kind)
 }
 
 func whose(rule fairlead.Limit) string {
@@ -244,14 +244,14 @@ func named(gate Gate) string {
 	return strings.Join(names, ", ")
 }
 
-func jobsGo(n int) string {
+func jobsAre(n int) string {
 	switch {
 	case n >= fairlead.MaxAhead:
-		return fmt.Sprintf("%d jobs or more go", fairlead.MaxAhead)
+		return fmt.Sprintf("%d or more jobs are", fairlead.MaxAhead)
 	case n == 1:
-		return "1 job goes"
+		return "1 job is"
 	default:
-		return fmt.Sprintf("%d jobs go", n)
+		return fmt.Sprintf("%d jobs are", n)
 	}
 }
 

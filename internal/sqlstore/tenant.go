@@ -46,9 +46,9 @@ func (f Family) check(t *fairlead.Tenant) error {
 	if t.Parent != "" {
 		switch grandparent, declared := f.Parents[t.Parent]; {
 		case !declared:
-			refuse("parent", "%q is not declared; declare it first", t.Parent)
+			refuse("parent", "%q does not exist; create it first", t.Parent)
 		case grandparent != "":
-			refuse("parent", "%q has a parent itself; name %q instead", t.Parent, grandparent)
+			refuse("parent", "%q itself has a parent; use %q instead", t.Parent, grandparent)
 		}
 		if child := f.child(t.Name); child != "" {
 			refuse("parent", "cannot be set: %q is a child of this tenant, and a parent cannot have a parent", child)

@@ -21,7 +21,7 @@ func readDocument(c *complaints, field string, raw []byte, into any, wanted stri
 	err := decoder.Decode(into)
 	if err == nil {
 		if _, more := decoder.Token(); more != io.EOF {
-			c.refuse(field, "has data after its end; give only %s", wanted)
+			c.refuse(field, "has data after its end; specify only %s", wanted)
 		}
 		return
 	}
@@ -29,7 +29,7 @@ func readDocument(c *complaints, field string, raw []byte, into any, wanted stri
 		c.refuse(field+"."+strings.Trim(name, `"`), "is not a known field; check the spelling")
 		return
 	}
-	c.refuse(field, "cannot be parsed; give %s, or one encoded as a string", wanted)
+	c.refuse(field, "cannot be parsed; it must be %s, or a string that contains one", wanted)
 }
 
 // textDocument returns a document in the form used in responses: as a string that contains

@@ -142,7 +142,7 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 // an empty list is a mistake.
 func enough(f *field, entries int) error {
 	if least := f.rules.GetMin(); int64(entries) < least {
-		return wrong("has %d entries; give at least %d, or leave the field out, which has a different meaning", entries, least)
+		return wrong("has %d entries; specify at least %d, or omit the field, which has a different meaning", entries, least)
 	}
 	return nil
 }
