@@ -7,15 +7,17 @@ import (
 )
 
 const (
-	ganttWidth  = 1160.0
-	ganttLabels = 150.0 // part of the width for the names of groups
-	ganttTop    = 22.0  // height of the axis
-	laneHeight  = 12.0
-	groupGap    = 8.0
-	smallBar    = 2.0 // narrower bars are merged
-	bucketWidth = 4.0
-	mostLanes   = 24 // per group; bars that do not fit are merged
-	mostGroups  = 40
+	ganttWidth   = 1160.0
+	ganttLabels  = 150.0 // part of the width for the names of groups
+	ganttTop     = 22.0  // height of the axis
+	laneHeight   = 12.0
+	runHeight    = 6.0 // height of the bar of a run
+	failedHeight = 11.0
+	groupGap     = 8.0
+	smallBar     = 2.0 // narrower bars are merged
+	bucketWidth  = 4.0
+	mostLanes    = 24 // per group; bars that do not fit are merged
+	mostGroups   = 40
 )
 
 // ran is the run of a job in a Gantt chart.
@@ -60,10 +62,13 @@ type gantt struct {
 	Shortened bool // whether some groups are combined because there are too many
 }
 
-// layGantt computes the layout of all jobs. Bars in a lane do not overlap.
-func layGantt(jobs []ran, from, to time.Time, others string) *gantt {
+// layGantt gives every job its place. Bars of a lane do not overlap. If only some of the
+// jobs are given, the axis shows the whole span: a time without bars need not be idle.
+func layGantt(jobs []ran, from, to time.Time, others string, some bool) *gantt {
 	g := &gantt{From: from, To: to, Left: ganttLabels, Right: ganttWidth}
-	g.foldBeginning(jobs)
+	if !some {
+		g.foldBeginning(jobs)
+	}
 	grouped := map[string][]ran{}
 	for _, job := range jobs {
 		grouped[job.Group] = append(grouped[job.Group], job)
@@ -246,7 +251,19 @@ func (g ganttGroup) Baseline() float64 { return g.Y + laneHeight - 3 }
 func (g ganttGroup) Below() float64 { return g.Y + g.Height + groupGap/2 - 1 }
 
 // WaitY returns the position of the thin bar of a wait.
-func (b ganttBar) WaitY() float64 { return b.Y + 3 }
+func (b ganttBar) WaitY() float64 { return b.Y + 4 }
+
+// RunHeight returns the height of the bar of a run. A failed run is twice as high as a
+// successful one: people who cannot tell red from green see the difference.
+func (b ganttBar) RunHeight() float64 {
+	if b.State == "failed" {
+		return failedHeight
+	}
+	return runHeight
+}
+
+// RunY returns the position of the bar of a run: in the middle of its lane.
+func (b ganttBar) RunY() float64 { return b.Y + (laneHeight-1-b.RunHeight())/2 }
 
 // WaitWidth returns the width of the thin bar of a wait.
 func (b ganttBar) WaitWidth() float64 { return b.X - b.Wait }

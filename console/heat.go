@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 )
@@ -17,7 +18,8 @@ type heat struct {
 	DayScale, MinuteScale []heatStep
 }
 
-// heatDay is a day, hour by hour.
+// heatDay is a date, hour by hour. The first and the last date of a week that begins in the
+// middle of a day have the same weekday, and each its own row.
 type heatDay struct {
 	Date  time.Time
 	Cells []heatCell
@@ -25,8 +27,9 @@ type heatDay struct {
 
 // heatCell is the number of fires in an hour, or in a minute of all hours.
 type heatCell struct {
-	From, To time.Time // for an hour; zero = skipped by a clock change in this week
-	Minute   int       // minute of the hour
+	From, To time.Time // of an hour; zero outside of the span and if a clock change skips the hour
+	Outside  bool      // before or after the span
+	Minute   int       // of the hour
 	N        int64
 	Level    int
 }
@@ -53,8 +56,10 @@ func weekFrom(now time.Time, zone *time.Location) (from, to time.Time) {
 func heatOf(plans []*plan, now, from, to time.Time) *heat {
 	m := countMinutes(plans, from, to)
 	h := &heat{From: from, To: to}
-	for i := range 7 {
-		h.Days = append(h.Days, heatDay{Date: from.AddDate(0, 0, i), Cells: make([]heatCell, 24)})
+	rows := map[string]int{} // by date
+	for at := from; at.Before(to); at = midnightAfter(at) {
+		rows[at.Format(time.DateOnly)] = len(h.Days)
+		h.Days = append(h.Days, newHeatDay(at, from, to))
 	}
 	h.Minutes = make([]heatCell, 60)
 	for i := range h.Minutes {
@@ -62,7 +67,7 @@ func heatOf(plans []*plan, now, from, to time.Time) *heat {
 	}
 	for i, n := range m.fires {
 		at := from.Add(time.Duration(i) * time.Minute)
-		cell := &h.Days[(int(at.Weekday())-int(from.Weekday())+7)%7].Cells[at.Hour()]
+		cell := &h.Days[rows[at.Format(time.DateOnly)]].Cells[at.Hour()]
 		if cell.From.IsZero() {
 			cell.From = at
 		}
@@ -86,20 +91,42 @@ func heatOf(plans []*plan, now, from, to time.Time) *heat {
 	return h
 }
 
-// colour sets the level of each cell, and returns the scale: equal steps up to the largest
-// number.
+// midnightAfter returns the beginning of the next date.
+func midnightAfter(at time.Time) time.Time {
+	return time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, at.Location())
+}
+
+// newHeatDay returns the row of a date, without fires.
+func newHeatDay(date, from, to time.Time) heatDay {
+	day := heatDay{Date: date, Cells: make([]heatCell, 24)}
+	for hour := range day.Cells {
+		begin := time.Date(date.Year(), date.Month(), date.Day(), hour, 0, 0, 0, date.Location())
+		day.Cells[hour].Outside = begin.Before(from) || !begin.Before(to)
+	}
+	return day
+}
+
+// colour gives each cell its level, and returns the scale: equal steps from the smallest
+// number above zero to the largest. A schedule that fires all the time raises both ends, and
+// does not darken every cell.
 func colour(cells []*heatCell) (scale []heatStep) {
-	most := int64(0)
+	least, most := int64(math.MaxInt64), int64(0)
 	for _, cell := range cells {
-		most = max(most, cell.N)
+		if most = max(most, cell.N); cell.N > 0 {
+			least = min(least, cell.N)
+		}
 	}
 	if most == 0 {
 		return nil
 	}
-	levels := min(most, heatLevels)
+	span := most - least + 1
+	levels := min(span, heatLevels)
 	for level := int64(1); level <= levels; level++ {
-		// The strongest colours are used even if there are few.
-		scale = append(scale, heatStep{Level: int(level + heatLevels - levels), From: (level-1)*most/levels + 1, To: level * most / levels})
+		step := heatStep{Level: int(level), From: least + (level-1)*span/levels, To: least + level*span/levels - 1}
+		if levels > 1 { // the strongest colours are used even if there are few
+			step.Level += heatLevels - int(levels)
+		}
+		scale = append(scale, step)
 	}
 	for _, cell := range cells {
 		for _, step := range scale {

@@ -10,6 +10,7 @@ import (
 const (
 	historyLength = 900 // samples, one per tick: half an hour
 	historyRest   = 30 * time.Minute
+	chartGap      = 5 * tickLength
 	historyMost   = 200 // maximum number of subjects; the least recently viewed one is dropped
 )
 
@@ -65,7 +66,13 @@ func (h *history) forget(now time.Time) {
 func (v *visit) chart(subject string, names []string, figures ...float64) (data, series string, err error) {
 	samples := v.console.history.add(subject, sample{at: v.Now, figures: figures})
 	columns := make([][]any, 1+len(figures))
-	for _, s := range samples {
+	for i, s := range samples {
+		if i > 0 && s.at.Sub(samples[i-1].at) > chartGap { // no line connects figures of a time that was not watched
+			columns[0] = append(columns[0], float64(samples[i-1].at.Add(tickLength).UnixMilli())/1000)
+			for c := range figures {
+				columns[1+c] = append(columns[1+c], nil)
+			}
+		}
 		columns[0] = append(columns[0], float64(s.at.UnixMilli())/1000)
 		for i, figure := range s.figures {
 			if math.IsNaN(figure) {

@@ -14,6 +14,7 @@ type overview struct {
 	Running, Waiting, Ready, Parked, Scheduled, Failed count
 	Usage                                              *fairleadv1.Usage
 	Figures, Series                                    string // data of the chart of starts
+	Spans                                              []runSpan
 	Nodes                                              []*fairleadv1.Node
 	Tenants                                            []*fairleadv1.Usage
 	AllTenants                                         int
@@ -31,7 +32,9 @@ const (
 )
 
 func loadOverview(v *visit) (any, error) {
-	if err := v.only(); err != nil {
+	p := v.parameters()
+	last := p.choice("last", throughputSpans...)
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	stats, err := v.system.GetStats(v.ctx, &fairleadv1.GetStatsRequest{})
@@ -40,9 +43,12 @@ func loadOverview(v *visit) (any, error) {
 	}
 	total := v.totals(stats)
 	o := &overview{Usage: total, AllTenants: len(stats.GetTenants())}
+	for _, span := range throughputSpans {
+		o.Spans = append(o.Spans, runSpan{Text: v.Dur(spanOf(span)), Href: v.Here("last", span), Current: span == last})
+	}
 	o.Running, o.Waiting, o.Ready = v.jobsIn("running", total.GetRunning()), v.jobsIn("waiting", total.GetWaiting()), v.jobsIn("ready", total.GetReady())
 	o.Parked, o.Scheduled = v.jobsIn("parked", total.GetParked()), v.jobsIn("scheduled", total.GetScheduled())
-	if o.Figures, o.Series, err = v.throughput("", total); err != nil {
+	if o.Figures, o.Series, err = v.throughput(total, spanOf(last)); err != nil {
 		return nil, err
 	}
 	o.Tenants = slices.SortedFunc(slices.Values(stats.GetTenants()), func(a, b *fairleadv1.Usage) int {
@@ -108,11 +114,4 @@ func (v *visit) totals(stats *fairleadv1.Stats) *fairleadv1.Usage {
 // jobsIn returns the number of jobs in a state, with a link.
 func (v *visit) jobsIn(state string, n int32) count {
 	return count{N: int64(n), Href: v.Href("/jobs", "state", state), Tone: v.Tone(state)}
-}
-
-// throughput returns the data of the chart for the last half hour, for everything visible
-// to the viewer or a part of it.
-func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, series string, err error) {
-	names := []string{v.T("starts per second"), v.T("running")}
-	return v.chart("cluster\x00"+v.scope+"\x00"+part, names, total.GetStarted(), float64(total.GetRunning()))
 }

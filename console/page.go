@@ -74,8 +74,9 @@ func (c *Console) notFound(w http.ResponseWriter, r *http.Request) {
 // livePath is the path prefix of the live parts of pages.
 const livePath = "/live"
 
-// quietLimit is the maximum silence on a connection: proxies close idle ones.
-const quietLimit = 15 * time.Second
+// quietLimit bounds how long a connection may be silent. Proxies close silent connections,
+// and the page warns its viewer if it hears nothing for 12 seconds (static/live.js).
+const quietLimit = 5 * time.Second
 
 // live sends the live part of a page after each change.
 func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
@@ -174,12 +175,12 @@ func (s *stream) event(name string, data []byte) error {
 	return s.write(b.Bytes())
 }
 
-// alive sends a comment if the connection was silent for too long.
+// alive tells the page that the server still responds, if the connection was silent for long.
 func (s *stream) alive() error {
 	if time.Since(s.spoken) < quietLimit {
 		return nil
 	}
-	return s.write([]byte(": still here\n\n"))
+	return s.event("alive", nil)
 }
 
 func (s *stream) write(text []byte) error {

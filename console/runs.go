@@ -30,7 +30,9 @@ type runs struct {
 	From, To time.Time
 	Rolling  string // length of a period that ends now
 	By       string
-	More     bool // whether some jobs are not drawn
+	More     bool      // whether some jobs are not drawn
+	Bars     *runBars  // numbers of all jobs; nil if all are drawn
+	Drawn    time.Time // jobs created earlier are not drawn
 	Ticks    []tick
 	States   []string // occurring states
 	ZoomOut  string
@@ -89,7 +91,13 @@ func loadRuns(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.More, r.Chart = more, layGantt(bars, r.From, r.To, v.T("others"))
+	r.More, r.Chart = more, layGantt(bars, r.From, r.To, v.T("others"), more)
+	if more {
+		if r.Bars, err = v.runBarsOf(r.Chart, filter); err != nil {
+			return nil, err
+		}
+		r.Drawn = oldestOf(jobs, r.To)
+	}
 	at, step := ticksOf(r.Chart.From, r.Chart.To, ganttTicks, v.Zone)
 	for _, t := range at {
 		if x := r.Chart.X(t); r.Chart.Idle == 0 || x > r.Chart.Left+foldWidth/2 { // else the text of the fold is in its way
@@ -104,6 +112,24 @@ func loadRuns(v *visit) (any, error) {
 	slices.Sort(r.States)
 	v.ways(r)
 	return r, nil
+}
+
+// oldestOf returns when the oldest of some jobs was created.
+func oldestOf(jobs []*fairleadv1.Job, latest time.Time) time.Time {
+	for _, job := range jobs {
+		if at := moment(job.GetCreatedAt()); at.Before(latest) {
+			latest = at
+		}
+	}
+	return latest
+}
+
+// Undrawn returns the width of the part of the chart whose jobs are not drawn.
+func (r *runs) Undrawn() float64 { return r.Chart.X(r.Drawn) - r.Chart.Left }
+
+// UndrawnTitle says what is missing in the hatched part of a chart.
+func (v *visit) UndrawnTitle(drawn time.Time) string {
+	return v.T("Not drawn: jobs created before %s", v.clock(drawn))
 }
 
 // choose sets the period: the given one, or the last one of a length.

@@ -14,7 +14,7 @@ var tones = map[string]string{
 	// Bulk actions.
 	"completed": "good",
 	// What jobs wait for.
-	"at_cap": "ready", "over_rate": "running", "no_node": "bad", "no_slot": "waiting", "at_gate": "off", "in_line": "later", "not_due": "later", "suspect": "bad", "unrecorded": "none",
+	"at_cap": "ready", "over_rate": "running", "no_node": "bad", "no_slot": "waiting", "at_gate": "off", "in_line": "line", "not_due": "later", "suspect": "bad", "unrecorded": "none",
 	// Others.
 	"enabled": "good", "disabled": "off", "paused": "held", "dead": "bad", "left": "off", "draining": "held", "alive": "good",
 	"warn": "held", "error": "bad", "open": "bad", "half_open": "held", "queued": "held",

@@ -126,7 +126,7 @@ func loadTenant(v *visit) (any, error) {
 	} else if connect.CodeOf(err) != connect.CodeNotFound {
 		return nil, err
 	}
-	page.Figures, page.Series, err = v.throughput("tenant\x00"+name, usage)
+	page.Figures, page.Series, err = v.watchedThroughput("tenant\x00"+name, usage)
 	return page, err
 }
 

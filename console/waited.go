@@ -11,6 +11,8 @@ import (
 
 // waited describes what a job waited for, until it ran or until now.
 type waited struct {
+	Whole    time.Duration
+	Shares   []waitShare
 	Lines    []waitedLine
 	Timeline []stretch
 	Summary  string
@@ -46,11 +48,9 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 	if err != nil {
 		return nil, err
 	}
-	stretches := answer.GetStretches()
-	stretches = stretches[max(0, len(stretches)-waitedLines):]
 	out := &waited{}
 	var phases []phase
-	for _, s := range stretches {
+	for _, s := range answer.GetStretches() {
 		line := waitedLine{From: moment(s.GetFrom()), To: moment(s.GetUntil()), Run: s.GetRun()}
 		if line.To.IsZero() {
 			line.To, line.Ongoing = moment(answer.GetAt()), true
@@ -65,6 +65,11 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 		out.Lines = append(out.Lines, line)
 		phases = append(phases, phase{What: what, From: line.From, To: line.To})
 	}
+	out.Shares = waitShares(out.Lines)
+	for _, share := range out.Shares {
+		out.Whole += share.Length
+	}
+	out.Lines, phases = out.Lines[max(0, len(out.Lines)-waitedLines):], phases[max(0, len(phases)-waitedLines):]
 	if len(phases) == 0 || phases[len(phases)-1].To.Sub(phases[0].From) < noticed {
 		return nil, nil
 	}

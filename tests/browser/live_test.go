@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -20,8 +19,7 @@ func TestAPageThatChangesKeepsWhatAPersonDoes(t *testing.T) {
 	tab := open(t, url, look{width: 1000, height: 500, lang: "en"})
 	updated := func(times int) {
 		t.Helper()
-		before := value[int](tab, `Number(document.getElementById("live").dataset.updates)`)
-		tab.await(fmt.Sprintf(`Number(document.getElementById("live").dataset.updates) >= %d`, before+times))
+		tab.updated(value[int](tab, `Number(document.getElementById("live").dataset.updates)`) + times)
 	}
 	tab.visit("/")
 	value[bool](tab, `(() => {

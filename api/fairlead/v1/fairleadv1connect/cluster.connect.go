@@ -192,16 +192,20 @@ const SystemServiceName = "fairlead.v1.SystemService"
 
 // Paths of the methods of SystemService.
 const (
-	SystemServiceGetStatsProcedure     = "/fairlead.v1.SystemService/GetStats"
-	SystemServiceWatchEventsProcedure  = "/fairlead.v1.SystemService/WatchEvents"
-	SystemServiceListBreakersProcedure = "/fairlead.v1.SystemService/ListBreakers"
-	SystemServiceEraseProcedure        = "/fairlead.v1.SystemService/Erase"
+	SystemServiceGetStatsProcedure        = "/fairlead.v1.SystemService/GetStats"
+	SystemServiceGetStatsHistoryProcedure = "/fairlead.v1.SystemService/GetStatsHistory"
+	SystemServiceWatchEventsProcedure     = "/fairlead.v1.SystemService/WatchEvents"
+	SystemServiceListBreakersProcedure    = "/fairlead.v1.SystemService/ListBreakers"
+	SystemServiceEraseProcedure           = "/fairlead.v1.SystemService/Erase"
 )
 
 // SystemServiceClient calls the methods of SystemService. The errors are of type *connect.Error.
 type SystemServiceClient interface {
 	// Returns the usage of all jobs together and of each tenant.
 	GetStats(context.Context, *v1.GetStatsRequest) (*v1.Stats, error)
+	// Returns the activity of the whole cluster over the last day, in steps of ten seconds.
+	// Callers bound to tenants may not call it.
+	GetStatsHistory(context.Context, *v1.GetStatsHistoryRequest) (*v1.GetStatsHistoryResponse, error)
 	// Streams events: changed statistics, nodes that join or leave, and permanently failed
 	// jobs.
 	WatchEvents(context.Context, *v1.WatchEventsRequest) (*rpc.Stream[*v1.Event], error)
@@ -228,6 +232,10 @@ type systemServiceClient struct {
 
 func (c systemServiceClient) GetStats(ctx context.Context, in *v1.GetStatsRequest) (*v1.Stats, error) {
 	return rpc.Call[*v1.Stats](ctx, c.Client, "GetStats", in)
+}
+
+func (c systemServiceClient) GetStatsHistory(ctx context.Context, in *v1.GetStatsHistoryRequest) (*v1.GetStatsHistoryResponse, error) {
+	return rpc.Call[*v1.GetStatsHistoryResponse](ctx, c.Client, "GetStatsHistory", in)
 }
 
 func (c systemServiceClient) WatchEvents(ctx context.Context, in *v1.WatchEventsRequest) (*rpc.Stream[*v1.Event], error) {
