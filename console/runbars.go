@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	runSlices     = 24 // parts of a span whose jobs are counted
+	runSlices     = 24 // intervals of a span; jobs are counted in each
 	runSliceJobs  = 1000
 	runBarsHeight = 70.0
 	runBarsTop    = 14.0 // for the largest number
@@ -92,10 +92,10 @@ func (b *runBars) stack() {
 	}
 }
 
-// CutHeight returns how much of a bar's top is hatched: the bar goes on above it.
+// CutHeight returns how much of a bar's top is hatched: the bar continues above it.
 func (b runBar) CutHeight() float64 { return min(8, b.Height()) }
 
-// Height returns how high a bar is.
+// Height returns the height of a bar.
 func (b runBar) Height() float64 {
 	sum := 0.0
 	for _, segment := range b.Segments {

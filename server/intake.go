@@ -44,7 +44,7 @@ func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 	return i.around(limit, next, func(r *http.Request, body *sharedBody) {
 		body.packed, body.decoded, body.binary = packed(r.Header), true, isBinary(r.Header.Get("Content-Type"))
 		if r.Context().Value(sharedBodyKey{}) != nil {
-			// The console calls with what it was sent in a form, whose bytes have their share.
+			// The console forwards data from a form. The bytes of the form already have a share.
 			body.paid, body.limit = true, largeBodies-rest.MaxBody
 		}
 	})
@@ -137,7 +137,7 @@ type sharedBody struct {
 	paid    bool // its bytes are part of another share
 
 	read     int64
-	messages int64         // bytes that the messages in what was read take, at most
+	messages int64         // maximum memory of the messages read so far, in bytes
 	share    int64         // of the memory
 	waited   time.Duration // for bytes, since it has a share
 }
@@ -187,8 +187,8 @@ func (b *sharedBody) acquire(needed int64) error {
 	return nil
 }
 
-// count notes what was read, and what may become of it. The messages in it are counted by
-// the characters that each of them needs.
+// count adds data to the number of bytes read and to the estimated memory of its messages.
+// It counts messages by the characters that each of them needs.
 func (b *sharedBody) count(data []byte) {
 	b.read += int64(len(data))
 	switch {
