@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	runSlices     = 24 // parts of a period in which jobs are counted
+	runSlices     = 24 // intervals of a span; jobs are counted in each
 	runSliceJobs  = 1000
 	runBarsHeight = 70.0
 	runBarsTop    = 14.0 // space for the largest number
@@ -92,8 +92,7 @@ func (b *runBars) stack() {
 	}
 }
 
-// CutHeight returns the height of the hatched part at the top of a bar, which shows that
-// the bar is cut off.
+// CutHeight returns how much of a bar's top is hatched: the bar continues above it.
 func (b runBar) CutHeight() float64 { return min(8, b.Height()) }
 
 // Height returns the height of a bar.

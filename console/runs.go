@@ -124,10 +124,10 @@ func oldestOf(jobs []*fairleadv1.Job, latest time.Time) time.Time {
 	return latest
 }
 
-// Undrawn returns the width of the part of the chart whose jobs are not drawn.
+// Undrawn returns the width of the part of the chart without drawn jobs.
 func (r *runs) Undrawn() float64 { return r.Chart.X(r.Drawn) - r.Chart.Left }
 
-// UndrawnTitle describes the missing data in the hatched part of a chart.
+// UndrawnTitle returns the title of the hatched part of a chart.
 func (v *visit) UndrawnTitle(drawn time.Time) string {
 	return v.T("Not drawn: jobs created before %s", v.clock(drawn))
 }

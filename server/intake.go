@@ -44,7 +44,7 @@ func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 	return i.around(limit, next, func(r *http.Request, body *sharedBody) {
 		body.packed, body.decoded, body.binary = packed(r.Header), true, isBinary(r.Header.Get("Content-Type"))
 		if r.Context().Value(sharedBodyKey{}) != nil {
-			// The console forwards the content of a form, whose bytes already have a share.
+			// The console forwards data from a form. The bytes of the form already have a share.
 			body.paid, body.limit = true, largeBodies-rest.MaxBody
 		}
 	})
@@ -136,9 +136,9 @@ type sharedBody struct {
 	paid    bool // whether its bytes are part of another share
 
 	read     int64
-	messages int64         // maximum memory of the messages read so far
-	share    int64         // reserved memory
-	waited   time.Duration // time spent waiting for data since the body has a share
+	messages int64         // maximum memory of the messages read so far, in bytes
+	share    int64         // of the memory
+	waited   time.Duration // for bytes, since it has a share
 }
 
 // keep reduces the share to the given number of bytes.
@@ -186,8 +186,8 @@ func (b *sharedBody) acquire(needed int64) error {
 	return nil
 }
 
-// count records the data that was read, and estimates the memory of its messages by
-// counting the characters that each of them needs.
+// count adds data to the number of bytes read and to the estimated memory of its messages.
+// It counts messages by the characters that each of them needs.
 func (b *sharedBody) count(data []byte) {
 	b.read += int64(len(data))
 	switch {

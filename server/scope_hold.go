@@ -96,7 +96,7 @@ func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, most, limit 
 	return s.store.PruneHolds(ctx, keep, most, limit)
 }
 
-// KeepSample is only for nodes.
+// KeepSample stores a sample. Only nodes may call it.
 func (s scoped) KeepSample(ctx context.Context) error {
 	if err := whole(ctx); err != nil {
 		return err

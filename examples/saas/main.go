@@ -52,7 +52,7 @@ type Desk struct {
 	last    map[string]time.Duration // time at which the last job was done
 }
 
-// work is the handler. It takes a slot for a moment.
+// work handles a job by taking a slot for a moment.
 func (d *Desk) work(ctx context.Context, job *fairlead.Job, _ struct{}) error {
 	d.count(job.Tenant, 1)
 	defer d.count(job.Tenant, -1)

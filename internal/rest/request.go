@@ -20,11 +20,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// MaxBody is the maximum size of a request in bytes, also after decompression: a little less
-// than 16 MiB, so that a growing buffer of 16 MiB holds it and is not doubled.
+// MaxBody is the maximum size of a request body in bytes, including after decompression. It
+// is slightly less than 16 MiB, so that a growing buffer of 16 MiB is large enough and need
+// not double.
 const MaxBody = 16<<20 - bufferSpare
 
-// bufferSpare is more than the room that a bytes.Buffer needs to find the end of what it reads.
+// bufferSpare exceeds the extra space that a bytes.Buffer needs to detect the end of its
+// input.
 const bufferSpare = 1 << 10
 
 // read returns the message of a request.
@@ -138,8 +140,9 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-// readAll reads a body, of which the length is known unless it is negative. It allocates once
-// the first byte is there: until then the body may have to wait for memory.
+// readAll reads a body of a given length, or of unknown length if it is negative. It
+// allocates memory only after the first byte has arrived: until then, the body may have to
+// wait for memory.
 func readAll(body io.Reader, length int64) ([]byte, error) {
 	buffered := bufio.NewReaderSize(body, 512)
 	if _, err := buffered.Peek(1); err != nil || length < 0 || length > MaxBody {

@@ -38,7 +38,7 @@ func RetryMicros(retry *time.Duration) int64 {
 	return max(0, retry.Microseconds())
 }
 
-// RetryOf is the inverse of RetryMicros.
+// RetryOf converts a column value back to the pause passed to RetryMicros.
 func RetryOf(micros int64) *time.Duration {
 	if micros == noRetry {
 		return nil
@@ -74,7 +74,8 @@ func EncodeAnswer(a *fairlead.Settlement) string {
 	return string(text)
 }
 
-// DecodeAnswer is the inverse of EncodeAnswer. It returns nil if no answer is stored.
+// DecodeAnswer decodes an answer encoded by EncodeAnswer. It returns nil if no answer is
+// stored.
 func DecodeAnswer(job int64, text string, kept bool) (*fairlead.Settlement, error) {
 	if !kept {
 		return nil, nil

@@ -38,7 +38,7 @@ type CommitStatements struct {
 	LeasedJobs string `sql:"leased_jobs"`
 }
 
-// Commit is a caller's transaction whose commit is not yet known.
+// Commit is a caller's transaction that may have committed.
 type Commit struct {
 	wake func() bool
 

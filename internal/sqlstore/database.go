@@ -61,7 +61,7 @@ func exec(ctx context.Context, database Database, verb, statement string, args .
 	return *hit, nil
 }
 
-// reading is Database.Read or Database.ReadAll.
+// reading has the type of Database.Read and Database.ReadAll.
 type reading func(ctx context.Context, verb string, f func(ctx context.Context, db DB) error) error
 
 // readList returns the rows of one statement, run by Database.Read or ReadAll.

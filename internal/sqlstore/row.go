@@ -30,7 +30,7 @@ func Micros(t time.Time) int64 {
 	return 1
 }
 
-// Time is the inverse of Micros.
+// Time converts a stored time back. It reverses Micros.
 func Time(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}
@@ -84,7 +84,7 @@ func Policy(job *fairlead.Job) []byte {
 	return raw
 }
 
-// SetPolicy is the inverse of Flags and Policy.
+// SetPolicy sets the policy of a job from the results of Flags and Policy.
 func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 	if flags&FlagCancelOnCrash != 0 {
 		job.OnCrash = fairlead.CancelOnCrash

@@ -91,7 +91,7 @@ func EncodeSchedule(s *schedule.Schedule) ([]byte, error) {
 	return body, nil
 }
 
-// decodeSchedule is the inverse of EncodeSchedule.
+// decodeSchedule decodes the result of EncodeSchedule.
 func decodeSchedule(body []byte, s *schedule.Schedule) error {
 	var b scheduleBody
 	if err := json.Unmarshal(body, &b); err != nil {

@@ -138,7 +138,7 @@ func encodeLabels(labels map[string]string) ([]byte, error) {
 	return json.Marshal(labels)
 }
 
-// decodeLabels is the inverse of encodeLabels.
+// decodeLabels decodes the result of encodeLabels.
 func decodeLabels(text []byte) (labels map[string]string, err error) {
 	if len(text) > 0 {
 		err = json.Unmarshal(text, &labels)
