@@ -61,7 +61,7 @@ type Tx interface {
 // Taken is a schedule that a transaction has taken.
 type Taken struct {
 	Record
-	Wanted bool // it is due or was requested, so it is acted on even if none of its runs has ended
+	Wanted bool // whether to act on it even if none of its runs has ended, because it is due or was requested
 }
 
 // Sight is a transaction's view of the schedules that it has taken.
