@@ -22,11 +22,11 @@ type Explanation struct {
 
 // Share describes a tenant's share of starts where Limit.Order is OrderFair.
 type Share struct {
-	Queue    string  // queue whose starts are shared; empty for all queues that follow the cluster's order
+	Queue    string  // queue with shared starts; empty for all queues that follow the cluster's order
 	Weight   int     // the tenant's weight
 	Entitled float64 // fraction of all starts that its weight entitles it to, among the tenants that started jobs in the last UsageWindow
 	Had      float64 // fraction of all starts that it had in the last UsageWindow
-	Text     string  // a summary for people
+	Text     string  // human-readable summary
 }
 
 // CurrentRun describes the current run of a job.
@@ -67,7 +67,7 @@ type Obstacle struct {
 	By    []int64     // at a gate, the first jobs that hold a place, at most five
 	Kinds []KindCount // if no node fits, the kinds that live nodes know; if no slot is free, the kinds that occupy the slots
 	Until time.Time   // time at which it ends without intervention; zero if it does not or if the time is unknown
-	Text  string      // a summary for people, without Kinds
+	Text  string      // human-readable summary, without Kinds
 }
 
 // KindCount is a kind with its number of jobs.
@@ -99,9 +99,9 @@ const (
 // Further reasons in a Situation.
 const (
 	NotStarted  ObstacleCode = "not_started" // no user has started it yet
-	AtBusiness  ObstacleCode = "at_business" // it waits at its gate until the business system opens it
+	AtBusiness  ObstacleCode = "at_business" // its gate is closed until the business system opens it
 	IsStopped   ObstacleCode = "stopped"     // it was stopped or cancelled, or is about to be
-	HasEnded    ObstacleCode = "ended"       // it has finished
+	HasEnded    ObstacleCode = "ended"       // no work is left
 	IsDoubtful  ObstacleCode = "doubtful"    // tasks may have run in commits that the database lost; this does not stop it
 	AtApproval  ObstacleCode = "at_approval" // the first tasks have ended, and the others wait for approval
 	NotPrepared ObstacleCode = "preparing"   // a pass is being prepared

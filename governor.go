@@ -50,10 +50,10 @@ type Governor interface {
 	// Explain reports why a job is not running, based on the same facts as a claim, or
 	// the status of its current run. It returns ErrNotFound for an unknown job.
 	Explain(ctx context.Context, id int64) (Explanation, error)
-	// WhatIf compares what a claim of the given number of jobs would choose now with what
-	// it would choose after the changes. It changes nothing, holds no lock that a claim
-	// waits for, and reads little of each lane, however many jobs wait. The caller has
-	// passed the question through NormalizeWhatIf. WhatIf returns the errors that
-	// PutTenant and SetLimit would.
+	// WhatIf compares the jobs that a claim of the given number of jobs would choose now
+	// with those that it would choose after the changes. It changes nothing, holds no
+	// lock that a claim waits for, and reads little of each lane, regardless of the
+	// number of waiting jobs. The caller has passed the question through NormalizeWhatIf.
+	// WhatIf returns the errors that PutTenant and SetLimit would.
 	WhatIf(ctx context.Context, question WhatIf) (Forecast, error)
 }

@@ -149,7 +149,7 @@ type Job struct {
 	Status
 }
 
-// Status is what the store records about a job. Fence, Node and StartedAt belong to the
+// Status is the part of a job that the store records. Fence, Node and StartedAt belong to the
 // current run while the job is running or waiting and to the last run once it is final;
 // otherwise they are zero.
 type Status struct {
@@ -160,7 +160,7 @@ type Status struct {
 	Fence      int64  // number of the lease; grows with each claim
 	Node       NodeID // node that holds or held the lease
 	Fired      bool   // the job is a run of a schedule
-	Batch      int64  // batch whose task the job is; zero if none
+	Batch      int64  // ID of the batch, if the job is a task; otherwise zero
 	Solo       bool   // claimed as a crash suspect: a node runs at most one such job at a time
 	Bare       bool   // claimed without Args, Memo and Progress, because those of all claimed jobs were too large together; a node returns such a job to its queue
 	CreatedAt  time.Time

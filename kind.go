@@ -46,8 +46,8 @@ func (k Kind[T]) Args(job *Job) (T, error) {
 	return args, nil
 }
 
-// Handle registers the handler of this kind. A job whose args cannot be decoded fails
-// immediately, because a retry would not help.
+// Handle registers the handler of this kind. A job with args that cannot be decoded
+// fails immediately, because a retry would not help.
 func (k Kind[T]) Handle(mux *Mux, work func(ctx context.Context, job *Job, args T) error) {
 	k.HandleWith(mux, HandlerOptions{}, work)
 }

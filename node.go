@@ -12,7 +12,7 @@ type NodeID int64
 // Node is a running process that runs jobs. All nodes are equal.
 type Node struct {
 	ID       NodeID
-	Name     string   // name for people; need not be unique
+	Name     string   // display name; need not be unique
 	Address  string   // address at which it can be reached; empty if none
 	Version  string   // version of the program
 	Queues   []string // queues that it serves; empty means all
@@ -22,12 +22,12 @@ type Node struct {
 	Queued   int      // jobs claimed but not started at the last beat
 	Capacity int      // maximum of Queued
 
-	MaxSweeps int // maximum number of sweeps whose shards it runs at once; zero if unknown
+	MaxSweeps int // maximum number of sweeps with shards that it runs at once; zero if unknown
 
 	JoinedAt time.Time
 	LastBeat time.Time
 	Until    time.Time      // end of its lease
-	Remote   bool           // it is a remote worker, whose beats a server relays
+	Remote   bool           // it is a remote worker; a server relays its beats
 	Owner    string         // for a remote worker, the name of the token with which it joined
 	Tenants  []string       // for a remote worker, the tenants whose jobs its token may run; nil means all
 	Defaults []KindDefaults // a remote worker's defaults per kind; for other nodes, the timeouts of kinds

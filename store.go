@@ -84,9 +84,9 @@ type Enqueuer interface {
 	// becomes scheduled. The caller has passed the jobs through NormalizeJobs. A zero
 	// StartBy becomes the due time.
 	//
-	// Enqueue returns ErrConflict if a key is taken and the job says RefuseDuplicate, or
-	// if it says ReplaceDuplicate and the holder is running, waiting or finished. Under
-	// KeepDuplicate the job gets the holder's ID. Two jobs of one call with the same key
+	// Enqueue returns ErrConflict if a key is taken and the job's OnDuplicate is
+	// RefuseDuplicate, or if it is ReplaceDuplicate and the holder is running, waiting or
+	// finished. Under KeepDuplicate the job gets the holder's ID. Two jobs of one call with the same key
 	// count as duplicates of each other; under ReplaceDuplicate the second replaces the
 	// first. Enqueue returns ErrLimit if a tenant would have more pending jobs than its
 	// MaxPending. IDs ascend within a call, and are set only on success.
@@ -318,7 +318,7 @@ type Settlement struct {
 	Memo     json.RawMessage // stored for the next run if not nil
 	Replace  *Job            // Succeed: job to enqueue in the same transaction; if its key is taken, the settled job fails with ReasonError
 	Retry    *time.Duration  // Await: pause before the next attempt if no answer comes in time or the answer is Fail; nil means that either ends the job
-	Final    bool            // Fail as an answer: it ends the job whatever Retry says
+	Final    bool            // Fail as an answer: it ends the job regardless of Retry
 	FreeKey  bool            // whether the job has a Key or ConcurrencyKey to release; true is always correct
 	Progress json.RawMessage // stored if not nil
 

@@ -10,7 +10,7 @@ import (
 // of its own.
 type Tenant struct {
 	Name   string
-	Parent string // declared tenant whose cap and rate also apply to these jobs; default none
+	Parent string // declared tenant with a cap and rate that also apply to these jobs; default none
 
 	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
 	MinRunning int     // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs

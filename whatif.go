@@ -52,7 +52,7 @@ type Forecast struct {
 	Waits  []ForecastWait // groups of ready jobs: those that start later first, then those that start earlier; at most MaxWaits
 	Later  int            // number of groups that start later, including unlisted ones
 	Sooner int            // number of groups that start earlier, including unlisted ones
-	Text   []string       // a summary for people; stores add only facts that they alone know, and Client.WhatIf writes the rest
+	Text   []string       // human-readable summary; stores add only facts that they alone know, and Client.WhatIf writes the rest
 }
 
 // Outlook lists the jobs that would start under a set of rules.

@@ -4,7 +4,7 @@
 //	batch.Handle(mux, batch.Operation{
 //		TargetType: "host",
 //		BatchType:  "upgrade",
-//		BuildParam: currentVersion, // what a rollback restores
+//		BuildParam: currentVersion, // returns the value that a rollback restores
 //		Process:    install,
 //	})
 //

@@ -17,15 +17,15 @@ type Record struct {
 type Ledger struct {
 	Opened bool // all tasks are stored; until then lists omit the batch
 
-	// Generic lists the types of targets whose tasks the operation for AnyType performs.
-	// It is determined when the batch is created.
+	// Generic lists the types of targets for which the operation for AnyType performs the
+	// tasks. It is determined when the batch is created.
 	Generic []string `json:",omitempty"`
 
 	Held      int // tasks of the first pass that are not released yet
 	HeldRetry int // tasks of retry passes that are not released yet
 	HeldUndo  int // tasks of undo passes that are not released yet
-	Out       int // released tasks whose end has not been counted yet
-	OutUndo   int // the tasks among Out that are rolled back
+	Out       int // released tasks that have not been counted as ended
+	OutUndo   int // number of tasks among Out that are rolled back
 
 	Undo     Wanted // the rollback in progress, if Undoing
 	Forgiven int    // failures that no longer count towards StopAfter

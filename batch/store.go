@@ -162,7 +162,7 @@ type ChunkFilter struct {
 	Numbers []int
 	After   int  // only larger numbers
 	Held    bool // only chunks with tasks that are not released yet
-	Out     bool // only chunks with released tasks whose end has not been counted yet
+	Out     bool // only chunks with released tasks that have not been counted as ended
 	Kind    PassKind
 	Tasks   bool // include their tasks
 	Limit   int  // zero = unlimited

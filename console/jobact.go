@@ -20,7 +20,7 @@ var jobActions = []action{
 	{name: "job-delete", path: "/jobs/{id}/delete", Title: "Delete job", Nav: "jobs", method: "DeleteJob", Grave: true, load: loadJobAct, do: deleteJob},
 }
 
-// jobButtons are those of a job by its state, in their order.
+// jobButtons lists the buttons of a job by its state, in order.
 var jobButtons = []button[string]{
 	{"retry", "RetryJob", "Run again", false, in("failed", "cancelled")},
 	{"run", "RunJob", "Run now", false, in("scheduled")},
@@ -31,10 +31,10 @@ var jobButtons = []button[string]{
 	{"delete", "DeleteJob", "Delete", false, in("scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped")},
 }
 
-// JobButtons are those of a job in a state.
+// JobButtons returns the buttons of a job in a state.
 func (v *visit) JobButtons(state string) []button[string] { return offered(jobButtons, state) }
 
-// loadJobAct is the job that something is to be done to.
+// loadJobAct loads the job for a form.
 func loadJobAct(v *visit) (any, error) {
 	id, err := v.jobID()
 	if err != nil {
@@ -43,7 +43,7 @@ func loadJobAct(v *visit) (any, error) {
 	return v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 }
 
-// jobID is the id of the job that the page is about.
+// jobID returns the ID of the page's job.
 func (v *visit) jobID() (int64, error) {
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
@@ -52,7 +52,7 @@ func (v *visit) jobID() (int64, error) {
 	return id, nil
 }
 
-// onJob does something to the job that the form is about.
+// onJob performs an action on the form's job.
 func (v *visit) onJob(do func(id int64) error, notice string) (done, error) {
 	id, err := v.jobID()
 	if err == nil {
@@ -84,7 +84,7 @@ func runJob(v *visit) (done, error) {
 	}, v.T("Job %s is now due.", "#"+v.Value("id")))
 }
 
-// unchangedJob refuses a form that shows something of a job that is not so any more.
+// unchangedJob rejects a form that shows outdated values of a job.
 func (v *visit) unchangedJob(f *parameters, shown func(*fairleadv1.Job) map[string]any) error {
 	id, err := v.jobID()
 	if err != nil {
@@ -131,8 +131,8 @@ func deleteJob(v *visit) (done, error) {
 	return result, err
 }
 
-// copyJob enqueues a job with what the form says, and else with what the other job has.
-// Its key is not taken over: the other job may hold it.
+// copyJob enqueues a job with the values of the form, and otherwise those of the original
+// job. It does not copy the key, which the original job may hold.
 func copyJob(v *visit) (done, error) {
 	id, err := v.jobID()
 	if err != nil {

@@ -2,7 +2,7 @@ package console
 
 import "regexp"
 
-// refusals are the API errors that have a translation: those that people meet in forms.
+// refusals lists the API errors with a translation: those that users encounter in forms.
 // Other errors are shown in English.
 var refusals = []phrase{
 	{regexp.MustCompile(`^cannot ([a-z ]+) job (\d+): it is (\w+)$`), "tts", "cannot %s job %s: it is %s"},
@@ -52,14 +52,14 @@ var refusals = []phrase{
 // Refusal is refusalWords for templates.
 func (v *visit) Refusal(english string) string { return v.refusalWords(english) }
 
-// nextField is where the refusal of another field begins.
+// nextField matches the start of another field's error.
 var nextField = regexp.MustCompile(`; [a-z_][a-z0-9_.\[\]]*: `)
 
-// said is what the console itself has said of a field, in the viewer's language.
+// said matches the console's own error for a field, in the viewer's language.
 var said = regexp.MustCompile(`^\p{Han}`)
 
-// refusalWords is a refusal in the viewer's language, field by field, where there are words
-// for it.
+// refusalWords translates an error to the viewer's language, field by field, as far as
+// there are translations.
 func (v *visit) refusalWords(english string) string {
 	if v.Lang == languages[0] {
 		return english

@@ -33,7 +33,7 @@ type Options struct {
 	// could start and slots are free, but nothing is claimed and nothing ends; default 10.
 	BlockingCountLimit int
 
-	MaxSweeps int // maximum number of sweeps whose shards it runs at once; default 5
+	MaxSweeps int // maximum number of sweeps with shards that it runs at once; default 5
 
 	Poll  time.Duration // interval between checks for work when the node is not woken; default 1s
 	Beat  time.Duration // interval between confirmations of its lease; default 2s, at least 1ms

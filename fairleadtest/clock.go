@@ -20,14 +20,14 @@ type clock struct {
 	now time.Time
 }
 
-// Now is part of Clock.
+// Now returns the clock's time.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance is part of Clock.
+// Advance moves the clock forward.
 func (c *clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,6 +2,7 @@ package hold
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -31,6 +32,12 @@ func (c *Client) List(ctx context.Context, filter Filter) (Page, error) {
 		return Page{}, err
 	}
 	return c.store.Holds(ctx, filter)
+}
+
+// Samples lists how much the cluster ran in a span of time of the last day, oldest first.
+// Times in which no node recorded anything have no samples.
+func (c *Client) Samples(ctx context.Context, from, to time.Time) ([]Sample, error) {
+	return c.store.Samples(ctx, from, to)
 }
 
 // Normalize validates a filter and sets its default limit.

@@ -15,4 +15,6 @@
 // jobs, determines for each what [fairlead.Store] would report in Explain, and stores the
 // changes. Claims are not involved. The times are therefore as precise as the interval
 // between two looks.
+//
+// The witness also stores a [Sample] of the cluster's activity every ten seconds, for one day.
 package hold

@@ -62,15 +62,21 @@ func (r *record) compare(found *Found, sight Sight, lost time.Duration) {
 	}
 	slices.SortStableFunc(sight.Seen, func(a, b Seen) int { return cmp.Compare(breadth(a.Cause), breadth(b.Cause)) })
 	for _, seen := range sight.Seen {
+		from := before
 		if known := r.open[seen.Cause]; known != nil {
-			known.seen = sight.Now
-			continue
+			if known.Cap == seen.Cap {
+				known.seen = sight.Now
+				continue
+			}
+			// The limit was changed. Each hold has a single value.
+			found.end(known.Hold, sight.Now)
+			delete(r.open, seen.Cause)
+			from = sight.Now
 		}
 		if len(r.open) == MaxOpen {
 			continue
 		}
-		from := before
-		if seen.Since.After(before) && !seen.Since.After(sight.Now) {
+		if seen.Since.After(from) && !seen.Since.After(sight.Now) {
 			from = seen.Since
 		}
 		r.open[seen.Cause] = &watched{found.begin(Hold{Cause: seen.Cause, From: from, Used: seen.Used, Cap: seen.Cap}), sight.Now}

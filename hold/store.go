@@ -25,6 +25,12 @@ type Store interface {
 	// KeepHolds stores the results of a look in one transaction. It returns false and stores
 	// nothing if another look was stored since the one of that version.
 	KeepHolds(ctx context.Context, found Found) (bool, error)
+	// KeepSample stores the activity of the last whole SampleEvery, once, and removes
+	// samples in excess of SamplesKept.
+	KeepSample(ctx context.Context) error
+	// Samples lists the samples of the time after from, up to and including to, oldest
+	// first. Times in which no node was the witness have no samples.
+	Samples(ctx context.Context, from, to time.Time) ([]Sample, error)
 	// PruneHolds deletes at most limit holds that ended longer ago than keep. If more than
 	// most holds remain, it also deletes those that ended first. It records the time from
 	// which all holds are retained: see Page.Since. It returns the number of deleted holds.

@@ -46,6 +46,7 @@ type Witness struct {
 	idle    bool      // whether that look found no waiting jobs
 	rest    time.Time // time of the next look, by the node's own clock
 	pruned  time.Time // by the node's own clock
+	sampled time.Time // by the node's own clock
 	record  *record
 }
 
@@ -79,7 +80,19 @@ func (w *Witness) Look(ctx context.Context) error {
 		w.version, w.idle = 0, false // what is stored now is not known here
 		return err
 	}
+	if err := w.sample(ctx); err != nil {
+		return err
+	}
 	return w.prune(ctx)
+}
+
+// sample stores how much runs, once every SampleEvery, whether or not jobs wait.
+func (w *Witness) sample(ctx context.Context) error {
+	if now := time.Now(); now.Sub(w.sampled) >= SampleEvery {
+		w.sampled = now
+		return w.store.KeepSample(ctx)
+	}
+	return nil
 }
 
 // takeOver reads the stored state.

@@ -158,7 +158,7 @@ type View struct {
 	// plan. Instants beyond it stay due. Zero = unlimited.
 	Room int
 	// Recorded lists the instants, among those that the previous Plan asked about, that
-	// have a run, including skips, whatever its trigger; in UTC. It is nil in the first
+	// have a run, including skips, regardless of the trigger; in UTC. It is nil in the first
 	// View of a decision.
 	Recorded map[time.Time]bool
 

@@ -31,28 +31,28 @@ type Store interface {
 	// runs end as cancelled, and all of them can still be read. It returns ErrNotFound for
 	// an unknown schedule.
 	DeleteSchedule(ctx context.Context, id int64) error
-	// Schedules lists live schedules by name. A schedule whose stored form cannot be read
-	// has Broken set, here and in decide, and does not affect the others. With Soonest,
+	// Schedules lists live schedules by name. A schedule with a stored form that cannot
+	// be read has Broken set, here and in decide, and does not affect the others. With Soonest,
 	// Schedules lists the enabled schedules that have a FireAt, by FireAt and then by ID,
 	// and reads about as many as it returns; the caller then sets no other field except
 	// Limit, and Enabled if it is true.
 	Schedules(ctx context.Context, filter Filter) ([]Schedule, error)
 
-	// Tick takes at most limit enabled schedules whose FireAt has come, earliest first. It
+	// Tick takes at most limit enabled schedules that have reached FireAt, earliest first. It
 	// also takes schedules, enabled or not, that are Outdated or have runs that ended
 	// since the last Tick or Act took them. It skips schedules that another caller holds.
 	// A calendar change by a slow transaction or an older program may be noticed a minute
 	// late.
 	//
 	// For each schedule Tick calls decide with the View and carries out the plan, all in
-	// one transaction. A run that has ended appears in one View only; a run whose job is
-	// missing counts as failed. The alerts of a plan are stored if and only if the rest of
+	// one transaction. A run that has ended appears in one View only; a run without a job
+	// counts as failed. The alerts of a plan are stored if and only if the rest of
 	// it is. A job that cannot be stored becomes a failed run, with the reason. The Cursor
 	// of a plan counts as computed with the calendar of the View. decide must not use the
 	// store, and may be called again for a schedule if the transaction has to be repeated.
 	//
 	// A plan that stays within the Room of its View keeps the transaction short; the
-	// schedules share the room for RunsAtOnce runs. A schedule whose plan is Untouched
+	// schedules share the room for RunsAtOnce runs. A schedule with an Untouched plan
 	// stays as it is: it remains due, and the next View again includes its ended runs.
 	//
 	// Tick waits only briefly if another transaction holds a key, or a run that a plan

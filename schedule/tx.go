@@ -51,9 +51,9 @@ type Tx interface {
 	// AddFires stores runs. All runs except skipped ones are open until CloseFires.
 	AddFires(ctx context.Context, runs []Fire) error
 	// CloseFires records that the schedules have learned of the end of runs. It deletes
-	// the runs whose jobs no longer exist.
+	// runs without jobs.
 	CloseFires(ctx context.Context, runs []Fire) error
-	// Advance stores the Cursor of schedules, and what they remember of their runs: Last,
+	// Advance stores the Cursor of schedules, and the information about their runs: Last,
 	// Skipped and Standing.
 	Advance(ctx context.Context, schedules []*Record) error
 }
@@ -74,8 +74,8 @@ type Sight struct {
 	// EndedAt.
 	Open      []Fire
 	Calendars map[string]*Calendar // calendars that the schedules use
-	// Newest is the newest instant for which a schedule has a run, whatever its trigger. A
-	// schedule without runs is absent.
+	// Newest is the newest instant for which each schedule has a run, regardless of the
+	// trigger. A schedule without runs is absent.
 	Newest map[int64]time.Time
 }
 

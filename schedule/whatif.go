@@ -43,7 +43,7 @@ type ScheduleForecast struct {
 	Instants []InstantForecast // sorted by Due
 	Moved    int               // number of instants that have an Effect
 	Broken   string            // error that prevents a forecast for the current schedule; empty if there is none
-	Text     []string          // a summary for people
+	Text     []string          // human-readable summary
 }
 
 // InstantForecast is an instant before and after the changes. At least one of Before

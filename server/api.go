@@ -73,7 +73,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		mux.Handle("/", bodies.handler(rest.MaxBody, codedBodies(console)))
+		mux.Handle("/", bodies.forms(rest.MaxBody, codedBodies(console)))
 	}
 	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor}, nil
 }

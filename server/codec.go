@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -22,10 +21,9 @@ func (c jsonCodec) Name() string { return string(c) }
 // Marshal encodes a message.
 func (c jsonCodec) Marshal(message any) ([]byte, error) { return wire.Marshal(message.(proto.Message)) }
 
-// Unmarshal decodes a message. It copies the data because it retains parts of it, while the
-// buffer is reused for the next request.
+// Unmarshal reads a message.
 func (c jsonCodec) Unmarshal(data []byte, message any) error {
-	return wire.Unmarshal(bytes.Clone(data), message.(proto.Message))
+	return wire.Unmarshal(data, message.(proto.Message))
 }
 
 // binaryCodec encodes protobuf. On decoding, it applies the same limits as for JSON.

@@ -95,3 +95,20 @@ func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, most, limit 
 	}
 	return s.store.PruneHolds(ctx, keep, most, limit)
 }
+
+// KeepSample is only for nodes.
+func (s scoped) KeepSample(ctx context.Context) error {
+	if err := whole(ctx); err != nil {
+		return err
+	}
+	return s.store.KeepSample(ctx)
+}
+
+// Samples returns the activity of the whole cluster, for callers that are not bound to
+// tenants.
+func (s scoped) Samples(ctx context.Context, from, to time.Time) ([]hold.Sample, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.Samples(ctx, from, to)
+}

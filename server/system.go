@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/message"
 )
@@ -21,13 +23,14 @@ type System struct {
 	all      Store // unrestricted store, for Erase
 	client   *fairlead.Client
 	batches  *batch.Client
+	holds    *hold.Client
 	breakers func() []httpcall.Breaker // nil = none
 	stopping <-chan struct{}
 }
 
 // NewSystem returns the service for a store as a whole. Closing stopping ends all watches.
 func NewSystem(store Store, stopping <-chan struct{}) *System {
-	return &System{store: store, all: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), stopping: stopping}
+	return &System{store: store, all: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), holds: hold.NewClient(store), stopping: stopping}
 }
 
 // GetStats returns the usage of all jobs together and of each tenant.
@@ -41,6 +44,30 @@ func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*
 		out.Tenants = append(out.Tenants, usageTo(usage))
 	}
 	return out, markPaused(ctx, s.client, out.GetTenants()...)
+}
+
+// historyLength is the default span of GetStatsHistory.
+const historyLength = time.Hour
+
+// GetStatsHistory returns the activity of the cluster over a span of time.
+func (s *System) GetStatsHistory(ctx context.Context, in *fairleadv1.GetStatsHistoryRequest) (*fairleadv1.GetStatsHistoryResponse, error) {
+	from, to := message.TimeOf(in.GetFrom()), message.TimeOf(in.GetTo())
+	if to.IsZero() {
+		to = time.Now().Add(hold.SampleEvery) // clocks differ a little
+	}
+	if from.IsZero() {
+		from = to.Add(-historyLength)
+	}
+	if !from.Before(to) {
+		return nil, fairlead.Invalid(fairlead.FieldError{Field: "from", Message: "must be earlier than to"})
+	}
+	samples, err := s.holds.Samples(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.GetStatsHistoryResponse{Every: durationpb.New(hold.SampleEvery), Items: items(samples, func(sample hold.Sample) *fairleadv1.Sample {
+		return &fairleadv1.Sample{At: message.Time(sample.At), Started: sample.Started, Running: int32(sample.Running)}
+	})}, nil
 }
 
 // watchPause is the interval between two checks in WatchEvents.

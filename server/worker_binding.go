@@ -52,8 +52,9 @@ func (i Identity) covers(node *fairlead.Node) error {
 	return nil
 }
 
-// mayMake returns errors for a job that a worker requests as a replacement for its own, if
-// the token does not cover its kind, queue or tenant.
+// mayMake returns complaints about a job that a worker asks for in the place of its own: one
+// of a kind, a queue or a tenant that its token is not for, and one that may cancel such a job,
+// because kinds and queues share the keys of a tenant.
 func (i Identity) mayMake(at string, in *fairleadv1.NewJob) (refused []fairlead.FieldError) {
 	job := message.NewJobOf(in)
 	if job.Queue == "" {
@@ -69,6 +70,11 @@ func (i Identity) mayMake(at string, in *fairleadv1.NewJob) (refused []fairlead.
 		if binding.bound != nil && !slices.Contains(binding.bound, binding.name) {
 			refused = append(refused, fairlead.FieldError{Field: at + binding.field, Message: fmt.Sprintf("is %q, which the token is not for", binding.name)})
 		}
+	}
+	if job.OnDuplicate == fairlead.ReplaceDuplicate && (i.Kinds != nil || i.Queues != nil) {
+		refused = append(refused, fairlead.FieldError{
+			Field: at + "on_duplicate", Message: `is "replace", which could cancel jobs of other kinds and queues; use "keep" or "error", or a token that is not bound to kinds or queues`,
+		})
 	}
 	return refused
 }

@@ -72,6 +72,7 @@ func chapters() []titled {
 		{"BulkRaces", Administering, testBulkRaces},
 		{"JobAlerts", Administering, testJobAlerts},
 		{"Holds", Reading, testHolds},
+		{"Samples", Reading, testSamples},
 		{"History", Reading, testHistory},
 		{"Audit", Administering, testAudit},
 		{"Secret", Administering, testSecret},

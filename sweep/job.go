@@ -41,8 +41,8 @@ func ShardRetries(ctx context.Context, store Store, shard Shard, from int64, mos
 	return indexes, nil
 }
 
-// Of returns the ID of the sweep whose shard a job processes, or zero for any other
-// job.
+// Of returns the ID of the sweep to which a shard's job belongs. It returns zero for
+// any other job.
 func Of(job *fairlead.Job) int64 {
 	var args ShardArgs
 	if !IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {

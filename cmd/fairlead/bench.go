@@ -108,7 +108,7 @@ func runBench(cmd *cobra.Command, o benchOptions) error {
 	return o.showMeasured(cmd, result, err)
 }
 
-// scheduler is what the workload runs on.
+// scheduler returns the scheduler that the workload uses.
 func (o benchOptions) scheduler(store driver.Store) (bench.Scheduler, error) {
 	holds, err := parseHoldRetention(o.holds)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchFairCommand is the workload of tenants that share starts by weight.
+// newBenchFairCommand returns the command for the workload of tenants that share starts by
+// weight.
 func newBenchFairCommand(o *benchOptions) *cobra.Command {
 	f := bench.Fairness{}
 	cmd := &cobra.Command{

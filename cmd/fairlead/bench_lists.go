@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench/lists"
 )
 
-// newBenchListsCommand is the workload that has a database to itself: it fills it past the
-// store.
+// newBenchListsCommand returns the command for a workload that requires a database of its
+// own, because it fills it bypassing the store.
 func newBenchListsCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lists",
@@ -40,7 +40,7 @@ func runBenchLists(cmd *cobra.Command, o benchOptions) error {
 	return writeFigures(cmd, o.output, figures, lists.WriteTable)
 }
 
-// writeFigures writes what was read, for people or line by line.
+// writeFigures writes the results, either as a table or as one JSON object per line.
 func writeFigures(cmd *cobra.Command, output string, figures []lists.Figure, table func(io.Writer, []lists.Figure) error) error {
 	if output != "json" {
 		return table(cmd.OutOrStdout(), figures)

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench/scale"
 )
 
-// newBenchScaleCommand is the workload that needs no database.
+// newBenchScaleCommand returns the command for the workload that needs no database.
 func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 	var nodes, tenants []int
 	var spec scale.Spec
@@ -59,7 +59,7 @@ func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 	return cmd
 }
 
-// writeChart writes a chart to a file, if one is wanted.
+// writeChart writes a chart to a file, if a path is given.
 func writeChart(path string, row scale.Report) error {
 	if path == "" || len(row) == 0 {
 		return nil

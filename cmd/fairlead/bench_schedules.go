@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchSchedulesCommand is the workload that has a database to itself: it
-// leaves schedules behind.
+// newBenchSchedulesCommand returns the command for a workload that requires a database of
+// its own, because it leaves schedules behind.
 func newBenchSchedulesCommand(o *benchOptions) *cobra.Command {
 	var s bench.Schedules
 	cmd := &cobra.Command{

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchSweepCommand is the workload of one large sweep.
+// newBenchSweepCommand returns the command for the workload of one large sweep.
 func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 	var s bench.Sweeps
 	var part string

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchTenantsCommand is the workload that has a database to itself: it
-// sets limits.
+// newBenchTenantsCommand returns the command for a workload that requires a database of its
+// own, because it sets limits.
 func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
 	var t bench.Tenancy
 	cmd := &cobra.Command{

@@ -42,7 +42,7 @@ type serveOptions struct {
 	dbWait              time.Duration
 	retention           retentionOptions
 	publicURL           string
-	sealKeys            string // a file
+	sealKeys            string // name of a file
 	logFormat, logLevel string
 	calls               callOptions
 	auth                authOptions
@@ -52,7 +52,7 @@ type serveOptions struct {
 	sweepDatabases      []string
 	demo                bool
 	stdout              io.Writer
-	typed               func(error) error // names what a node refuses by its flag
+	typed               func(error) error // rewrites errors about node options to name the flags
 }
 
 func newServeCommand() *cobra.Command {
@@ -257,8 +257,8 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	return runAll(ctx, log, listener, secure, service, node, courier.Watch, check, show.run)
 }
 
-// runAll runs the service, the node, and loops beside it. The service outlives
-// the node's draining: it answers "not ready" meanwhile.
+// runAll runs the service, the node, and additional loops. The service ends after the node
+// has drained, and reports "not ready" until then.
 func runAll(ctx context.Context, log *slog.Logger, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine, loops ...func(context.Context)) error {
 	web := server.Web(service)
 	web.TLSConfig, web.ErrorLog = secure, server.ErrorLog(log)
@@ -305,7 +305,7 @@ func (o serveOptions) nodeOptions(log *slog.Logger) engine.Options {
 	return node
 }
 
-// builtinKinds are the kinds that every served node handles.
+// builtinKinds returns a mux with the kinds that every node of the program handles.
 func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 	mux := fairlead.NewMux()
 	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
@@ -313,20 +313,21 @@ func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 	return mux
 }
 
-// registerSweeps adds what every served node can do with the items of sweeps.
+// registerSweeps adds the handlers for sweep items that every node of the program has.
 func registerSweeps(mux *fairlead.Mux, store driver.Store, options items.Options, calls *httpcall.Handler) {
 	items.Handle(mux, store, "noop", options, func(context.Context, items.Item[json.RawMessage]) error { return nil })
 	items.HandleHTTP(mux, store, options, calls)
 }
 
-// sweepChecks tell who creates a sweep at once if its call can never be made.
+// sweepChecks returns checks that reject a sweep at creation if its call can never be
+// valid.
 func sweepChecks(calls *httpcall.Handler) server.SweepChecks {
 	return server.SweepChecks{items.HTTPKind: func(s *sweep.Sweep) error {
 		return calls.ValidateItems(s.Data, s.PerCall)
 	}}
 }
 
-// checkPublicURL refuses what paths cannot be added to.
+// checkPublicURL rejects a URL that paths cannot be appended to.
 func checkPublicURL(text string) error {
 	if text == "" {
 		return nil

@@ -19,7 +19,7 @@ func (s *session) alertCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// alertFlags are what can be said of an alert.
+// alertFlags holds the flags of an alert.
 type alertFlags struct {
 	rule                   fairleadv1.AlertRule
 	backlog, gather, quiet time.Duration
@@ -41,7 +41,7 @@ func (t *alertFlags) register(cmd *cobra.Command) {
 	complete(cmd, "on", oneOf("failed", "missed", "backlog"))
 }
 
-// wanted is the alert of a name that the flags describe.
+// wanted returns the alert with the given name that the flags describe.
 func (t *alertFlags) wanted(name string) (*fairleadv1.AlertRule, error) {
 	t.rule.Name = name
 	for to, value := range map[**durationpb.Duration]time.Duration{&t.rule.Backlog: t.backlog, &t.rule.Gather: t.gather, &t.rule.Quiet: t.quiet} {
@@ -64,7 +64,7 @@ func (t *alertFlags) wanted(name string) (*fairleadv1.AlertRule, error) {
 	case json.Valid([]byte(t.body)):
 		t.rule.Body = []byte(t.body)
 	default:
-		t.rule.Body, _ = json.Marshal(t.body) // a text always encodes
+		t.rule.Body, _ = json.Marshal(t.body) // a string always encodes
 	}
 	return &t.rule, nil
 }

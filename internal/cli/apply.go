@@ -29,7 +29,7 @@ The command first shows the changes. On a terminal it asks for confirmation; wit
 With --dry-run it stops after showing the changes. With --what-if it changes nothing either: it shows which jobs would
 start next and which scheduled times would change. The preview does not cover sweeps and alerts.`
 
-// applyCommand takes files of anything that has settings.
+// applyCommand returns the command that applies files with all kinds of settings.
 func (s *session) applyCommand() *cobra.Command {
 	cmd := s.filesCommand("apply", "Apply tenants, limits, calendars, schedules, sweeps and alerts from a file")
 	cmd.Example = "  fairlead apply -f cluster.yaml --dry-run\n  fairlead apply -f cluster.yaml --yes"
@@ -97,22 +97,23 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 	return cmd
 }
 
-// change is an entry of a file that is not as the server has it.
+// change is an entry of a file that differs from the server's settings.
 type change interface {
 	text() string
-	// asked is the change as a question; nil: it decides neither about starts nor instants.
+	// asked returns the change as a what-if question, or nil if it affects neither starts
+	// nor scheduled times.
 	asked() *fairleadv1.WhatIfChange
 	make(ctx context.Context, c *call) error
 }
 
-// fileChanges are all that is to become as a file says.
+// fileChanges contains all changes required by a file.
 type fileChanges struct {
 	changes []change // in the order in which they are made
-	missing []string // calendars, in words
+	missing []string // descriptions of missing calendars
 }
 
-// fileChanges compares what a file says with what there is. What others name comes
-// before them: tenants before what runs for them, calendars before schedules.
+// fileChanges compares a file with the server's settings. Entries come after those that
+// they refer to: tenants before their schedules, calendars before schedules.
 func (c *call) fileChanges(ctx context.Context, wanted *manifest) (*fileChanges, error) {
 	tenants, err := c.tenantChanges(ctx, wanted.tenants)
 	if err != nil {
@@ -145,7 +146,7 @@ func (c *call) fileChanges(ctx context.Context, wanted *manifest) (*fileChanges,
 	return all, nil
 }
 
-// show shows what would change, and what is missing for it.
+// show prints the changes and the missing calendars.
 func (all *fileChanges) show(c *call) error {
 	var lines []string
 	for _, change := range all.changes {
@@ -155,7 +156,7 @@ func (all *fileChanges) show(c *call) error {
 	return err
 }
 
-// whatIf shows what would happen if the changes were made.
+// whatIf shows the effects that the changes would have.
 func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
 	var questions []*fairleadv1.WhatIfChange
 	for _, change := range all.changes {
@@ -170,7 +171,7 @@ func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
 	return c.whatIf(ctx, questions...)
 }
 
-// make makes the changes, and returns how many.
+// make makes the changes and returns their number.
 func (all *fileChanges) make(ctx context.Context, c *call) (done int, err error) {
 	for _, change := range all.changes {
 		if err := change.make(ctx, c); err != nil {

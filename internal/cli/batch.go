@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// taskStates are the states of a batch's tasks.
+// taskStates lists the states of a batch's tasks.
 var taskStates = []string{
 	"pending", "running", "success", "fail", "retry_pending", "rollback_pending", "rollback_running", "rollback_success", "rollback_fail", "cancel",
 }
@@ -63,12 +63,13 @@ func (s *session) batchListCommand() *cobra.Command {
 	return cmd
 }
 
-// failures is how many tasks of a batch have failed, forward or back.
+// failures returns the number of failed tasks of a batch, including failed rollbacks.
 func failures(b *fairleadv1.Batch) int32 {
 	return b.GetTally().GetFail() + b.GetTally().GetRollbackFail()
 }
 
-// batchNote returns why a batch does not go on, and how many of its tasks are doubtful.
+// batchNote returns the reason why a batch does not continue, and the number of its
+// doubtful tasks.
 func batchNote(b *fairleadv1.Batch) string {
 	note := standingNote(b)
 	if n := b.GetDoubtful(); n > 0 {
@@ -112,7 +113,7 @@ func (s *session) batchTasksCommand() *cobra.Command {
 	return cmd
 }
 
-// listTasks fetches tasks of a batch; no limit fetches all.
+// listTasks returns tasks of a batch. If limit is 0, it returns all.
 func (c *call) listTasks(ctx context.Context, filter *fairleadv1.ListBatchTasksRequest, limit int) (*fairleadv1.ListBatchTasksResponse, error) {
 	items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBatchTasksResponse, error) {
 		filter.PageSize, filter.PageToken = size, token
@@ -130,7 +131,7 @@ func taskTable(s *screen.Screen, tasks []*fairleadv1.BatchTask) *screen.Table {
 	return table
 }
 
-// taskInfo returns why a task failed, and whether it is doubtful.
+// taskInfo returns why a task failed and whether it is doubtful.
 func taskInfo(t *fairleadv1.BatchTask) string {
 	switch {
 	case !t.GetDoubtful():

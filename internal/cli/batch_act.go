@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// sayBatch says how a batch stands after a call changed it, or returns the call's error.
+// sayBatch prints the state of a batch after a call changed it, or returns the call's
+// error.
 func (c *call) sayBatch(batch *fairleadv1.Batch, err error) error {
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (s *session) batchRollbackCommand() *cobra.Command {
 	return cmd
 }
 
-// undoTable shows what a rollback would undo, and reports how much that is.
+// undoTable returns a table of the tasks that a rollback would undo.
 func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
 	table := c.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "WOULD RESTORE")
 	for _, t := range batch.GetWouldUndo() {

@@ -15,8 +15,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// batchFlags are the flags that say what a batch is, and what they are called in the
-// query of an upload.
+// batchFlags lists the flags of a batch with their names in the query of an upload.
 var batchFlags = []struct{ flag, parameter, usage string }{
 	{"name", "name", "display name of the batch (default for a CSV file: its name without .csv; otherwise none)"},
 	{"type", "type", "operation to run on each target, such as cdc_job_stop (required unless the file sets it)"},
@@ -88,10 +87,10 @@ func (s *session) batchCreateCommand() *cobra.Command {
 	return cmd
 }
 
-// lineKinds are content types by the names of files.
+// lineKinds maps file extensions to content types.
 var lineKinds = map[string]string{".csv": "text/csv", ".ndjson": "application/x-ndjson", ".jsonl": "application/x-ndjson"}
 
-// upload sends the tasks of a file as they are read.
+// upload sends the tasks of a file as it reads them.
 func (c *call) upload(ctx context.Context, file string, query url.Values) (*fairleadv1.Batch, error) {
 	body, kind := c.in, ""
 	if file != "-" {
@@ -106,11 +105,11 @@ func (c *call) upload(ctx context.Context, file string, query url.Values) (*fair
 		}
 	}
 	if kind == "" {
-		kind = "application/octet-stream" // the server looks
+		kind = "application/octet-stream" // the server detects the type
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	// The program that pipes something in closes it.
+	// Standard input is closed by the program that writes to it.
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.url, "/")+"/api/v1/batches/upload?"+query.Encode(), io.NopCloser(body))
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// bulkActions are what can be done to many jobs in the background.
+// bulkActions lists the actions that can be applied to many jobs in the background.
 var bulkActions = []string{"cancel", "retry", "run", "delete", "prioritize", "move"}
 
 func (s *session) bulkCommand() *cobra.Command {

@@ -38,7 +38,7 @@ func bulkOver(b *fairleadv1.Bulk) bool {
 	return false
 }
 
-// bulkWhole is how many jobs a bulk is about, as far as they were counted.
+// bulkWhole returns the number of matching jobs of a bulk, as far as they were counted.
 func bulkWhole(b *fairleadv1.Bulk) string {
 	if b.GetMore() {
 		return fmt.Sprintf("%d+", b.GetMatched())
@@ -46,7 +46,7 @@ func bulkWhole(b *fairleadv1.Bulk) string {
 	return fmt.Sprint(b.GetMatched())
 }
 
-// bulkLine is how far a bulk has come.
+// bulkLine returns the progress of a bulk.
 func bulkLine(b *fairleadv1.Bulk) string {
 	text := fmt.Sprintf("%s  %d of %s", b.GetState(), b.GetDone(), bulkWhole(b))
 	if missed := b.GetMissed(); missed > 0 {
@@ -58,7 +58,7 @@ func bulkLine(b *fairleadv1.Bulk) string {
 	return text
 }
 
-// bulkEnded is the error of a bulk that was not carried out to its end.
+// bulkEnded returns an error if a bulk was not completed.
 func bulkEnded(b *fairleadv1.Bulk) error {
 	if b.GetState() == "completed" {
 		return nil
@@ -70,7 +70,7 @@ func bulkEnded(b *fairleadv1.Bulk) error {
 	return failf(ExitJobFailed, "%s", text)
 }
 
-// bulk waits for a bulk to end, and says how it went.
+// bulk waits for a bulk to end and shows the result.
 func (w *waiting) bulk(ctx context.Context, c *call, id int64) error {
 	within, cancel := w.within(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ func (w *waiting) bulk(ctx context.Context, c *call, id int64) error {
 	return bulkEnded(bulk)
 }
 
-// awaitBulk follows a bulk, and shows on a terminal how far it is.
+// awaitBulk follows a bulk. On a terminal, it shows the progress.
 func (c *call) awaitBulk(ctx context.Context, id int64) (*fairleadv1.Bulk, error) {
 	if !c.errors.Terminal {
 		return c.followBulk(ctx, id, func(*fairleadv1.Bulk) error { return nil })

@@ -20,11 +20,11 @@ func (s *session) contextCommand() *cobra.Command {
 	return cmd
 }
 
-// shownContext is what may be seen of a context.
+// shownContext is the printable part of a context.
 type shownContext struct {
 	Name    string `json:"name"`
 	Server  string `json:"server"`
-	Token   string `json:"token"` // where it is: set, file:PATH or none
+	Token   string `json:"token"` // source of the token: set, file:PATH or none
 	Current bool   `json:"current"`
 }
 
@@ -138,8 +138,7 @@ func (s *session) contextDeleteCommand() *cobra.Command {
 	return cmd
 }
 
-// changeContexts changes the file of contexts and says how the context named
-// first is now.
+// changeContexts changes the file of contexts and prints the state of the changed context.
 func changeContexts(cmd *cobra.Command, change func(*contexts) (string, error)) error {
 	known, err := readContexts(cmd.ErrOrStderr())
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// bulkTimeout is longer than that of other calls: there may be a million jobs, and
-// to give up would leave the work half done.
+// bulkTimeout is longer than the timeout of other calls: there may be a million jobs, and a
+// timeout would leave the work half done.
 const bulkTimeout = time.Hour
 
 func (s *session) jobBulkCommand() *cobra.Command {
@@ -71,7 +71,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 // irrevocable reports whether an action cannot be undone.
 func irrevocable(action string) bool { return action == "cancel" || action == "delete" }
 
-// chosen is the filter as a message, with ids.
+// chosen returns the filter as a message with job IDs.
 func (f *jobFilter) chosen(ids []int64) *fairleadv1.JobFilter {
 	return &fairleadv1.JobFilter{
 		State: f.states, Kind: f.kinds, Queue: f.queues, Tenant: f.tenants, Key: f.key, Id: ids,
@@ -86,13 +86,13 @@ func jobCount(n int64) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
-// counted is how many jobs match.
+// counted is a response with the number of matching jobs.
 type counted interface {
 	GetMatched() int64
 	GetMore() bool
 }
 
-// matched says how many jobs were counted.
+// matched returns the number of matching jobs as text.
 func matched(answer counted) string {
 	if answer.GetMore() {
 		return fmt.Sprintf("at least %d jobs", answer.GetMatched())
@@ -100,7 +100,7 @@ func matched(answer counted) string {
 	return jobCount(answer.GetMatched())
 }
 
-// askBulk counts the jobs and asks whether they are really meant.
+// askBulk counts the jobs and asks for confirmation.
 func (c *call) askBulk(action string, count func() (counted, error)) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
 		return Usagef("cannot ask for confirmation without a terminal: add --yes to %s the jobs, or --dry-run to count them", action)
@@ -112,7 +112,7 @@ func (c *call) askBulk(action string, count func() (counted, error)) error {
 	return c.confirm(fmt.Sprintf("%s %s?", action, matched(jobs)))
 }
 
-// confirm goes on only if the user says yes.
+// confirm asks a question and returns an error unless the user answers yes.
 func (c *call) confirm(question string) error {
 	fmt.Fprint(c.errors.Out, question+" [y/N] ")
 	answer, err := bufio.NewReader(c.in).ReadString('\n')

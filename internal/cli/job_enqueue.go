@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// newJob is a job as flags tell it.
+// newJob holds the flags of a new job.
 type newJob struct {
 	job                fairleadv1.NewJob
 	args               string
@@ -114,10 +114,10 @@ func (n *newJob) request(cmd *cobra.Command, c *call) (*fairleadv1.EnqueueJobsRe
 	return &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{&n.job}}, nil
 }
 
-// maxInput is how much is read of a file; the server takes less.
+// maxInput is the maximum size of an input file; the server accepts less.
 const maxInput = 64 << 20
 
-// readInput reads a file, or what is piped in if it is -.
+// readInput reads a file, or standard input if file is "-".
 func readInput(file string, in io.Reader) ([]byte, error) {
 	if file != "-" {
 		opened, err := os.Open(file)
@@ -134,8 +134,8 @@ func readInput(file string, in io.Reader) ([]byte, error) {
 	return raw, err
 }
 
-// readDocument reads JSON that a flag gives: itself, as @FILE, or - for what is
-// piped in.
+// readDocument reads the JSON given by a flag: inline, as @FILE, or from standard input if
+// it is "-".
 func readDocument(flag, text string, in io.Reader) ([]byte, error) {
 	raw := []byte(text)
 	file, named := strings.CutPrefix(text, "@")
@@ -152,7 +152,7 @@ func readDocument(flag, text string, in io.Reader) ([]byte, error) {
 	return document, nil
 }
 
-// readJobs reads a list of jobs, or the whole request as the API has it.
+// readJobs reads a list of jobs, or a complete request in the format of the API.
 func readJobs(file string, in io.Reader) (*fairleadv1.EnqueueJobsRequest, error) {
 	raw, err := readInput(file, in)
 	if err != nil {

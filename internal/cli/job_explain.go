@@ -40,8 +40,8 @@ func (s *session) jobExplainCommand() *cobra.Command {
 	return cmd
 }
 
-// awaited tells until when the answer to a waiting job has to come, and how to give it
-// in place of the target.
+// awaited returns the deadline for the answer to a waiting job, and how to answer in place
+// of the target.
 func (c *call) awaited(ctx context.Context, why *fairleadv1.Explanation) (string, error) {
 	if why.GetState() != "waiting" {
 		return "", nil
@@ -57,8 +57,8 @@ func (c *call) awaited(ctx context.Context, why *fairleadv1.Explanation) (string
 	return text + fmt.Sprintf("to report a result on behalf of the target, run fairlead job finish %d or fairlead job fail %[1]d\n", job.GetId()), nil
 }
 
-// lastFailure returns what went wrong the last time, which is often why a job
-// backs off, or has failed for good.
+// lastFailure returns the last failure, which is often why a job is backing off or has
+// failed.
 func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
 	if len(failed) == 0 {
 		return ""
@@ -71,7 +71,7 @@ func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
 	return text + "\n"
 }
 
-// explanation tells in sentences what keeps a job from starting.
+// explanation describes in sentences what keeps a job from starting.
 func explanation(p *printer, why *fairleadv1.Explanation) string {
 	var out strings.Builder
 	obstacles := why.GetObstacles()
@@ -97,7 +97,7 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	}
 	inLine := slices.ContainsFunc(obstacles, func(o *fairleadv1.Obstacle) bool { return o.GetCode() == string(fairlead.InLine) })
 	switch ahead := why.GetAhead(); {
-	case inLine: // it was said
+	case inLine: // already reported
 	case ahead == 1:
 		out.WriteString("1 job is ahead of it\n")
 	case ahead > 1:
@@ -112,7 +112,7 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	return out.String()
 }
 
-// obstacleLine is a line about one obstacle.
+// obstacleLine returns a line about one obstacle.
 func obstacleLine(p *printer, o *fairleadv1.Obstacle) string {
 	line := "  - " + screen.Clean(o.GetText())
 	if o.GetUntil() != nil && p.Terminal {
@@ -135,7 +135,7 @@ func obstacleLine(p *printer, o *fairleadv1.Obstacle) string {
 	return line + "\n"
 }
 
-// currentRun tells in sentences how a run stands.
+// currentRun describes the state of a run in sentences.
 func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
 	node := fmt.Sprintf("node %d", run.GetNode())
 	if run.GetName() != "" {

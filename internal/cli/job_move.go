@@ -9,7 +9,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// sayJob says how a job is now.
+// sayJob prints the state of a job after a change.
 func (c *call) sayJob(job *fairleadv1.Job, err error) error {
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *session) jobCancelCommand() *cobra.Command {
 	return cmd
 }
 
-// ready is a command that makes a job ready, and may wait for it.
+// ready returns a command that makes a job ready and can wait for its end.
 func (s *session) ready(use, short string, move func(c *call) func(context.Context, *fairleadv1.GetJobRequest) (*fairleadv1.Job, error)) *cobra.Command {
 	var wait waiting
 	cmd := verb(use, short, nil)

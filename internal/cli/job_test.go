@@ -33,7 +33,7 @@ func TestJobsAreEnqueuedShownAndMoved(t *testing.T) {
 	r.says([]string{"2100-01-01"}, "job", "list", "--tenant", "acme")
 	r.says([]string{"was cancelled"}, "job", "cancel", later, "--reason", "not needed")
 	r.says([]string{"not needed"}, "job", "list", "--state", "cancelled,failed", "--kind", "noop", "--queue", "mail", "--key", "k", "--from", "1h")
-	r.typed(ExitOK, "queue", "pause", "mail") // or it would run at once
+	r.typed(ExitOK, "queue", "pause", "mail") // otherwise it would run immediately
 	r.says([]string{"is ready"}, "job", "retry", later)
 	r.typed(ExitOK, "queue", "resume", "mail")
 	r.says([]string{"succeeded"}, "job", "retry", r.cancelled(), "--wait")
@@ -41,7 +41,7 @@ func TestJobsAreEnqueuedShownAndMoved(t *testing.T) {
 	r.says([]string{"job " + gone + " deleted"}, "job", "delete", gone)
 }
 
-// cancelled is the id of a job that was cancelled.
+// cancelled returns the ID of a cancelled job.
 func (r *rig) cancelled() string {
 	r.Helper()
 	id := r.id("job", "enqueue", "noop", "--not-before", "1h")
@@ -71,7 +71,7 @@ func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
 	first, second := r.id("job", "enqueue", "asks"), r.id("job", "enqueue", "asks")
 	r.until(first, "waiting")
 	r.until(second, "waiting")
-	deadline := r.document("job", "get", first)["deadline"].(string)[:len("2006-01-02T15:04:05")] // the rest are fractions
+	deadline := r.document("job", "get", first)["deadline"].(string)[:len("2006-01-02T15:04:05")] // without fractions of a second
 	r.says([]string{
 		"job " + first + " is waiting: its target accepted it and has not reported a result yet\n",
 		"without a result, the attempt fails " + deadline + "Z\n",

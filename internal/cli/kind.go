@@ -54,7 +54,7 @@ func (s *session) kindSetCommand() *cobra.Command {
 	return cmd
 }
 
-// pausedCell says that something is paused.
+// pausedCell returns the cell that shows whether an object is paused.
 func pausedCell(paused bool) screen.Cell {
 	if paused {
 		return screen.Cell{Text: "yes", Tone: screen.Warn}

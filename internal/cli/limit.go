@@ -55,7 +55,7 @@ func (s *session) limitSetCommand() *cobra.Command {
 	return cmd
 }
 
-// orderOf is the order of a limit in a table.
+// orderOf returns the order of a limit for a table.
 func orderOf(l *fairleadv1.Limit) string { return cmp.Or(l.GetOrder(), "-") }
 
 func (s *session) limitRemoveCommand() *cobra.Command {

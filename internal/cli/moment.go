@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// moment is a flag that is a time: as RFC 3339, as a day, or as a span from now.
+// moment is a flag for a time: in RFC 3339 format, as a day, or as a duration from now.
 type moment struct {
 	at   time.Time
-	past bool // spans lie in the past
+	past bool // durations count back into the past
 }
 
 // String implements pflag.Value.
@@ -45,7 +45,7 @@ func (m *moment) Set(text string) error {
 	return nil
 }
 
-// proto is the time as the API has it; nil: not given.
+// proto returns the time as an API message, or nil if it was not given.
 func (m *moment) proto() *timestamppb.Timestamp {
 	if m.at.IsZero() {
 		return nil
@@ -53,7 +53,7 @@ func (m *moment) proto() *timestamppb.Timestamp {
 	return timestamppb.New(m.at)
 }
 
-// parseSpan reads a duration that may begin with days.
+// parseSpan parses a duration that may begin with days.
 func parseSpan(text string) (time.Duration, error) {
 	before, after, ok := strings.Cut(text, "d")
 	if !ok {

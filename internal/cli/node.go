@@ -34,7 +34,7 @@ func (s *session) nodeListCommand() *cobra.Command {
 	}))
 }
 
-// sweepsOf is how many sweeps a node goes over, of how many it may.
+// sweepsOf returns the current and the maximum number of sweeps on a node.
 func sweepsOf(n *fairleadv1.Node) string {
 	if n.GetMaxSweeps() == 0 {
 		return ""
@@ -75,8 +75,8 @@ func (s *session) nodeDrainCommand() *cobra.Command {
 	return cmd
 }
 
-// nodeID is the id of a node, which may be given by its name if no other that
-// lives has the same.
+// nodeID returns the ID of a node given by ID or by name. The name must be unique among
+// live nodes.
 func (c *call) nodeID(ctx context.Context, text string) (int64, error) {
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return id, nil

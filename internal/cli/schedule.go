@@ -21,8 +21,7 @@ func (s *session) scheduleCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// scheduleID is the id of a schedule that is given by id or name; zero: none is
-// given.
+// scheduleID returns the ID of a schedule given by ID or name, or 0 if none is given.
 func (c *call) scheduleID(ctx context.Context, ref string) (int64, error) {
 	if ref == "" {
 		return 0, nil
@@ -87,7 +86,7 @@ func (s *session) scheduleGetCommand() *cobra.Command {
 	}))
 }
 
-// listSchedules fetches schedules; no limit fetches all.
+// listSchedules returns schedules. If limit is 0, it returns all.
 func (c *call) listSchedules(ctx context.Context, request *fairleadv1.ListSchedulesRequest, limit int) (*fairleadv1.ListSchedulesResponse, error) {
 	items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListSchedulesResponse, error) {
 		request.PageSize, request.PageToken = size, token
@@ -129,7 +128,7 @@ func (s *session) scheduleListCommand() *cobra.Command {
 	return cmd
 }
 
-// timingText is when a schedule is due, as it was written.
+// timingText returns the timing of a schedule as the user wrote it.
 func timingText(s *fairleadv1.Schedule) string {
 	switch {
 	case s.GetCron() != "":

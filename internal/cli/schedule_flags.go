@@ -11,7 +11,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// scheduleFlags are what can be said of a schedule and its jobs.
+// scheduleFlags holds the flags of a schedule and its jobs.
 type scheduleFlags struct {
 	texts                struct{ description, cron, daily, timezone, calendar, overlap, failure, concurrency, catchUp, reason string }
 	at, startsAt, endsAt moment
@@ -56,7 +56,7 @@ func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
 	complete(cmd, "tenant", s.asked(tenantNames))
 }
 
-// registerTiming registers the flags that say when it is due.
+// registerTiming registers the flags of the timing.
 func (t *scheduleFlags) registerTiming(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
 	f.StringVar(&t.texts.cron, "cron", "", "cron expression: 5 or 6 fields, or a macro such as @daily (default: none)")
@@ -72,7 +72,7 @@ func (t *scheduleFlags) registerTiming(cmd *cobra.Command, s *session) {
 	complete(cmd, "calendar", s.asked(calendarNames))
 }
 
-// timing is what the given flags say of when it is due.
+// timing returns the timing from the given flags.
 func (t *scheduleFlags) timing(cmd *cobra.Command) *fairleadv1.PreviewTimingRequest {
 	x := &t.texts
 	said := &fairleadv1.PreviewTimingRequest{
@@ -84,7 +84,7 @@ func (t *scheduleFlags) timing(cmd *cobra.Command) *fairleadv1.PreviewTimingRequ
 	return given
 }
 
-// message is what the flags say, given or not.
+// message returns the values of all flags, whether given or not.
 func (t *scheduleFlags) message() *fairleadv1.Schedule {
 	x := &t.texts
 	return &fairleadv1.Schedule{
@@ -95,7 +95,7 @@ func (t *scheduleFlags) message() *fairleadv1.Schedule {
 	}
 }
 
-// apply sets those fields of a schedule, and of its job, whose flags were given.
+// apply sets the fields of a schedule and its job whose flags were given.
 func (t *scheduleFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Schedule) error {
 	setGiven(cmd, t.message().ProtoReflect(), to.ProtoReflect())
 	setGiven(cmd, t.job.ProtoReflect(), to.GetJob().ProtoReflect())
@@ -111,7 +111,8 @@ func (t *scheduleFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Schedu
 	return nil
 }
 
-// applyAlert sets where alerts go. The rest of an alert, which only files can say, stays.
+// applyAlert sets the URL and the events of the alert. The other alert fields, which only
+// files can set, remain unchanged.
 func (t *scheduleFlags) applyAlert(cmd *cobra.Command, current *fairleadv1.Alert, to *fairleadv1.Schedule) {
 	url, on := cmd.Flags().Changed("alert-url"), cmd.Flags().Changed("alert-on")
 	switch {
@@ -132,8 +133,8 @@ func (t *scheduleFlags) applyAlert(cmd *cobra.Command, current *fairleadv1.Alert
 	to.Alert = current
 }
 
-// setGiven copies the fields whose flags were given. Flags of all commands, such as
-// the timeout of an answer, are others, and so are those that are read otherwise.
+// setGiven copies the fields whose flags were given. It ignores flags that all commands
+// have, such as the timeout of a call, and flags with a special format.
 func setGiven(cmd *cobra.Command, from, into protoreflect.Message) {
 	for i := range from.Descriptor().Fields().Len() {
 		f := from.Descriptor().Fields().Get(i)

@@ -73,7 +73,8 @@ func (c *call) sayBackfill(counted *fairleadv1.PreviewBackfillResponse, err erro
 	return c.say(counted, "%s, from %s to %s%s", runCount(int(counted.GetRuns())), c.moment(counted.GetFirst().AsTime()), c.moment(counted.GetLast().AsTime()), passedOver(counted.GetPassedOver()))
 }
 
-// passedOver says how many instants of a backfill have a run already.
+// passedOver returns a note with the number of instants in a backfill that already have a
+// run.
 func passedOver(n int32) string {
 	switch n {
 	case 0:
@@ -112,7 +113,7 @@ func (s *session) schedulePreviewCommand() *cobra.Command {
 	return cmd
 }
 
-// preview asks when a schedule is due, which is stored, or is as flags say.
+// preview returns the due times of a stored schedule, or of a schedule described by flags.
 func (c *call) preview(ctx context.Context, timing *fairleadv1.PreviewTimingRequest, n int32) (*fairleadv1.PreviewScheduleResponse, error) {
 	said := proto.Size(timing) > 0
 	switch {
@@ -184,7 +185,7 @@ func (s *session) scheduleExplainCommand() *cobra.Command {
 	}))
 }
 
-// scheduleStory tells in sentences when a schedule is due.
+// scheduleStory describes in sentences when a schedule is due.
 func scheduleStory(schedule *fairleadv1.Schedule, preview *fairleadv1.PreviewScheduleResponse) string {
 	text := fmt.Sprintf("schedule %s is due %s\n", screen.Clean(schedule.GetName()), screen.Clean(preview.GetWords()))
 	if calendar := schedule.GetCalendar(); calendar != "" {

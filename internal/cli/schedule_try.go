@@ -8,8 +8,9 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// scheduleTestCommand makes the call of a schedule, and prints it as its runs keep it. It
-// fails as a run that is waited for does.
+// scheduleTestCommand returns the command that makes the call of a schedule and prints its
+// result in the form stored for runs. It fails under the same conditions as a command that
+// waits for a run.
 func (s *session) scheduleTestCommand() *cobra.Command {
 	var args string
 	cmd := verb("test NAME", "Send the HTTP request of a schedule once, without creating a job", nil)

@@ -9,7 +9,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// saySweep says how a sweep stands after a call changed it, or returns the call's error.
+// saySweep prints the state of a sweep after a call changed it, or returns the call's
+// error.
 func (c *call) saySweep(sweep *fairleadv1.Sweep, err error) error {
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// sweepFlags are what can be said of a sweep.
+// sweepFlags holds the flags of a sweep.
 type sweepFlags struct {
 	kind, exhausted, queue, tenant           string
 	from, to                                 int64
@@ -62,8 +62,8 @@ func (t *sweepFlags) register(cmd *cobra.Command, s *session) {
 	complete(cmd, "tenant", s.asked(tenantNames))
 }
 
-// apply sets those fields of a sweep whose flags were given. Of what has parts, those
-// that are not given stay as they are.
+// apply sets the fields of a sweep whose flags were given. Parts of a composite field whose
+// flags were not given remain unchanged.
 func (t *sweepFlags) apply(cmd *cobra.Command, current, to *fairleadv1.Sweep) (err error) {
 	given, budget := cmd.Flags().Changed, &fairleadv1.ErrorBudget{}
 	if given("error-budget") {
@@ -126,8 +126,8 @@ func (t *sweepFlags) gate(given func(string) bool, current *fairleadv1.SweepGate
 	return gate
 }
 
-// parseBudget reads a number of items, a percentage, a number per minute, or several of
-// these.
+// parseBudget parses a number of items, a percentage, a number per minute, or a combination
+// of these.
 func parseBudget(text string) (*fairleadv1.ErrorBudget, error) {
 	budget := &fairleadv1.ErrorBudget{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -221,7 +221,7 @@ func (s *session) sweepSetCommand() *cobra.Command {
 	return cmd
 }
 
-// changes reports whether a change has more than the name of what is changed.
+// changes reports whether a change contains more than the name of the sweep.
 func changes(change *fairleadv1.Sweep) bool {
 	fields := change.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

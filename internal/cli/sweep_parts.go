@@ -41,7 +41,7 @@ func (s *session) sweepLogsCommand() *cobra.Command {
 	return cmd
 }
 
-// levelCell is the level of a line in its tone.
+// levelCell returns the cell of a log level in its tone.
 func levelCell(level string) screen.Cell {
 	tones := map[string]screen.Tone{"debug": screen.Faint, "warn": screen.Warn, "error": screen.Bad}
 	return screen.Cell{Text: level, Tone: tones[level]}

@@ -19,7 +19,7 @@ func (s *session) taskCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// taskNames are the names of tasks.
+// taskNames returns the names of tasks.
 func taskNames(ctx context.Context, c *call) ([]string, error) {
 	all, err := c.tasks.ListTasks(ctx, &fairleadv1.ListTasksRequest{PageSize: largestPage})
 	return namesOf(all.GetItems()), err

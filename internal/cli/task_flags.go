@@ -6,7 +6,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// taskFlags are what can be said of a task. They are called as the fields of the API.
+// taskFlags holds the flags of a task, named after the fields of the API.
 type taskFlags struct {
 	texts struct {
 		description, cron, timezone, execType, method, url, body, concurrency, callback, overlap, failure, tenant, catchUp string
@@ -46,7 +46,7 @@ func (t *taskFlags) register(cmd *cobra.Command, s *session) {
 	complete(cmd, "tenant", s.asked(tenantNames))
 }
 
-// apply sets those fields of a task whose flags were given.
+// apply sets the fields of a task whose flags were given.
 func (t *taskFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Task) error {
 	x := &t.texts
 	said := &fairleadv1.Task{

@@ -21,7 +21,7 @@ func (s *session) tenantCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// tenantFlags are what can be said of a tenant.
+// tenantFlags holds the flags of a tenant.
 type tenantFlags struct {
 	tenant fairleadv1.Tenant
 	labels map[string]string
@@ -44,7 +44,7 @@ func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
 	complete(cmd, "parent", s.asked(tenantNames))
 }
 
-// apply changes those fields of a tenant whose flags were given.
+// apply sets the fields of a tenant whose flags were given.
 func (t *tenantFlags) apply(cmd *cobra.Command, to *fairleadv1.Tenant) {
 	from, into := t.tenant.ProtoReflect(), to.ProtoReflect()
 	for i := range from.Descriptor().Fields().Len() {
@@ -95,7 +95,7 @@ func (s *session) tenantUpdateCommand() *cobra.Command {
 		if *ask {
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Tenant: tenant})
 		}
-		return c.printDetails(c.tenants.UpdateTenant(ctx, tenant)) // with the version that was read
+		return c.printDetails(c.tenants.UpdateTenant(ctx, tenant)) // includes the version that was read
 	})
 	flags.register(cmd, s)
 	return cmd
@@ -182,7 +182,7 @@ func (s *session) tenantStatsCommand() *cobra.Command {
 	}))
 }
 
-// usageTable shows what tenants, or all together, have and do.
+// usageTable returns a table with the usage of tenants or of the whole cluster.
 func usageTable(s *screen.Screen, usages ...*fairleadv1.Usage) *screen.Table {
 	table := s.Table("TENANT", "SCHEDULED", "PARKED", "READY", "RUNNING", "WAITING", "MAX RUNNING", "STARTS/S", "MISSED", "OLDEST WAIT")
 	for _, u := range usages {

@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
 
-// atTerminal is a printer on a terminal, and what it shows.
+// atTerminal returns a printer on a terminal and the buffer that it writes to.
 func atTerminal(format string) (*printer, *bytes.Buffer) {
 	var out bytes.Buffer
 	return &printer{Screen: &screen.Screen{Out: &out, Terminal: true, Color: true, Width: 80, Now: func() time.Time { return noon }}, format: format}, &out
@@ -122,7 +122,7 @@ func waitingAtTerminal(r *rig) (c *call, out, shown *bytes.Buffer) {
 	}, out, shown
 }
 
-// Who ends the waiting for a job still has to know which it was.
+// After an interrupt, the user still needs to know the ID of the job.
 func TestInterruptedWaitingNamesTheJob(t *testing.T) {
 	r := newRig(t)
 	c, _, _ := waitingAtTerminal(r)

@@ -26,9 +26,9 @@ func treeCPU(root int) (time.Duration, error) {
 		}
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// The second field is a name, which may have spaces and parentheses.
+		// The second field is a name, which may contain spaces and parentheses.
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if len(fields) < 15 {
 			continue

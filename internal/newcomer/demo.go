@@ -34,7 +34,7 @@ func (v *visit) tryDemo(ctx context.Context) error {
 	demo := v.command(ctx, "make", "run")
 	demo.Env = append(demo.Env, "GOFLAGS=-modcacherw -debug-actiongraph="+v.graph)
 	demo.Stdout, demo.Stderr = os.Stdout, os.Stderr
-	demo.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches all of them, as from a terminal
+	demo.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the whole group, as in a terminal
 	demo.Cancel = func() error { return syscall.Kill(-demo.Process.Pid, syscall.SIGKILL) }
 	if err := demo.Start(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (v *visit) tryDemo(ctx context.Context) error {
 		return err
 	}
 	select {
-	case <-ended: // make passes on that it was interrupted
+	case <-ended: // make reports the interrupt
 		v.say("Ctrl-C has ended the demo")
 		return nil
 	case <-time.After(parting):

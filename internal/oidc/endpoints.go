@@ -32,7 +32,7 @@ func checkEndpoints(issuer string, provider *oidc.Provider) error {
 		{"jwks_uri", said.Keys}, {"token_endpoint", endpoint.TokenURL}, {"authorization_endpoint", endpoint.AuthURL},
 	} {
 		if named.url == "" && named.field != "jwks_uri" {
-			continue // no browser signs in there
+			continue // no browser signs in with this provider
 		}
 		parsed, err := url.Parse(named.url)
 		switch {

@@ -131,7 +131,7 @@ func TestAProviderWithTLSLeadsToNothingInTheClear(t *testing.T) {
 			}
 		}
 	}
-	endpoints = map[string]any{"jwks_uri": web.URL + "/keys"} // nothing for browsers
+	endpoints = map[string]any{"jwks_uri": web.URL + "/keys"} // no endpoints for browsers
 	if _, err := oidc.New(t.Context(), oidc.Options{Issuer: web.URL, Audience: "fairlead"}); err != nil {
 		t.Error(err)
 	}

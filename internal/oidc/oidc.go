@@ -50,7 +50,7 @@ func New(ctx context.Context, o Options) (*Provider, error) {
 	if o.Audience == "" {
 		return nil, errors.New("the audience is not set: tokens issued for other services would be accepted")
 	}
-	web := http.DefaultTransport.(*http.Transport).Clone() // always this type
+	web := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // always this type
 	web.MaxResponseHeaderBytes = maxAnswer
 	bounded := short{outbound.Transport(web)}
 	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience, Transport: bounded, CheckRedirect: stay})

@@ -2,7 +2,7 @@ package openapi
 
 import (
 	"bytes"
-	_ "embed" // of the page
+	_ "embed" // for page.html
 	"html/template"
 	"slices"
 	"strings"

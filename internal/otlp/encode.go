@@ -71,7 +71,7 @@ func writeSpan(b *buffer, span sdk.ReadOnlySpan) {
 		b.bytes(4, id[:])
 	}
 	b.text(5, span.Name())
-	b.number(6, uint64(span.SpanKind())) // the numbers are the same
+	b.number(6, uint64(span.SpanKind())) // the numbers match
 	b.fixed64(7, nanoseconds(span.StartTime()))
 	b.fixed64(8, nanoseconds(span.EndTime()))
 	writeAttributes(b, 9, span.Attributes())

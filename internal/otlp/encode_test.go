@@ -157,7 +157,7 @@ func TestSpansAreGroupedByResourceAndScope(t *testing.T) {
 		tracetest.SpanStub{Name: "c", Resource: node("ada"), InstrumentationScope: handler},
 		tracetest.SpanStub{Name: "d", Resource: node("ada"), InstrumentationScope: server})
 	shown := slices.DeleteFunc(fields, func(field string) bool {
-		return strings.HasPrefix(field, "1.2.2.") && !strings.HasPrefix(field, "1.2.2.5=") // of spans only the names
+		return strings.HasPrefix(field, "1.2.2.") && !strings.HasPrefix(field, "1.2.2.5=") // only the names of spans
 	})
 	scope := []string{`1.2.1.1="server"`, `1.2.1.2="2"`, `1.2.1.3.1="n"`, `1.2.1.3.2.3=1`}
 	var all []string

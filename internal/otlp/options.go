@@ -67,7 +67,7 @@ func readURL(env environment, options *Options) error {
 	if err != nil {
 		return fmt.Errorf("%s %w", variable, err)
 	}
-	if variable == general+"ENDPOINT" { // a base URL; that of traces is whole
+	if variable == general+"ENDPOINT" { // a base URL; the endpoint for traces is complete
 		target = target.JoinPath(TracesPath)
 	} else if target.Path == "" {
 		target.Path = "/"

@@ -85,7 +85,7 @@ func (e *Exporter) send(ctx context.Context, body []byte) error {
 	if err != nil {
 		var outer *url.Error
 		if errors.As(err, &outer) {
-			err = outer.Err // the rest of its text is the URL
+			err = outer.Err // the rest of the message is the URL
 		}
 		return &passingError{err: fmt.Errorf("send spans to %s: %w", e.options.URL.Host, err)}
 	}

@@ -146,7 +146,7 @@ func TestABatchIsGivenUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer func(*http.Request) (*http.Response, error)
 		want   string
-		most   time.Duration // it takes
+		most   time.Duration // expected duration
 	}{
 		"at once if the collector refuses it":             {status(400), "collector answers Bad Request: the reason", 0},
 		"at once if the key is wrong":                     {status(401), "collector answers Unauthorized", 0},

@@ -14,7 +14,7 @@ import (
 func TestAnAnswerThatSwitchesProtocolsEndsAtOnce(t *testing.T) {
 	closed := make(chan struct{})
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := w.(http.Hijacker).Hijack() // the server of a test supports it
+		conn, _, err := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // the server of a test supports it
 		if err != nil {
 			t.Error(err)
 			return

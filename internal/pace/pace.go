@@ -102,11 +102,11 @@ func (p *Pace) SetRate(rate float64) {
 	now := time.Now()
 	balance := p.owed(now)
 	if rate == Held {
-		balance = max(0, balance) // nothing is saved for when it goes on
+		balance = max(0, balance) // nothing can be made up for when the rate resumes
 	}
 	per := rate
 	if balance < 0 {
-		per = max(rate, p.rate) // what was saved is neither more permits nor more time than before
+		per = max(rate, p.rate) // saved permits grow neither in number nor in time
 	}
 	debt := p.left()
 	p.rate, p.given, p.balance, p.debt = rate, 0, balance, 0
@@ -220,7 +220,7 @@ func (p *Pace) take(most, slices int) (taken int, wait time.Duration, changed <-
 	if wait > 0 {
 		return 0, wait, p.changed
 	}
-	if wait < -saved { // no permit was asked for in a long time, which is not made up for
+	if wait < -saved { // permits not requested for a long time are not made up for
 		p.owe(p.left())
 		p.base, p.given = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0
 	}

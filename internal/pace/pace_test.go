@@ -103,7 +103,7 @@ func TestThePauseOfAConsumerIsNotMadeUpFor(t *testing.T) {
 		asked := 0
 		grants := collect(t, p, 30*time.Second, func() int {
 			if asked++; asked%5000 == 0 {
-				time.Sleep(2 * time.Second) // the consumer is busy elsewhere: this is what is tested
+				time.Sleep(2 * time.Second) // the consumer is busy elsewhere, which this tests
 			}
 			return 1
 		})
@@ -122,7 +122,7 @@ func TestWhatIsForgottenIsNotMadeUpFor(t *testing.T) {
 			t.Errorf("%d permits were given in a second", n)
 		}
 		collect(t, p, time.Second, func() int { return 100 })
-		p.Forget() // nothing is due, and what was given ahead stays so
+		p.Forget() // nothing is due, and permits granted ahead stay granted
 		if n := count(collect(t, p, time.Second, one)); n > 1001 {
 			t.Errorf("%d permits were given in a second", n)
 		}
@@ -165,7 +165,7 @@ func TestLateTimersDoNotLowerTheRate(t *testing.T) {
 		const rate = 1000
 		p := pace.New(rate)
 		grants := collect(t, p, 30*time.Second, func() int {
-			time.Sleep(rand.N(3 * time.Millisecond)) // as if the timer before had been late
+			time.Sleep(rand.N(3 * time.Millisecond)) // as if the previous timer had been late
 			return 3
 		})
 		if got := count(grants); math.Abs(float64(got)-30*rate) > 0.002*30*rate {
@@ -178,7 +178,7 @@ func TestLateTimersDoNotLowerTheRate(t *testing.T) {
 func TestTheRateCanChangeWhileSomebodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pace.New(0.001)
-		if _, err := p.Wait(t.Context(), 1, 1); err != nil { // the first is due at once
+		if _, err := p.Wait(t.Context(), 1, 1); err != nil { // the first is due immediately
 			t.Fatal(err)
 		}
 		start := time.Now()
@@ -320,12 +320,12 @@ func TestWhatIsOwedIsMadeUpFor(t *testing.T) {
 		for _, changed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%v %v", rate, changed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					owed := rate // that of a second
+					owed := rate // permits of one second
 					p := pace.Resume(rate, owed)
 					sum := 0
 					for second := range 30 {
 						if changed {
-							p.SetRate(rate * (1 + float64(second%2))) // which is 1.5 times as fast
+							p.SetRate(rate * (1 + float64(second%2))) // 1.5 times as fast on average
 						}
 						grants := collect(t, p, time.Second, p.Slice)
 						smooth(t, grants, time.Second, p.Rate())

@@ -36,7 +36,7 @@ func TestNothingIsDoneAfterItWasCalledOffInTheLastMoment(t *testing.T) {
 					t.Error("it is done after it was called off")
 				}
 			})
-			time.Sleep(time.Second) // both wake up at the same moment of the bubble
+			time.Sleep(time.Second) // both wake up at the same moment on the bubble's clock
 			done()
 			off.Store(true)
 			synctest.Wait()

@@ -80,7 +80,7 @@ func bill(r release, info *debug.BuildInfo, sum [sha256.Size]byte) document {
 		c := component{Type: "library", Name: module.Path, Version: module.Version, PURL: packageURL(module.Path, module.Version)}
 		c.Ref = c.PURL
 		if module.Sum != "" {
-			c.Properties = []property{{"go:sum", module.Sum}} // of the module's files, as in go.sum
+			c.Properties = []property{{"go:sum", module.Sum}} // checksum of the module's files, as in go.sum
 		}
 		components = append(components, c)
 	}

@@ -62,7 +62,7 @@ func problemOf(err error) problem {
 	case p.Status == http.StatusInternalServerError:
 		p.Detail = "internal error; see the server log"
 	case own == nil && p.Status == http.StatusServiceUnavailable:
-		p.Detail = fairlead.ErrUnavailable.Error() // not what the database said
+		p.Detail = fairlead.ErrUnavailable.Error() // without the database's message
 	}
 	p.Title = http.StatusText(p.Status)
 	return p

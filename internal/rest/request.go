@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -18,8 +20,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// MaxBody is the maximum size of a request body, including after decompression.
-const MaxBody = 16 << 20
+// MaxBody is the maximum size of a request in bytes, also after decompression: a little less
+// than 16 MiB, so that a growing buffer of 16 MiB holds it and is not doubled.
+const MaxBody = 16<<20 - bufferSpare
+
+// bufferSpare is more than the room that a bytes.Buffer needs to find the end of what it reads.
+const bufferSpare = 1 << 10
 
 // read returns the message of a request.
 func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Message, error) {
@@ -103,6 +109,7 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %s; send application/json", kind)}
 	}
 	var body io.Reader = http.MaxBytesReader(w, request.Body, MaxBody)
+	length := request.ContentLength
 	switch encoding := request.Header.Get("Content-Encoding"); encoding {
 	case "", "identity":
 	case "gzip":
@@ -113,11 +120,11 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 		if err != nil {
 			return nil, &Error{http.StatusBadRequest, "the body is not gzip, as its Content-Encoding says"}
 		}
-		body = unpacked
+		body, length = unpacked, -1
 	default:
 		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %q; send it unencoded or as gzip", encoding)}
 	}
-	data, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	data, err := readAll(io.LimitReader(body, MaxBody+1), length)
 	var tooLarge *http.MaxBytesError
 	var own *Error
 	switch {
@@ -129,6 +136,20 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 		return nil, &Error{http.StatusBadRequest, "the body could not be read"}
 	}
 	return data, nil
+}
+
+// readAll reads a body, of which the length is known unless it is negative. It allocates once
+// the first byte is there: until then the body may have to wait for memory.
+func readAll(body io.Reader, length int64) ([]byte, error) {
+	buffered := bufio.NewReaderSize(body, 512)
+	if _, err := buffered.Peek(1); err != nil || length < 0 || length > MaxBody {
+		var data bytes.Buffer
+		_, err := data.ReadFrom(buffered)
+		return data.Bytes(), err
+	}
+	data := make([]byte, length)
+	n, err := io.ReadFull(buffered, data)
+	return data[:n], err
 }
 
 func readQuery(request *http.Request, message proto.Message) error {

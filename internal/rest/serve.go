@@ -122,13 +122,13 @@ func (s *Server) answer(w http.ResponseWriter, request *http.Request, status int
 	body = append(body, '\n')
 	if len(body) < packFrom || !strings.Contains(request.Header.Get("Accept-Encoding"), "gzip") {
 		w.WriteHeader(status)
-		_, _ = w.Write(body) // a caller that has gone needs no answer
+		_, _ = w.Write(body) // a caller that has disconnected needs no response
 		return nil
 	}
 	header.Set("Content-Encoding", "gzip")
 	header.Add("Vary", "Accept-Encoding")
 	w.WriteHeader(status)
-	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that exists
+	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
 	_, _ = packer.Write(body)
 	_ = packer.Close()
 	return nil
@@ -170,14 +170,14 @@ func (s *Server) stream(route *Route, message proto.Message, w http.ResponseWrit
 				if problemOf(err).Status == http.StatusInternalServerError {
 					s.Log.Error("stream failed", "path", request.URL.Path, "error", err)
 				}
-				_ = out.fail(err) // a caller that has gone needs no answer
+				_ = out.fail(err) // a caller that has disconnected needs no response
 			case err == nil:
-				out.begin() // there was nothing to say, which is an answer too
+				out.begin() // an empty stream is a valid response
 			}
 			return
 		}
 	}
-	cancel() // the caller has gone
+	cancel() // the caller has disconnected
 	<-result
 }
 

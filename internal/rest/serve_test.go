@@ -64,7 +64,7 @@ func TestAStreamIsAnsweredAsServerSentEvents(t *testing.T) {
 		stream   func(ctx context.Context, send func(proto.Message) error) error
 		status   int
 		kind     string
-		body     string // what it begins with
+		body     string // expected beginning
 		isLogged bool
 	}{
 		"two events": {
@@ -280,7 +280,7 @@ func TestABodyIsTakenAsItIsOrPackedAndUpToABound(t *testing.T) {
 		"packed and cut off":  {pack(`{"jobs":[{"kind":"k"}]}`)[:20], "", "gzip", 400},
 		"packed otherwise":    {`{}`, "", "br", 415},
 		"another kind":        {`{}`, "text/xml", "", 415},
-		"as large as may be":  {spaces(rest.MaxBody), "", "", 400}, // it has no jobs
+		"as large as may be":  {spaces(rest.MaxBody), "", "", 400}, // contains no jobs
 		"too large":           {spaces(rest.MaxBody + 1), "", "", 413},
 		"too large, unpacked": {pack(spaces(rest.MaxBody + 1)), "", "gzip", 413},
 	} {

@@ -67,7 +67,7 @@ func openRegular(dir, inside string) (*os.File, error) {
 		return nil, plainError(err)
 	}
 	defer root.Close()
-	// Opening a pipe would wait for a writer, so look first.
+	// Opening a pipe would wait for a writer, so check the type first.
 	info, err := root.Stat(inside)
 	if err != nil {
 		return nil, plainError(err)
@@ -171,7 +171,7 @@ func (b *file) readAt(ctx context.Context, p []byte, offset int64) (int, error) 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return n, plainError(err)
 	}
-	// Written to meanwhile: what was read may be either.
+	// The file was modified during the read: the data may be old or new.
 	is, statErr := b.stat()
 	if statErr != nil {
 		return 0, statErr
@@ -186,7 +186,7 @@ func (b *file) blockSize() int { return 256 << 10 }
 
 func (b *file) close() {
 	if b.f != nil {
-		_ = b.f.Close() // it was only read
+		_ = b.f.Close() // opened only for reading
 		b.f = nil
 	}
 }

@@ -128,7 +128,7 @@ func (l *Lines) count(ctx context.Context) error {
 				return fmt.Errorf("read %s: %w", l.name, err)
 			}
 			l.index.Complete = true
-			l.index.Identity.Size = offset // the server may not have said
+			l.index.Identity.Size = offset // the server may not have reported it
 			return l.save(ctx)
 		}
 		if err != nil {

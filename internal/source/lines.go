@@ -221,7 +221,7 @@ func (c *cursor) next(ctx context.Context) ([]byte, error) {
 			return withoutCR(line), nil
 		}
 		searched = len(c.buffer)
-		if searched > c.maxLine+1 { // the one is a CR
+		if searched > c.maxLine+1 { // the extra byte is a CR
 			return nil, tooLong(c.line, c.maxLine)
 		}
 		if c.ended {

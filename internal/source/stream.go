@@ -42,7 +42,7 @@ func (b *remote) readStream(ctx context.Context, p []byte, offset int64) (int, e
 		return n, io.EOF
 	}
 	at := b.stream.at
-	b.close() // what is left of it is of no use
+	b.close() // the rest of it is useless
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}

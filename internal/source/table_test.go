@@ -119,7 +119,7 @@ func TestAnyPartOfATableCanBeRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		exec(t, db, "DELETE FROM list")
 		step := rapid.Int64Range(1, 5).Draw(t, "step")
-		n := rapid.Int64Range(0, 700).Draw(t, "rows") // more than are read at once
+		n := rapid.Int64Range(0, 700).Draw(t, "rows") // more than are read ahead at once
 		first := rapid.Int64Range(-100, 100).Draw(t, "first")
 		exec(t, db, fmt.Sprintf("INSERT INTO list WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM c WHERE i+1 < %d) SELECT %d + i*%d, 'name ' || i FROM c WHERE %d > 0", n, first, step, n))
 		var keys []int64

@@ -32,7 +32,7 @@ func URL(address string, options Options) (*Lines, error) {
 	if options.Client == nil {
 		return nil, errors.New("source: URLs cannot be read here: no HTTP client was given")
 	}
-	// What follows the path, and who calls, may be secret.
+	// The query and the user info may be secret.
 	name := (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
 	open := func() blob {
 		return &remote{client: options.Client, address: address, timeout: options.Timeout}
@@ -90,7 +90,7 @@ func (b *remote) get(ctx context.Context, header http.Header) (*http.Response, e
 		err = withURL.Err
 	}
 	err = outbound.Reason(err)
-	if errors.Is(err, io.EOF) { // which means the end of the lines to others
+	if errors.Is(err, io.EOF) { // callers interpret io.EOF as the end of the lines
 		err = fmt.Errorf("the server closed the connection: %w", errPassing)
 	}
 	return answer, err
@@ -184,7 +184,7 @@ func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, er
 	}
 	n, err := io.ReadFull(answer.Body, p[:want])
 	if err != nil {
-		return 0, fmt.Errorf("the response ended after %d of %d bytes (%s): %w", n, want, outbound.Reason(err).Error(), errPassing) // an EOF here is none of the lines
+		return 0, fmt.Errorf("the response ended after %d of %d bytes (%s): %w", n, want, outbound.Reason(err).Error(), errPassing) // not an EOF: the lines have not ended
 	}
 	if offset+want == b.expected.Size {
 		return n, io.EOF

@@ -82,7 +82,7 @@ func (h *host) answer(w http.ResponseWriter, r *http.Request) {
 	if h.length {
 		w.Header().Set("Content-Length", fmt.Sprint(content.Len()))
 	}
-	_, _ = io.Copy(struct{ io.Writer }{out}, struct{ io.Reader }{content}) // a client that hangs up has read enough
+	_, _ = io.Copy(struct{ io.Writer }{out}, struct{ io.Reader }{content}) // a client that disconnects has read enough
 }
 
 func (h *host) open(t testing.TB, options source.Options) *source.Lines {
@@ -204,7 +204,7 @@ func TestAChangedURLIsNoticed(t *testing.T) {
 			h.content.Store(&changed)
 			h.etag.Store(c.etag)
 			_, _, err = lines.Read(t.Context(), n-10, n, make([]source.Item, 10))
-			if c.ranges && !errors.Is(err, source.ErrChanged) { // a stream may go on with the old content
+			if c.ranges && !errors.Is(err, source.ErrChanged) { // a stream may continue with the old content
 				t.Errorf("while reading the change was not noticed: %v", err)
 			}
 			later := h.open(t, source.Options{})

@@ -35,7 +35,7 @@ func (a *Alarm) In(d time.Duration) {
 
 func (a *Alarm) rings() {
 	a.mu.Lock()
-	if !a.at.IsZero() && time.Now().Before(a.at) { // it was set anew just as it rang
+	if !a.at.IsZero() && time.Now().Before(a.at) { // set again while it rang
 		a.mu.Unlock()
 		return
 	}

@@ -209,7 +209,7 @@ func (s *alertStore) EndLook(ctx context.Context, found alert.Found) (bool, erro
 		if len(found.Messages) == 0 {
 			return nil
 		}
-		messages := make([]*fairlead.Job, len(found.Messages)) // the caller's stay as they are, however often this runs
+		messages := make([]*fairlead.Job, len(found.Messages)) // copies, because the function may run several times
 		for i, message := range found.Messages {
 			own := *message
 			messages[i] = &own

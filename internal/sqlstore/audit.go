@@ -124,7 +124,7 @@ func cleanJSON(raw json.RawMessage) json.RawMessage {
 	}
 	text, err := json.Marshal(CleanText(string(raw)))
 	if err != nil {
-		panic(err) // a text always encodes
+		panic(err) // a string always encodes
 	}
 	return text
 }

@@ -50,7 +50,7 @@ func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, erro
 func verifyBatch(ctx context.Context, store batch.Store, id int64) (drift []driver.Drift, err error) {
 	_, err = store.Conduct(ctx, id, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		chunks, err := tx.Chunks(ctx, batch.ChunkFilter{})
-		drift = nil // it may be done again
+		drift = nil // may be repeated
 		if err == nil {
 			for _, wrong := range b.Mend(chunks) {
 				drift = append(drift, driver.Drift{Scope: driver.DriftBatch, Name: fmt.Sprintf("%d %s", id, wrong.What), Counted: wrong.Counted, Found: wrong.Found})
@@ -58,7 +58,7 @@ func verifyBatch(ctx context.Context, store batch.Store, id int64) (drift []driv
 		}
 		return err
 	})
-	if errors.Is(err, fairlead.ErrNotFound) { // it was removed meanwhile
+	if errors.Is(err, fairlead.ErrNotFound) { // removed meanwhile
 		return nil, nil
 	}
 	return drift, err

@@ -46,7 +46,7 @@ func (s *bulkStore) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bul
 		if err != nil {
 			return err
 		}
-		own := *job // made anew each time this runs
+		own := *job // copied on every attempt of the transaction
 		if err := tx.Enqueue(ctx, []*fairlead.Job{&own}); err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func (s *calendarStore) put(ctx context.Context, db DB, calendar schedule.Calend
 	if exists {
 		statement = s.sql.ReplaceCalendar
 	}
-	db.WakeLater() // schedules that name it may be due sooner than any node knows
+	db.WakeLater() // schedules with this calendar may be due earlier than any node knows
 	return calendar, db.Queue(statement, JSON(body), next, calendar.Name), nil
 }
 

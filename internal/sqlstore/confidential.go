@@ -126,7 +126,7 @@ func (s *confidentialStore) Confidential(ctx context.Context) (fairlead.Confiden
 	if fields, known := s.known.at(revision); known {
 		return fields, nil
 	}
-	fields, err := s.readConfidential(ctx) // after the revision: what changes in between has another
+	fields, err := s.readConfidential(ctx) // read after the revision: a change in between has a different one
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (q *Query) createdBounds(ctx context.Context, ask Ask, filter fairlead.Filt
 		if err != nil {
 			return Window{}, err
 		}
-		// A mark that was stored late, after the clock had been set back, contradicts a newer one.
+		// A mark stored late, after the clock was set back, contradicts a newer one.
 		if len(later) > 0 && (len(earlier) == 0 || earlier[0] < later[0]) {
 			bounds.Below = later[0]
 		}

@@ -124,7 +124,7 @@ func Explain(f Facts) fairlead.Explanation {
 		e.Explanation.Ahead, e.AheadOwn = f.Ahead.total(), f.Ahead.of(f.Job.Tenant).total()
 		e.share()
 	case fairlead.Parked:
-		e.Explanation.Ahead, e.AheadOwn = f.Gate.Ahead, f.Gate.Ahead // a gate is of one tenant
+		e.Explanation.Ahead, e.AheadOwn = f.Gate.Ahead, f.Gate.Ahead // all jobs at a gate belong to one tenant
 		e.gated()
 	case fairlead.Running:
 		e.Run = f.run()

@@ -60,7 +60,7 @@ func (e *explaining) estimate() {
 	}
 	for _, id := range e.Rules.Of(e.lane) {
 		limit := e.Limits[id]
-		if limit == nil { // it was removed just now
+		if limit == nil { // just removed
 			continue
 		}
 		wait, known := e.turn(limit)

@@ -35,7 +35,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(f *Facts)
 		want   []string
-		start  time.Time // zero: it cannot be told
+		start  time.Time // zero if unknown
 	}{
 		"nothing": {func(*Facts) {}, nil, explained},
 		"it runs": {func(f *Facts) { f.Job.State = fairlead.Running }, nil, time.Time{}},

@@ -19,6 +19,7 @@ type Features struct {
 	usageStore
 	explainStore
 	holdStore
+	sampleStore
 	historyStore
 	whatIfStore
 	retentionStore
@@ -46,6 +47,7 @@ type FeatureStatements struct {
 	UsageStatements
 	FairStatements
 	HoldStatements
+	SampleStatements
 	RetentionStatements
 	IDMarkStatements
 	WhatIfStatements
@@ -87,6 +89,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		usageStore:        usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
 		explainStore:      explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
 		holdStore:         holdStore{db: database, of: database, sql: &statements.HoldStatements, clock: clock},
+		sampleStore:       sampleStore{db: database, sql: &statements.SampleStatements},
 		historyStore:      historyStore{db: database, of: database, sql: &statements.HoldStatements},
 		whatIfStore:       whatIfStore{db: database, of: database, sql: &statements.WhatIfStatements, clock: clock, tenants: &statements.TenantStatements, pauses: pauses},
 		idMarkStore:       idMarkStore{db: database, sql: &statements.IDMarkStatements},

@@ -78,8 +78,8 @@ func (q *Query) Find(filter fairlead.Filter, within Window) (string, []any) {
 	if q.LateOutput {
 		output = "case when p.finished_at > 0 then (select d.output from {{done}} d where d.id = p.id) end"
 	}
-	// The jobs of the page are chosen and sorted before their documents are read: a page
-	// may end long before its last job.
+	// Select and sort the jobs of the page before reading their documents: a page may end
+	// long before its last job.
 	page := "(select * from (" + branches + ") b order by id desc limit " + strconv.Itoa(limit) + ") p"
 	return q.expand("select p.id, p.state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, p.finished_at, p.due, p.wished, p.reason, p.error, " + output + " as output, " +
 		jobColumns + ", m.memo, m.progress, case when m.told_fence = p.fence then m.told end as told from " + page + " " + b.join() + " {{job}} j on " + q.probe("j.id", "p.id") +
@@ -203,12 +203,12 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	from += " where " + strings.Join(where, " and ")
 	switch {
 	case p.table == "later" && b.within.LaterByLane:
-		// Few of very many scheduled jobs are in these lanes: they must not be searched
-		// among all in the order of their ids.
+		// These lanes have few of very many scheduled jobs: do not search for them among
+		// all jobs in ID order.
 		from = " from (select p.*" + from + " limit " + strconv.Itoa(math.MaxInt64) + ") p"
 	case !b.filter.FinishedFrom.IsZero() && !b.within.ByID:
-		// Few of very many jobs ended recently: they are read in the order of their
-		// ends, and must not be searched among all in the order of their ids.
+		// Few of very many jobs ended recently: read them by end time, and do not search
+		// for them among all jobs in ID order.
 		from = " from (select p.*" + from + " order by p.finished_at limit " + strconv.Itoa(math.MaxInt64) + ") p"
 	}
 	return from
@@ -223,8 +223,8 @@ func (b *queryBuilder) table(p place) (from, id string) {
 	}
 	switch {
 	case p.table == "ready" && (named || across):
-		// ready is ordered by its whole key: a job's own row contains it. Both values
-		// of solo are joined, because MySQL would scan the lane for a list of them.
+		// ready is ordered by its complete key, which a job's own row contains. Join both
+		// values of solo, because MySQL would scan the lane for a list of them.
 		return jobs + " cross join (select 0 as solo union all select 1) s " + b.join() +
 			" {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
 	case p.table == "parked" && (named || across):

@@ -114,7 +114,7 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 	if ids = slices.Compact(ids); len(ids) == 0 {
 		return nil, nil
 	}
-	var limits map[int32]*dispatch.Limit // made anew each time the function runs
+	var limits map[int32]*dispatch.Limit // reset on every attempt of the transaction
 	err := s.db.Read(ctx, "read limits", func(ctx context.Context, db DB) error {
 		limits = make(map[int32]*dispatch.Limit, len(ids))
 		db.QueueEach(func(row Scanner) error {
@@ -129,7 +129,7 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 			limits[limit.ID] = &limit
 			return nil
 		}, s.sql.LimitsNow, ids)
-		if s.sql.InUse == "" { // the limits have counted
+		if s.sql.InUse == "" { // the limits are already counted
 			return db.Flush(ctx)
 		}
 		held, err := list(ctx, db, func(row Scanner) (c laneCount, err error) {

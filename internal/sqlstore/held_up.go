@@ -128,7 +128,7 @@ func (h *HeldUp) tryOne(turn HeldTurn, id int64) (schedule.Ticked, error) {
 	case errors.As(err, &locked):
 		return schedule.Ticked{Waiting: h.hold(locked.Waiting)}, nil
 	case err != nil:
-		h.miss(id) // the next tick begins with another one
+		h.miss(id) // the next tick begins with another schedule
 		return schedule.Ticked{}, err
 	}
 	h.release(id)

@@ -47,7 +47,7 @@ func (s *historyStore) Holds(ctx context.Context, filter hold.Filter) (hold.Page
 		parent = rules.parents[filter.Tenant]
 	}
 	limit := filter.Limit
-	filter.Limit++ // one more says whether there is another page
+	filter.Limit++ // one more shows whether there is a next page
 	holds, err := s.list(ctx, filter, parent, "")
 	if err != nil {
 		return hold.Page{}, err

@@ -37,7 +37,7 @@ func (s *OnceStatements) EnqueueOnce(ctx context.Context, store OnceStore, once 
 		return repeated, err
 	}
 	if refusal := store.CheckPending(ctx, jobs); refusal != nil {
-		// The same request may have been answered meanwhile, with the jobs that leave no
+		// Meanwhile, the same request may have been answered with the jobs that leave no
 		// room for these.
 		if repeated, err := s.repeat(ctx, store, once, jobs); repeated || err != nil {
 			return repeated, err

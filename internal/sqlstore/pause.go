@@ -42,7 +42,7 @@ func (s *pauseStore) Resume(ctx context.Context, pause fairlead.Pause) error {
 func (s *pauseStore) change(ctx context.Context, verb string, pause fairlead.Pause, paused bool) error {
 	return s.rules.ChangeRules(MayWait(ctx), verb, func(_ context.Context, change RuleChange) error {
 		s.sql.setPause(change, pause, paused)
-		if pause.Scope == fairlead.PauseTenant { // a caller that has read the tenant must not undo the pause
+		if pause.Scope == fairlead.PauseTenant { // a caller that has read the tenant before must not undo the pause
 			change.Queue(s.tenants.TouchTenant, change.Version(), pause.Name)
 		}
 		return nil

@@ -41,7 +41,7 @@ func (s *secretStore) Secret(ctx context.Context, name string) ([]byte, error) {
 	var kept *[][]byte
 	err = s.db.InTx(ctx, "secret", func(_ context.Context, db DB) error {
 		db.Queue(s.sql.AddSecret, name, newSecret())
-		// Another process may have been faster: then this is the secret that it has made.
+		// If another process was faster, this is the secret that it created.
 		kept = queueList(db, scanBytes, s.sql.AddedSecret, name)
 		return nil
 	})

@@ -62,15 +62,15 @@ func (s *steerStore) Steer(ctx context.Context, id int64, wait bool, act func(ct
 			}
 			return Refusal{err}
 		}
-		if tx.failed != nil { // whatever act makes of it
+		if tx.failed != nil { // regardless of act's result
 			return tx.failed
 		}
 		return tx.keep(before, &after)
 	})
 	if refusal := (Refusal{}); errors.As(err, &refusal) {
-		err = refusal.Err // as act worded it
+		err = refusal.Err // with act's message
 	}
-	return err == nil && began && locked, err // after an error the function may still run
+	return err == nil && began && locked, err // after an error, the function may still be running
 }
 
 // Shards returns the shards of a sweep.

@@ -56,12 +56,13 @@ func (s *sweepLogStore) AddSweepLogs(ctx context.Context, logs []sweep.Log) erro
 	sweeps := sweepsOf(logs)
 	var added *int64
 	err := s.db.InTx(ctx, "add sweep logs", func(_ context.Context, db DB) error {
-		// PostgreSQL stores the lines before it answers this: its statement looks itself.
+		// PostgreSQL stores the lines before it runs this query, so its insert statement
+		// checks the sweeps itself.
 		db.QueueEach(refuseMissing, s.sql.MissingSweeps, List[int64](sweeps))
 		added = db.Queue(s.sql.AddSweepLogs, &lines)
 		return nil
 	})
-	if err == nil && *added == 0 { // one of them was deleted meanwhile
+	if err == nil && *added == 0 { // a sweep was deleted meanwhile
 		err = NoSuchSweep(sweeps[0])
 	}
 	return err

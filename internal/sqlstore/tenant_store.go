@@ -74,7 +74,8 @@ func (s *tenantStore) put(ctx context.Context, change RuleChange, tenant fairlea
 	}
 	pause := fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}
 	if !before.declared && !tenant.Paused {
-		// Who declares it has not seen whether it is paused, and does not resume it.
+		// A caller that declares the tenant may not know that it is paused, and must not
+		// resume it.
 		pauses, err := ReadPauses(ctx, change, s.pauses)
 		tenant.Paused = slices.Contains(pauses, pause)
 		return tenant, err

@@ -48,7 +48,7 @@ func MarkUnavailable(ctx context.Context, err error, passes func(error) bool) er
 	switch {
 	case err == nil, errors.Is(err, fairlead.ErrUnavailable), isVerdict(err):
 		return err
-	case ended == errTooSlow: // compares with this exact error
+	case ended == errTooSlow: //nolint:errorlint // compares with this exact error
 		return unavailable{err}
 	case ended != nil: // the caller cancelled, which some drivers report as a transient error
 		return err

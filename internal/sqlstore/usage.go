@@ -7,14 +7,14 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/hold"
 )
 
 // startsBucket is the part of a UsageWindow whose starts are counted in one row.
-const startsBucket = 10 * time.Second
+const startsBucket = hold.SampleEvery
 
 // everyTenant is the page size for a list of all tenants.
 const everyTenant = math.MaxInt32

@@ -107,7 +107,7 @@ func (s *whatIfStore) readScene(ctx context.Context, db DB, question fairlead.Wh
 	}
 	sheet.now, sheet.pauses, sheet.quotas = (*clock)[0], *pauses, *quotas
 	for _, lane := range *lanes {
-		if len(lane.keys) > 0 { // else it has nothing but crash suspects
+		if len(lane.keys) > 0 { // otherwise it contains only crash suspects
 			read.lanes = append(read.lanes, lane)
 		}
 	}

@@ -35,7 +35,7 @@ func (r *Runner) take(w *worker) taking {
 	}
 	defer func() { <-r.turn }()
 	for failures := 0; ; mayStart = false {
-		if !mayStart && !r.awaitStart() { // before the rate is asked, or what waited would come all at once
+		if !mayStart && !r.awaitStart() { // before waiting for the rate, or delayed items would start all at once
 			return unneeded
 		}
 		next := r.plan(w)
@@ -70,7 +70,7 @@ func (r *Runner) take(w *worker) taking {
 		if r.lose(err) {
 			return unneeded
 		}
-		if errors.Is(err, fairlead.ErrUnavailable) { // a list in a store that is away: the lease says for how long
+		if errors.Is(err, fairlead.ErrUnavailable) { // a list in an unavailable store: the lease limits how long to retry
 			if pause(r.fetching, sourcePause) != nil {
 				return unneeded
 			}
@@ -139,7 +139,7 @@ func (r *Runner) plan(w *worker) plan {
 	}
 	most := r.atOnce()
 	if w.looped {
-		most = 1 // there are others in its loop
+		most = 1 // its loop has other items in progress
 	}
 	w.hold(most)
 	if again := r.dueAgain(most); len(again) > 0 {
@@ -280,7 +280,7 @@ func (r *Runner) fetch(w *worker, next plan) error {
 	if err != nil {
 		return err
 	}
-	if may < n { // the others are read again
+	if may < n { // the others are read again later
 		n, end = may, w.read[may].Index
 	}
 	r.mu.Lock()

@@ -49,7 +49,7 @@ func FuzzVerify(f *testing.F) {
 			Record: func(context.Context, []sweeping.Record) error { return nil },
 		}
 		if _, err := sweeping.New(shard); err != nil {
-			return // there is no such range
+			return // no such range exists
 		}
 		shard.Resume = &sweeping.Checkpoint{Mark: mark, Window: bitmap, Aside: aside}
 		if _, err := sweeping.New(shard); err != nil {

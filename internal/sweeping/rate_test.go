@@ -48,7 +48,7 @@ func TestTheRateHoldsAndCanBeChanged(t *testing.T) {
 		}{{1000, 10_000}, {10, 100}, {50_000, 500_000}, {pace.Held, 0}, {0.5, 5}} {
 			runner.Order(sweeping.Orders{Rate: &c.rate})
 			time.Sleep(10 * time.Second)
-			synctest.Wait() // what is due now belongs to this rate
+			synctest.Wait() // anything due now belongs to this rate
 			expect(fmt.Sprintf("at %v per second", c.rate), c.want)
 		}
 		runner.Stop()

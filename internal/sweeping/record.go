@@ -68,7 +68,7 @@ func (r *Runner) keepRecords(ctx context.Context, settled <-chan struct{}) {
 		for batch := r.takeRecords(); len(batch) > 0; batch = r.takeRecords() {
 			if !r.keepBatch(ctx, batch) {
 				r.dropRecords(batch)
-				<-settled // nothing is queued any more
+				<-settled // nothing more is queued
 				r.dropRecords(r.takeAllRecords())
 				return
 			}

@@ -232,7 +232,7 @@ func TestAnItemThatIsTriedAgainCarriesWhatTheSourceHas(t *testing.T) {
 			t.Errorf("the items were %v", got)
 		}
 		if failed := w.failedIndexes(); !slices.Equal(failed, []int64{0, 3}) {
-			t.Errorf("%v are still known as failed", failed) // one has gone, which is no failure
+			t.Errorf("%v are still known as failed", failed) // one item has disappeared, which is not a failure
 		}
 	})
 }

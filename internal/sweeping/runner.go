@@ -72,7 +72,7 @@ func New(shard Shard) (*Runner, error) {
 		budget:   shard.Budget,
 		speed:    time.Second,
 	}
-	r.fetching, r.cancelFetching = context.WithCancel(context.Background()) // it ends by halt alone
+	r.fetching, r.cancelFetching = context.WithCancel(context.Background()) // ends only by halt
 	if shard.Adaptive != nil {
 		r.governor = pace.NewGovernor(shard.Rate, *shard.Adaptive)
 	}
@@ -184,7 +184,7 @@ func (r *Runner) Order(orders Orders) {
 			rate = r.governor.Rate()
 		}
 		r.pace.SetRate(rate)
-		r.looping() // or not any more
+		r.looping() // updates alone
 	}
 }
 

@@ -35,7 +35,7 @@ func takes(d time.Duration) func(sweeping.Item) time.Duration {
 func TestAnOrderToStopLetsWhatIsInFlightEnd(t *testing.T) {
 	in(t, 1_000_000, func(t *testing.T, w *world) {
 		w.takes = takes(10 * time.Second)
-		w.orders.Stop = true // answered by the first checkpoint, after a second
+		w.orders.Stop = true // returned by the first checkpoint, after a second
 		shard := w.shard()
 		shard.InFlight = 7
 		start := time.Now()

@@ -94,7 +94,7 @@ func (r *Runner) adapt(elapsed time.Duration) {
 		return
 	}
 	if load.Elapsed = elapsed; load.Tries > 0 {
-		load.Latency /= time.Duration(load.Tries) // it was the sum until now
+		load.Latency /= time.Duration(load.Tries) // was the sum so far
 	}
 	r.pace.SetRate(r.governor.Tick(load))
 }
@@ -116,8 +116,8 @@ func (r *Runner) last(ctx context.Context) (Ending, error) {
 	if checkpoint.Ending.End == Lost {
 		return checkpoint.Ending, nil
 	}
-	// The context may have ended because the node goes: there is still time
-	// for this.
+	// The context may have ended because the node is shutting down: there is still time for
+	// this.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLimit)
 	defer cancel()
 	for try := 1; ; try++ {

@@ -15,7 +15,7 @@ func (r *Runner) collect(w *worker) {
 
 func (r *Runner) collectTo(w *worker, finished int) {
 	if finished <= w.settled {
-		return // w may be about to hold others
+		return // w may be about to take other items
 	}
 	done := w.items[w.settled:finished]
 	first, last := done[0].Index, done[len(done)-1].Index
@@ -63,7 +63,7 @@ func (r *Runner) settleOne(item Item, outcome Outcome) {
 	case Done:
 		record.then = thenDone
 	case Retry:
-		if descriptors.Exhausted(outcome.Err) { // another node may have some
+		if descriptors.Exhausted(outcome.Err) { // another node may have file descriptors
 			r.leaveToDo(item)
 			r.haltLocked(Ending{End: Released, Err: outcome.Err})
 			record.then = thenNothing
@@ -71,7 +71,7 @@ func (r *Runner) settleOne(item Item, outcome Outcome) {
 		}
 		r.load.Errors++
 		if r.handling.Err() != nil {
-			record.then = thenNothing // it was interrupted, which is no fault of the item
+			record.then = thenNothing // interrupted, which is not the item's fault
 			break
 		}
 		if item.Attempt < r.shard.Attempts {

@@ -152,7 +152,7 @@ func (w *world) save(_ context.Context, c sweeping.Checkpoint) (sweeping.Orders,
 	w.note(c)
 	w.check(c)
 	w.saves++
-	text, err := json.Marshal(c) // what comes back was written down
+	text, err := json.Marshal(c) // checkpoints are restored from their stored form
 	if err != nil {
 		return sweeping.Orders{}, err
 	}
@@ -215,7 +215,7 @@ func (w *world) check(c sweeping.Checkpoint) {
 		aside[a.Index] = true
 	}
 	if _, sparse := w.source.(source.Sparse); sparse || done.High() > 20_000 {
-		return // it would take too long
+		return // comparing would take too long
 	}
 	settled := int64(0)
 	for i := range done.High() {

@@ -37,12 +37,12 @@ func open(text string) (*sql.DB, source.Dialect, error) {
 
 func openPostgres(text string) (*sql.DB, error) {
 	if _, err := url.Parse(text); err != nil {
-		// The parser's own words repeat the URL, and with it the password.
+		// The parser's message repeats the URL, including the password.
 		return nil, errors.New("invalid URL; escape special characters in the user name and password")
 	}
 	config, err := pgx.ParseConfig(text)
 	if err != nil {
-		return nil, fmt.Errorf("its URL: %w", err) // the driver leaves out passwords
+		return nil, fmt.Errorf("its URL: %w", err) // the driver's message omits passwords
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = patience

@@ -85,7 +85,7 @@ func statusOf(job *fairlead.Job, class httpcall.Class) string {
 			return "TIMEOUT"
 		}
 		return "FAILED"
-	default: // it waits for its time, for a place, or for an earlier run
+	default: // waits for its time, for a place, or for an earlier run
 		return "SCHEDULED"
 	}
 }

@@ -92,7 +92,7 @@ func (r *Runs) list(ctx context.Context, s int64, token string, size int) (*fair
 		return nil, err
 	}
 	for _, fire := range fires {
-		if job := jobs[fire.Job]; job != nil { // else it was removed meanwhile
+		if job := jobs[fire.Job]; job != nil { // otherwise it was removed meanwhile
 			out.Items = append(out.Items, runOf(all, fire, job))
 		}
 	}

@@ -131,8 +131,8 @@ func dropMySQL(ctx context.Context, adminURL, name string) (err error) {
 		return err
 	}
 	for _, id := range users {
-		// A connection that ended meanwhile is no failure; one that
-		// could not be killed shows up in the DROP.
+		// A connection that has ended meanwhile is not a failure; one that could not be
+		// killed makes the DROP fail.
 		_, _ = db.ExecContext(ctx, "KILL CONNECTION "+id)
 	}
 	_, err = db.ExecContext(ctx, "DROP DATABASE "+name)
@@ -193,8 +193,8 @@ func mysqlConfig(adminURL string) (*mysql.Config, error) {
 }
 
 func openMySQLConfig(config *mysql.Config) (*sql.DB, error) {
-	// A server that is starting or being killed is expected here: the driver
-	// must not print it.
+	// Connecting to a server that is starting or being killed is expected to fail: the
+	// driver must not print these errors.
 	config.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {

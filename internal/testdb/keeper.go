@@ -45,7 +45,7 @@ func startKeeper(dir string, discard syscall.Signal) (*keeper, error) {
 		"/bin/sh", "-c", keeperScript, "keeper", strconv.Itoa(int(discard)), dir)
 	shell.Stdin = reader
 	shell.Dir = "/"
-	// A session of its own keeps the terminal's Ctrl-C away from it.
+	// A separate session protects it from Ctrl-C in the terminal.
 	shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = firstError(shell.Start(), reader.Close())
 	if err != nil {

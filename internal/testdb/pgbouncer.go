@@ -76,7 +76,7 @@ func pgBouncerSettings(behind *url.URL, dir, users string, port int, preparedSta
 		"pool_mode = transaction",
 		"max_client_conn = 500",
 		"default_pool_size = 20",
-		// Set by several clients at connect, and meaningless to a pooler.
+		// Several clients set this on connect; a pooler does not need it.
 		"ignore_startup_parameters = extra_float_digits",
 	}
 	if preparedStatements {

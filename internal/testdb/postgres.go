@@ -83,7 +83,7 @@ func startPostgres(ctx context.Context, options Options, fill func(bin string, r
 		url: func(addr string) string {
 			return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", postgresUser, addr)
 		},
-		terminate: syscall.SIGINT, // "fast": does not wait for clients to leave
+		terminate: syscall.SIGINT, // "fast": does not wait for clients to disconnect
 		// "immediate". SIGKILL would leave a System V shared memory segment behind.
 		discard: syscall.SIGQUIT,
 	})
@@ -93,8 +93,8 @@ func postgresDurability(durable bool) []string {
 	if durable {
 		return []string{"-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "shared_buffers=2GB", "-c", "max_wal_size=8GB"}
 	}
-	// synchronous_commit stays on: a server killed and restarted must still
-	// have what it acknowledged.
+	// synchronous_commit stays on: a server killed and restarted must not lose acknowledged
+	// commits.
 	return []string{"-c", "fsync=off", "-c", "synchronous_commit=on", "-c", "shared_buffers=32MB", "-c", "max_wal_size=256MB"}
 }
 

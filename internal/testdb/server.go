@@ -217,7 +217,7 @@ func (s *Server) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Truncated, so that the log explains this start and no earlier one.
+	// Truncated, so that the log contains only this start.
 	log, err := os.Create(s.logPath())
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func fillFromTemplate(ctx context.Context, t template, data string) error {
 	if err != nil {
 		return err
 	}
-	// Whatever could change the content is part of the name.
+	// Everything that affects the content is part of the name.
 	key := sha256.Sum256([]byte(version + "\n" + strings.Join(t.initialize, "\n")))
 	path := filepath.Join(cache, fmt.Sprintf("%s-%x", filepath.Base(t.server), key[:8]))
 	err = usercache.WithLock(path+".lock", func() error {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	beTheOwnerIfAsked()
-	// A shared server must not look like a leak to the packages that use one.
+	// A shared server must not look like a leak to packages that use one.
 	goleak.VerifyTestMain(m)
 }
 

@@ -90,7 +90,7 @@ func (r *report) end(p *packageRun, failed bool) {
 		}
 	}
 	closing := p.closing
-	if closing == "" { // go test always has one
+	if closing == "" { // go test always prints one
 		closing = map[bool]string{false: "ok  \t", true: "FAIL\t"}[failed] + p.path
 	}
 	fmt.Fprintf(r.out, "%s\t[%s]\n", closing, r.progress())

@@ -209,7 +209,7 @@ func (s *session) call(ctx context.Context, asked call, written chan<- lines) er
 	}
 	command := exec.CommandContext(ctx, "go", c.arguments()...)
 	command.Dir, command.Env, command.Stderr = filepath.Join(s.plan.root, c.dir), append(os.Environ(), c.env...), os.Stderr
-	// Ended gently, tests remove what they made.
+	// After an orderly end, tests remove what they created.
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGINT) }
 	output, err := command.StdoutPipe()
 	if err == nil {

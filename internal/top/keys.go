@@ -86,7 +86,7 @@ func sequenceEnd(after []byte) int {
 	case after[0] != '[':
 		return 0
 	}
-	// Parameters, then a letter or a tilde.
+	// Parameters, followed by a letter or a tilde.
 	length := strings.IndexFunc(string(after[1:]), func(r rune) bool { return r >= '@' && r <= '~' })
 	if length < 0 {
 		return -1

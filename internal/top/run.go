@@ -91,7 +91,7 @@ func show(ctx context.Context, m Model, look func(context.Context) (Snapshot, er
 	again, resized := time.NewTimer(every), time.NewTicker(sizeEvery)
 	defer again.Stop()
 	defer resized.Stop()
-	var begun []byte // of a key
+	var begun []byte // beginning of a key
 	var whole <-chan time.Time
 	press := func(all bool) {
 		var keys []key
@@ -112,11 +112,11 @@ func show(ctx context.Context, m Model, look func(context.Context) (Snapshot, er
 		}
 		select {
 		case <-ctx.Done():
-			return nil // a signal is as good as q
+			return nil // a signal works like q
 		case <-resized.C:
 		case some, open := <-sent:
 			if !open {
-				sent = nil // there are no keys any more; a signal ends it
+				sent = nil // the input has ended; a signal ends the view
 				continue
 			}
 			begun = append(begun, some...)

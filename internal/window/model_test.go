@@ -107,7 +107,7 @@ func play(t fatal, script []byte) {
 	if len(script) < 4 {
 		return
 	}
-	largest := 300 // most of what can go wrong does so in small windows, quickly
+	largest := 300 // most errors show up quickly in small windows
 	if script[2]%4 == 0 {
 		largest = window.MaxSize
 	}

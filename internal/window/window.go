@@ -164,7 +164,7 @@ func (w *Window) Gap(from int64) (start, end int64) {
 		if done != 0 {
 			return start, end + int64(bits.TrailingZeros64(done))
 		}
-		end = nextWord(end) // ends at the latest at the item before High, which is done
+		end = nextWord(end) // ends at the item before High at the latest, which is done
 	}
 }
 

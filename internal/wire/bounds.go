@@ -33,10 +33,18 @@ func (f *field) mostEntries() int {
 	return maxList
 }
 
-// entry counts an entry of a list or map after n others.
-func (e *elements) entry(f *field, n int) error {
+// checkRoom fails if a list or map with n entries cannot take another one.
+func (f *field) checkRoom(n int) error {
 	if most := f.mostEntries(); n >= most {
 		return wrong("has more than %d entries; send fewer at once", most)
+	}
+	return nil
+}
+
+// entry counts an entry of a list or map that has n before it.
+func (e *elements) entry(f *field, n int) error {
+	if err := f.checkRoom(n); err != nil {
+		return err
 	}
 	return e.add()
 }

@@ -49,19 +49,18 @@ func TestWhatExceedsTheBoundsIsRefusedBeforeItIsAllocated(t *testing.T) {
 		"entries of a map, as JSON": {&fairleadv1.Tenant{}, []byte(`{"labels":{` + labels(size/12)), false, "labels: has more than 100000 entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
 			var err error
-			if bomb.isBinary {
-				err = wire.UnmarshalBinary(bomb.data, bomb.into)
-			} else {
-				err = wire.Unmarshal(bomb.data, bomb.into)
-			}
-			runtime.ReadMemStats(&after)
+			made := allocated(func() {
+				if bomb.isBinary {
+					err = wire.UnmarshalBinary(bomb.data, bomb.into)
+				} else {
+					err = wire.Unmarshal(bomb.data, bomb.into)
+				}
+			})
 			if err == nil || !strings.HasPrefix(err.Error(), bomb.want) {
 				t.Errorf("got %.200v, want %s", err, bomb.want)
 			}
-			if made := after.TotalAlloc - before.TotalAlloc; made > 3*size {
+			if made > 3*size {
 				t.Errorf("%d bytes became %d MiB", len(bomb.data), made>>20)
 			}
 		})
@@ -145,5 +144,39 @@ func TestNotAllMistakesOfALargeRequestAreNamed(t *testing.T) {
 	}
 	if found := wire.Check(request); len(found) != 100 {
 		t.Errorf("%d mistakes are named", len(found))
+	}
+}
+
+// allocated returns the number of bytes that a function allocates.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestTooManyMessagesInJSONAreRefusedBeforeTheFirstIsAllocated(t *testing.T) {
+	document := []byte(`{"jobs":[` + strings.Repeat(`{},`, 10_000) + `{}]}`)
+	made := allocated(func() {
+		err := wire.Unmarshal(document, &fairleadv1.EnqueueJobsRequest{})
+		if want := "jobs: has more than 10000 entries; send fewer at once"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	if made > 100<<10 {
+		t.Errorf("%d bytes were allocated", made)
+	}
+}
+
+func TestWhatIsReadOfJSONDoesNotKeepTheDocument(t *testing.T) {
+	document := []byte(`{"jobs":[{"kind":"noop","args":{"a":"b\u00e9"}}]}`)
+	request := &fairleadv1.EnqueueJobsRequest{}
+	if err := wire.Unmarshal(document, request); err != nil {
+		t.Fatal(err)
+	}
+	clear(document)
+	if got := string(request.GetJobs()[0].GetArgs()); got != `{"a":"b\u00e9"}` {
+		t.Errorf("args are %q after the document was overwritten", got)
 	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -25,8 +26,8 @@ func (e *FieldError) Error() string {
 	return e.Field + ": " + e.Message
 }
 
-// Unmarshal decodes a JSON document into an empty message. It returns FieldErrors. The
-// message refers to parts of data, so the caller must not modify data afterwards.
+// Unmarshal reads a JSON document into an empty message. Its errors are
+// FieldErrors. It keeps nothing of data.
 func Unmarshal(data []byte, into proto.Message) error {
 	s := &scanner{data: data}
 	message := into.ProtoReflect()
@@ -84,7 +85,7 @@ func (s *scanner) message(message protoreflect.Message, p *plan) error {
 			if f.IsList() {
 				return inside(name, enough(f, 0))
 			}
-			return nil // as if it were not there
+			return nil // treated as absent
 		}
 		return inside(name, s.field(message, f))
 	})
@@ -109,6 +110,9 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 	case f.IsList():
 		if s.peek() != '[' {
 			return s.mismatch("a list")
+		}
+		if err := s.checkEntries(f); err != nil {
+			return err
 		}
 		list := message.Mutable(f.FieldDescriptor).List()
 		err := s.array(func(i int) error {
@@ -138,8 +142,26 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 	return err
 }
 
-// enough rejects a list that is present but too short. Where an absent list stands for all,
-// an empty list is a mistake.
+// checkEntries refuses a list of messages with too many entries before any of them is allocated.
+// It leaves other mistakes to the caller.
+func (s *scanner) checkEntries(f *field) error {
+	most := f.mostEntries()
+	if f.message == nil || bytes.Count(s.data[s.at:], []byte("{")) <= most {
+		return nil
+	}
+	ahead := *s
+	var refusal error
+	_ = ahead.array(func(i int) error {
+		if refusal = f.checkRoom(i); refusal != nil {
+			return refusal
+		}
+		return ahead.skip()
+	})
+	return refusal
+}
+
+// enough refuses a list that was given and is too short. Where one that is left out stands for
+// all, one that has nothing is a mistake.
 func enough(f *field, entries int) error {
 	if least := f.rules.GetMin(); int64(entries) < least {
 		return wrong("has %d entries; specify at least %d, or omit the field, which has a different meaning", entries, least)

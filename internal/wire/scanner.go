@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads one JSON document and copies only where necessary.
+// scanner reads one JSON document. It copies the values that it returns and allocates nothing
+// for what it skips.
 type scanner struct {
 	data  []byte
 	at    int
@@ -158,53 +159,56 @@ func (s *scanner) number() (string, error) {
 
 // text reads a string.
 func (s *scanner) text() (string, error) {
+	raw, escaped, err := s.skipText()
+	if err != nil || !escaped {
+		return string(raw), err
+	}
+	text := make([]byte, 0, len(raw))
+	for inner := (&scanner{data: raw}); inner.at < len(raw); {
+		c := raw[inner.at]
+		inner.at++
+		if c != '\\' {
+			text = append(text, c)
+			continue
+		}
+		r, err := inner.escape()
+		if err != nil {
+			return "", err
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return string(text), nil
+}
+
+// skipText reads a string, returns what is between its quotation marks, and reports whether
+// that has escape sequences.
+func (s *scanner) skipText() (raw []byte, escaped bool, err error) {
 	if err := s.expect('"'); err != nil {
-		return "", err
+		return nil, false, err
 	}
 	begin := s.at
 	for s.at < len(s.data) {
 		switch c := s.data[s.at]; {
 		case c == '"':
-			plain := s.data[begin:s.at]
+			raw = s.data[begin:s.at]
 			s.at++
-			if !utf8.Valid(plain) {
-				return "", s.fail("a string is not valid UTF-8")
+			if !utf8.Valid(raw) {
+				return nil, false, s.fail("a string is not valid UTF-8")
 			}
-			return string(plain), nil
+			return raw, escaped, nil
 		case c == '\\':
-			return s.escapedText(append([]byte(nil), s.data[begin:s.at]...))
-		case c < ' ':
-			return "", s.fail("control character in a string")
-		}
-		s.at++
-	}
-	return "", s.fail("unterminated string")
-}
-
-// escapedText continues a string at its first backslash.
-func (s *scanner) escapedText(text []byte) (string, error) {
-	for s.at < len(s.data) {
-		c := s.data[s.at]
-		s.at++
-		switch {
-		case c == '"':
-			if !utf8.Valid(text) {
-				return "", s.fail("a string is not valid UTF-8")
+			s.at++
+			escaped = true
+			if _, err := s.escape(); err != nil {
+				return nil, false, err
 			}
-			return string(text), nil
 		case c < ' ':
-			return "", s.fail("control character in a string")
-		case c != '\\':
-			text = append(text, c)
+			return nil, false, s.fail("control character in a string")
 		default:
-			r, err := s.escape()
-			if err != nil {
-				return "", err
-			}
-			text = utf8.AppendRune(text, r)
+			s.at++
 		}
 	}
-	return "", s.fail("unterminated string")
+	return nil, false, s.fail("unterminated string")
 }
 
 // escape reads an escape sequence after its backslash.
@@ -247,25 +251,33 @@ func (s *scanner) hex() (rune, error) {
 	return rune(n), nil
 }
 
-// raw reads any value and returns its text.
+// raw reads any value and returns a copy of its text.
 func (s *scanner) raw() ([]byte, error) {
 	s.peek()
 	begin := s.at
 	if err := s.skip(); err != nil {
 		return nil, err
 	}
-	return s.data[begin:s.at], nil
+	return bytes.Clone(s.data[begin:s.at]), nil
 }
 
 // skip reads any value.
 func (s *scanner) skip() error {
 	switch c := s.peek(); c {
 	case '{':
-		return s.object(func(string) error { return s.skip() })
+		return s.list('{', '}', func(int) error {
+			if _, _, err := s.skipText(); err != nil {
+				return err
+			}
+			if err := s.expect(':'); err != nil {
+				return err
+			}
+			return s.skip()
+		})
 	case '[':
 		return s.array(func(int) error { return s.skip() })
 	case '"':
-		_, err := s.text()
+		_, _, err := s.skipText()
 		return err
 	default:
 		if s.word("null") || s.word("true") || s.word("false") {

@@ -23,7 +23,7 @@ func TestAMessageIsReadAndWrittenAsTheSchemaSays(t *testing.T) {
 		name    string
 		json    string
 		message proto.Message
-		written string // if it differs from json
+		written string // if different from json
 	}{
 		{"nothing", `{}`, &fairleadv1.Job{}, ""},
 		{"texts", `{"kind":"a\u00e4\n\"\\/\ud83d\ude00","queue":"ü"}`, &fairleadv1.Job{Kind: "aä\n\"\\/😀", Queue: "ü"}, `{"kind":"aä\n\"\\/😀","queue":"ü"}`},
