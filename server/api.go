@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/proto"
@@ -29,6 +30,7 @@ import (
 type Service struct {
 	http.Handler
 	auditor *auditor
+	workers *Workers
 }
 
 // New makes the service of a node and its store.
@@ -76,7 +78,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		}
 		mux.Handle("/", bodies.forms(rest.MaxBody, codedBodies(console)))
 	}
-	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor}, nil
+	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
 }
 
 // around makes endpoints pass the desk.
@@ -90,7 +92,10 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 
 // Run does what the service does without being asked, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	s.auditor.writeSums(ctx)
+	var loops sync.WaitGroup
+	loops.Go(func() { s.auditor.writeSums(ctx) })
+	loops.Go(func() { s.workers.repeatReleases(ctx) })
+	loops.Wait()
 	return nil
 }
 

@@ -107,21 +107,6 @@ func (s *Workers) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.Lea
 	return nil
 }
 
-// unsent releases jobs that the worker did not get any more. The first of them may have
-// reached it, if it was sent.
-func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sent bool) error {
-	ctx, cancel := s.brief(context.WithoutCancel(ctx))
-	defer cancel()
-	held, settlements := make([]driver.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
-	for i, job := range jobs {
-		held[i] = heldOf(job)
-		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease, Unstarted: i > 0 || !sent}
-	}
-	defer c.settled(held)
-	_, err := s.store.Settle(ctx, settlements)
-	return err
-}
-
 // lease claims jobs for the free slots of a worker.
 func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, err error) {
 	c.leasing.Lock()
