@@ -21,6 +21,9 @@ const (
 	answerShare   = 4 << 20  // reserved by a call before it reads documents
 	smallAnswer   = 64 << 10 // an answer of no more bytes needs no share once it is made
 	answerCopies  = 3        // an answer is in memory as rows, as a message and encoded
+
+	// expectedShare is reserved by a call that is repeated, and whose last answer was small.
+	expectedShare = 256 << 10
 )
 
 // Streams, and calls that wait, that one caller may have open.
@@ -97,27 +100,59 @@ type answering struct {
 
 type answeringKey struct{}
 
-// reserve waits for the memory that a call needs before it reads documents. It must be
-// given back with settle, at the latest by the handler. Without an outlet, as in a call
-// of another program, nothing is reserved.
-func reserve(ctx context.Context) (*answering, error) {
+// reserve waits for the memory that a call needs before it reads documents, which is
+// answerShare unless its answer is expected to be small. It must be given back with settle,
+// at the latest by the handler. Without an outlet, as in a call of another program, nothing
+// is reserved.
+func reserve(ctx context.Context, share int64) (*answering, error) {
 	a, _ := ctx.Value(answeringKey{}).(*answering)
 	if a == nil {
 		return nil, nil
 	}
 	patient, cancel := context.WithTimeout(ctx, bodyPatience)
 	defer cancel()
-	if err := a.caller.memory.Acquire(patient, answerShare); err != nil {
+	if err := a.caller.memory.Acquire(patient, share); err != nil {
 		return nil, errManyAnswers
 	}
-	if err := a.outlet.memory.Acquire(patient, answerShare); err != nil {
-		a.caller.memory.Release(answerShare)
+	if err := a.outlet.memory.Acquire(patient, share); err != nil {
+		a.caller.memory.Release(share)
 		return nil, errManyAnswers
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.share += answerShare
+	a.share += share
 	return a, nil
+}
+
+// covers reports whether the share is enough for an answer of so many bytes, and enlarges it if
+// there is memory. An answerShare is always enough.
+func (a *answering) covers(bytes int) bool {
+	if a == nil {
+		return true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	more := neededShare(bytes) - a.share
+	if more <= 0 || a.share >= answerShare {
+		return true
+	}
+	if !a.caller.memory.TryAcquire(more) {
+		return false
+	}
+	if !a.outlet.memory.TryAcquire(more) {
+		a.caller.memory.Release(more)
+		return false
+	}
+	a.share += more
+	return true
+}
+
+// neededShare returns the memory that an answer of so many bytes needs once it is made.
+func neededShare(bytes int) int64 {
+	if bytes <= smallAnswer {
+		return 0
+	}
+	return int64(bytes) * answerCopies
 }
 
 // settle gives back what was reserved and an answer of so many bytes does not need.
@@ -125,10 +160,7 @@ func (a *answering) settle(bytes int) {
 	if a == nil {
 		return
 	}
-	needed := int64(bytes) * answerCopies
-	if bytes <= smallAnswer {
-		needed = 0
-	}
+	needed := neededShare(bytes)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if excess := a.share - needed; excess > 0 {
@@ -150,7 +182,7 @@ func answered(ctx context.Context, endpoint *rest.Endpoint, call func() (proto.M
 	if lasts(endpoint) || !mayBeLarge(endpoint.Method.Output()) {
 		return call()
 	}
-	share, err := reserve(ctx)
+	share, err := reserve(ctx, answerShare)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type crew struct {
 	suspectsAt time.Time     // when it last looked for crash suspects
 	freed      chan struct{} // closed when slots become free
 	used       time.Time
+	large      bool // the jobs leased last took more memory than leases reserve at first
 
 	few int // jobs to lease at once, because those before were large; 0: as many as there are slots
 }
