@@ -12,7 +12,7 @@ type Assignment struct {
 	Tenant string    // DefaultTenant if empty
 	Start  time.Time // start of the span; no job starts earlier
 	End    time.Time // end of the span; the last job's acceptable start
-	Jobs   []*Job
+	Jobs   []*Job    // jobs to enqueue; Assign sets their Tenant, NotBefore and StartBy
 }
 
 // Assign enqueues all jobs or none. No job starts before Start. The acceptable start of

@@ -63,8 +63,8 @@ func (c *Client) Tally(ctx context.Context, filter Filter) (map[State]int64, err
 
 // Page is one page of jobs.
 type Page struct {
-	Jobs []*Job
-	Next int64 // value for Filter.Below to get the next page; zero on the last page
+	Jobs []*Job // newest first
+	Next int64  // value for Filter.Below to get the next page; zero on the last page
 }
 
 // DefaultPage is the maximum number of jobs that Find returns if the filter sets no

@@ -9,8 +9,8 @@ import (
 // Explanation describes why a job is not running, or the status of its current run, at
 // one moment.
 type Explanation struct {
-	ID        int64
-	State     State
+	ID        int64       // ID of the job
+	State     State       // state of the job
 	At        time.Time   // time of the explanation, by the database's clock
 	Obstacles []Obstacle  // obstacles to starting now, in the order in which a claim checks them; empty if it runs or has ended
 	Ahead     int         // number of jobs that start before it: ready jobs (only its own tenant's where tenants share starts), or, while it is parked, jobs parked at the same gate; MaxAhead means that many or more
@@ -31,7 +31,7 @@ type Share struct {
 
 // CurrentRun describes the current run of a job.
 type CurrentRun struct {
-	Node     NodeID
+	Node     NodeID        // node that runs the job
 	Name     string        // name of the node; empty if it has none or is no longer known
 	Since    time.Time     // time at which the node claimed the job
 	Timeout  time.Duration // timeout of the attempt; zero if its handler chooses it
@@ -43,9 +43,9 @@ type CurrentRun struct {
 
 // Situation describes the status of a schedule, a batch or a sweep at one moment.
 type Situation struct {
-	ID      int64
-	Name    string
-	State   string
+	ID      int64         // ID of the schedule, batch or sweep
+	Name    string        // name of the schedule, batch or sweep
+	State   string        // state of the schedule, batch or sweep
 	At      time.Time     // time of the description, by the database's clock
 	Reasons []Obstacle    // reasons why it is stopped or slow
 	Jobs    []Explanation // explanations of some of its jobs; those that do not run come first

@@ -93,8 +93,8 @@ type Mux struct {
 
 // Entry is a handler registered for a kind.
 type Entry struct {
-	Handler Handler
-	Options HandlerOptions
+	Handler Handler        // handler of the jobs
+	Options HandlerOptions // options of the handler
 }
 
 // NewMux returns an empty mux.

@@ -60,17 +60,17 @@ var Never = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
 
 // Names used for jobs that set none.
 const (
-	DefaultQueue  = "default"
-	DefaultTenant = "default"
+	DefaultQueue  = "default" // queue of a job that names none
+	DefaultTenant = "default" // tenant of a job that names none
 )
 
 // Common priorities. Any integer from -MaxPriority to MaxPriority is valid; jobs with a
 // higher priority start first.
 const (
-	Low         = -10
-	Normal      = 0
-	High        = 10
-	MaxPriority = 32000
+	Low         = -10   // for jobs that can wait
+	Normal      = 0     // the default
+	High        = 10    // for urgent jobs
+	MaxPriority = 32000 // largest priority
 )
 
 // OnDuplicate selects what Enqueue does if a job's key is taken.
@@ -178,11 +178,11 @@ type Status struct {
 
 // Attempt records one run that did not simply succeed.
 type Attempt struct {
-	Run        int // number of the run, counted from 1
-	Fence      int64
-	Node       NodeID
+	Run        int    // number of the run, counted from 1
+	Fence      int64  // fence of the run
+	Node       NodeID // node that ran the job
 	StartedAt  time.Time
 	FinishedAt time.Time
-	Reason     Reason
-	Error      string
+	Reason     Reason // reason for not succeeding
+	Error      string // text of the failure
 }

@@ -24,8 +24,8 @@ type Node struct {
 
 	MaxSweeps int // maximum number of sweeps with shards that it runs at once; zero if unknown
 
-	JoinedAt time.Time
-	LastBeat time.Time
+	JoinedAt time.Time      // time at which it joined
+	LastBeat time.Time      // time of its last beat
 	Until    time.Time      // end of its lease
 	Remote   bool           // it is a remote worker; a server relays its beats
 	Owner    string         // for a remote worker, the name of the token with which it joined
@@ -55,7 +55,7 @@ func (n *Node) ServesTenant(queue, tenant, kind string) bool {
 // zero leave the choice to the server.
 type KindDefaults struct {
 	Kind        string        `json:"kind"`
-	Timeout     time.Duration `json:"timeout,omitempty"` // timeout of one attempt
-	MaxAttempts int           `json:"max_attempts,omitempty"`
-	Retry       *Retry        `json:"retry,omitempty"`
+	Timeout     time.Duration `json:"timeout,omitempty"`      // timeout of one attempt
+	MaxAttempts int           `json:"max_attempts,omitempty"` // number of failed attempts after which a job fails
+	Retry       *Retry        `json:"retry,omitempty"`        // pause between attempts
 }

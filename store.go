@@ -173,7 +173,7 @@ type Filter struct {
 	Kinds   []string
 	Queues  []string
 	Tenants []string
-	Key     string
+	Key     string    // unique key of the job
 	From    time.Time // created at this time or later
 	To      time.Time // created before this time
 	Below   int64     // only IDs below this one: the last ID of the previous page
@@ -268,8 +268,8 @@ type Operator interface {
 
 // Extension is a report about a waiting job before its answer.
 type Extension struct {
-	ID    int64
-	Fence int64
+	ID    int64           // ID of the job
+	Fence int64           // fence of the run that waits
 	For   time.Duration   // time from now until the deadline; zero leaves it unchanged
 	Told  json.RawMessage // progress reported by the target; nil leaves it unchanged
 }
@@ -277,7 +277,7 @@ type Extension struct {
 // Pause identifies a queue, kind or tenant that is paused or to be paused.
 type Pause struct {
 	Scope PauseScope
-	Name  string
+	Name  string // name of the queue, kind or tenant
 }
 
 // PauseScope selects what a Pause applies to.
@@ -306,9 +306,9 @@ const (
 
 // Settlement is the end of one run.
 type Settlement struct {
-	ID    int64
-	Fence int64
-	Move  Move
+	ID    int64 // ID of the job
+	Fence int64 // fence of the run
+	Move  Move  // next step of the job
 
 	After    time.Duration   // Again, Snooze: delay from the database's now until the job is due. Await: time until the deadline
 	At       time.Time       // Again, Snooze: due time, instead of After
@@ -340,8 +340,8 @@ const (
 
 // Save is a report by a handler while it runs.
 type Save struct {
-	ID       int64
-	Fence    int64
+	ID       int64           // ID of the job
+	Fence    int64           // fence of the run
 	Progress json.RawMessage // nil leaves it unchanged
 	Memo     json.RawMessage // nil leaves it unchanged
 }

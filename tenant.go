@@ -12,14 +12,14 @@ type Tenant struct {
 	Name   string
 	Parent string // declared tenant with a cap and rate that also apply to these jobs; default none
 
-	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
-	MinRunning int     // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs
-	Rate       float64 // starts per second; zero = unlimited
-	Burst      int     // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
-	MaxPending int     // maximum number of jobs that are scheduled, ready or parked, beyond which Enqueue returns ErrLimit; zero = unlimited
-	Weight     int     // relative share of starts where Limit.Order is OrderFair; a parent's weight is that of its children together; default 1
-	Paused     bool    // none of its jobs starts
-	Labels     map[string]string
+	MaxRunning int               // maximum number of jobs that run or await a callback at once; zero = unlimited
+	MinRunning int               // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs
+	Rate       float64           // starts per second; zero = unlimited
+	Burst      int               // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
+	MaxPending int               // maximum number of jobs that are scheduled, ready or parked, beyond which Enqueue returns ErrLimit; zero = unlimited
+	Weight     int               // relative share of starts where Limit.Order is OrderFair; a parent's weight is that of its children together; default 1
+	Paused     bool              // none of its jobs starts
+	Labels     map[string]string // labels for the caller's own use
 
 	// StartURL receives jobs of the kind "external", which run there. FailURL and
 	// TimeoutURL receive a notice when a job of any kind has failed for good or has timed

@@ -76,7 +76,7 @@ type ForecastWait struct {
 	Queue  string
 	Tenant string
 	Kind   string
-	Effect Effect
+	Effect Effect      // effect of the changes on these jobs
 	Before WaitOutlook // under the current rules
 	After  WaitOutlook // under the changed rules
 }

@@ -99,7 +99,7 @@ func (c Config) withDefaults() (Config, error) {
 	for i, cluster := range c.Clusters {
 		field := "clusters[" + strconv.Itoa(i) + "]"
 		if cluster.Name == "" {
-			bad.refuse(field+".name", "is empty; specify the cluster a name")
+			bad.refuse(field+".name", "is empty; name the cluster")
 		} else if names[cluster.Name] {
 			bad.refuse(field+".name", "is %q, which another cluster has; each cluster needs its own name", cluster.Name)
 		}
@@ -111,7 +111,7 @@ func (c Config) withDefaults() (Config, error) {
 		places[place] = cluster.Name
 		checkURL(&bad, field+".url", cluster.URL)
 		if cluster.Password != "" && cluster.Username == "" {
-			bad.refuse(field+".username", "is empty, but a password is set; give both or neither")
+			bad.refuse(field+".username", "is empty, but a password is set; set both or neither")
 		}
 	}
 	c.Sizes = c.Sizes.withDefaults()

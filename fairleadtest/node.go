@@ -39,7 +39,7 @@ func clientsOf(store driver.Store, mux *fairlead.Mux) Clients {
 // Node is a node for one test. Its methods fail the test on any error.
 type Node[S driver.Store] struct {
 	Clients
-	Store S
+	Store S // store of the node
 
 	t       TB
 	clock   Clock

@@ -19,8 +19,8 @@ const virtualPoll = 10 * time.Second
 // VirtualNode is a complete node in virtual time on an in-memory database.
 type VirtualNode struct {
 	Clients
-	Store *sqlite.Store
-	T     *testing.T // the test inside the bubble
+	Store *sqlite.Store // store of the node
+	T     *testing.T    // the test inside the bubble
 }
 
 // Virtual runs a test with a complete node in a testing/synctest bubble. The node's

@@ -14,11 +14,11 @@ const Kind = "http"
 
 // Call is the args of a job of kind "http".
 type Call struct {
-	Method  string            `json:"method,omitempty"` // default POST
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers,omitempty"`
-	Body    json.RawMessage   `json:"body,omitempty"` // a JSON string is sent as text, any other value as JSON
-	Vars    json.RawMessage   `json:"vars,omitempty"` // an object whose values replace placeholders such as {{args.x.y}}
+	Method  string            `json:"method,omitempty"`  // default POST
+	URL     string            `json:"url"`               // target URL, with placeholders; required
+	Headers map[string]string `json:"headers,omitempty"` // headers, with placeholders
+	Body    json.RawMessage   `json:"body,omitempty"`    // a JSON string is sent as text, any other value as JSON
+	Vars    json.RawMessage   `json:"vars,omitempty"`    // an object whose values replace placeholders such as {{args.x.y}}
 
 	TimeoutSeconds float64  `json:"timeout_seconds,omitempty"` // timeout of the call; default the job's timeout, or the handler's if the job has none
 	Success        *Success `json:"success,omitempty"`         // condition for success; default any 2xx status

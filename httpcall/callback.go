@@ -24,9 +24,9 @@ var ErrForged = errors.New("the token was not issued by this service")
 // Callback is the content of a token, which permits its holder to answer for one run of
 // a job.
 type Callback struct {
-	Tenant  string
-	Job     int64
-	Fence   int64
+	Tenant  string    // tenant of the job
+	Job     int64     // ID of the job
+	Fence   int64     // fence of the run
 	Expires time.Time // precise to the second
 }
 

@@ -24,8 +24,8 @@ const (
 
 // Error is the error of a failed call. Its text begins with its class.
 type Error struct {
-	Class Class
-	Err   error
+	Class Class // class of the failure
+	Err   error // cause
 }
 
 // Error returns the class and the text of the error.

@@ -10,7 +10,7 @@ import (
 
 // Options configures a handler. Only Guard is required.
 type Options struct {
-	Guard   *Guard
+	Guard   *Guard        // decides which addresses may be called; required
 	Secrets *Secrets      // secrets that calls may reference; nil means none
 	Timeout time.Duration // timeout of a call that sets none; default 15s
 

@@ -44,9 +44,9 @@ func usedBy(p *plan) used {
 
 // CallItem is an item in the form in which calls contain it.
 type CallItem struct {
-	Index   int64
-	Attempt int
-	Data    any // decoded JSON; nil if the item has only an index
+	Index   int64 // index of the item
+	Attempt int   // number of the attempt, counted from 1
+	Data    any   // decoded JSON; nil if the item has only an index
 }
 
 // itemsBody is what a call without a body sends.

@@ -23,7 +23,7 @@ type ItemsLoop interface {
 
 // ItemsEnd is the end of a call for an item: the result of ItemsRun.Do.
 type ItemsEnd struct {
-	Number int
+	Number int // number given to Begin
 	Reply  Reply
 	Err    error
 }

@@ -39,7 +39,7 @@ type occasion struct {
 
 	Missed     *int    `json:"missed"` // instants, as far as they were counted
 	MissedFrom *string `json:"missed_from"`
-	RunLater   *int    `json:"run_later"` // those of them that are run now
+	RunLater   *int    `json:"run_later"` // number of missed instants that are run now
 }
 
 // alertTime writes times as the API does.

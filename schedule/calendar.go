@@ -11,8 +11,8 @@ import (
 // them. Days are those of the schedule's time zone. A change to a calendar applies from
 // then on.
 type Calendar struct {
-	Name        string
-	Description string
+	Name        string         // unique name
+	Description string         // description for users
 	Weekdays    []time.Weekday // excluded days of the week
 	Dates       []string       // excluded dates, such as 2026-12-25, or 12-25 for every year
 	Ranges      []DateRange    // excluded ranges of days

@@ -136,7 +136,7 @@ func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) (Backfilled
 	if err != nil {
 		return Backfilled{}, err
 	}
-	instants, err := seen.instantsOf(view, b) // it may take long, so that no lock is held meanwhile
+	instants, err := seen.instantsOf(view, b) // may take long, so no lock is held
 	if err != nil {
 		return Backfilled{}, err
 	}
@@ -169,7 +169,7 @@ func (c *Client) PreviewBackfill(ctx context.Context, id int64, b Backfill) (Bac
 	if err != nil {
 		return BackfillPreview{}, err
 	}
-	plan, passedOver, err := seen.backfill(view, b) // it may take long, so that no lock is held meanwhile
+	plan, passedOver, err := seen.backfill(view, b) // may take long, so no lock is held
 	if err == nil && len(plan.Ask) > 0 {
 		var informed View
 		if _, informed, err = c.look(ctx, id, plan.Ask); err == nil {

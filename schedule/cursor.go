@@ -105,7 +105,7 @@ func (t *Timing) recount(before Cursor, decided time.Time) Cursor {
 	undecided := !before.Due.IsZero() && !before.Due.After(decided)
 	switch {
 	case s.Delay > 0 && before.Due.IsZero() && before.FireAt.IsZero():
-		return t.Cursor(time.Time{}) // it waits for the end of a run
+		return t.Cursor(time.Time{}) // waits for the end of a run
 	case s.Delay > 0:
 		if undecided || !t.putOff(before) {
 			return t.afterRun(before.Due)

@@ -4,10 +4,10 @@ package schedule
 // for stores only.
 type Record struct {
 	Schedule
-	Last     *Fire // among the ended runs that were not skipped, the one with the newest instant; nil if there is none
-	Skipped  bool  // a run was skipped after Last
-	Standing Standing
-	Deleted  bool // the schedule starts no more runs, and only records the ends of existing ones
+	Last     *Fire    // among the ended runs that were not skipped, the one with the newest instant; nil if there is none
+	Skipped  bool     // a run was skipped after Last
+	Standing Standing // Standing of the last plan
+	Deleted  bool     // the schedule starts no more runs, and only records the ends of existing ones
 }
 
 // LastRun returns the last run, or the zero Fire if there is none.

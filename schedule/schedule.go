@@ -11,9 +11,9 @@ import (
 // are still running or have failed, and too many jobs at once. A job that a schedule
 // creates is a run of the schedule.
 type Schedule struct {
-	ID          int64 // set by the store
-	Name        string
-	Description string
+	ID          int64  // set by the store
+	Name        string // unique name
+	Description string // description for users
 
 	// Timing: set exactly one of these fields.
 	Cron  string        // cron expression: five or six fields, or a macro such as @daily
@@ -110,10 +110,10 @@ type Trigger string
 // The triggers. An instant gets at most one scheduled or catch-up run, never one of
 // each.
 const (
-	TriggerCron     Trigger = "cron"
-	TriggerCatchUp  Trigger = "catch_up"
-	TriggerManual   Trigger = "manual"
-	TriggerBackfill Trigger = "backfill"
+	TriggerCron     Trigger = "cron"     // the schedule was due
+	TriggerCatchUp  Trigger = "catch_up" // the schedule was due earlier, and the instant was missed
+	TriggerManual   Trigger = "manual"   // a user or program requested the run
+	TriggerBackfill Trigger = "backfill" // a backfill requested the run
 )
 
 // SkipReason is the reason for which a run was skipped.
@@ -121,17 +121,17 @@ type SkipReason string
 
 // The reasons for a skip.
 const (
-	SkipOverlap     SkipReason = "overlap"
-	SkipFailure     SkipReason = "failure"
-	SkipConcurrency SkipReason = "concurrency"
+	SkipOverlap     SkipReason = "overlap"     // an earlier run was active, and Overlap is OverlapSkip
+	SkipFailure     SkipReason = "failure"     // an earlier run failed, and AfterFailure is FailureSkip
+	SkipConcurrency SkipReason = "concurrency" // MaxConcurrency left no room, and the run could not be queued
 )
 
 // Fire is one run of a schedule: a job and its role in the schedule.
 type Fire struct {
-	Job      int64 // ID of the job
-	Schedule int64
-	Due      time.Time // due instant that the run belongs to
-	Trigger  Trigger
+	Job      int64          // ID of the job
+	Schedule int64          // ID of the schedule
+	Due      time.Time      // due instant that the run belongs to
+	Trigger  Trigger        // cause of the run
 	Number   int            // attempt number as counted by the schedule: 1, plus one after each failure
 	Skip     SkipReason     // reason for skipping the run; empty if it was not skipped
 	Queued   bool           // the run waits for an earlier run
@@ -187,11 +187,11 @@ type Plan struct {
 
 // PlannedFire is a run to be created.
 type PlannedFire struct {
-	Due     time.Time
-	Trigger Trigger
-	Number  int
-	Skip    SkipReason
-	Queued  bool
+	Due     time.Time       // due instant that the run belongs to
+	Trigger Trigger         // cause of the run
+	Number  int             // attempt number as counted by the schedule
+	Skip    SkipReason      // reason for skipping the run; empty if it is not skipped
+	Queued  bool            // the run waits for an earlier run
 	Args    json.RawMessage // replaces the template's args; nil keeps them
 	Serial  string          // replaces the template's ConcurrencyKey; empty keeps it
 	Order   time.Time       // StartBy of the job; zero keeps the template's

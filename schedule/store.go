@@ -139,8 +139,8 @@ type Ticked struct {
 // Waiting is a schedule that needs a key or a run held by another transaction: a
 // caller's open transaction, or a short one of a store.
 type Waiting struct {
-	Schedule int64
-	Name     string
+	Schedule int64   // ID of the schedule
+	Name     string  // name of the schedule
 	Key      string  // unique key of the run to create; empty if the run has none
 	Runs     []int64 // jobs of earlier runs to cancel or admit
 	// Tries is the number of times in a row that the store has found this schedule

@@ -153,7 +153,7 @@ func (t *Timing) Offset() time.Duration {
 		return 0
 	}
 	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(t.schedule.Name)) // it never fails
+	_, _ = hash.Write([]byte(t.schedule.Name)) // never fails
 	return time.Duration(hash.Sum64()%uint64(jitter)) / time.Microsecond * time.Microsecond
 }
 
@@ -165,7 +165,7 @@ func (t *Timing) Words() string {
 	case s.Cron != "":
 		expr, err := cron.Parse(s.Cron)
 		if err != nil {
-			return "" // it was read before
+			return "" // cannot happen: Normalize has parsed it
 		}
 		words = expr.Describe()
 	case s.Every > 0:
@@ -175,7 +175,7 @@ func (t *Timing) Words() string {
 	case s.Daily != "":
 		daily, err := cron.ParseDaily(s.Daily)
 		if err != nil {
-			return "" // it was read before
+			return "" // cannot happen: Normalize has parsed it
 		}
 		words = daily.Describe()
 	default:

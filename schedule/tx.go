@@ -61,13 +61,13 @@ type Tx interface {
 // Taken is a schedule that a transaction has taken.
 type Taken struct {
 	Record
-	Wanted bool // it is due or was requested, so it is acted on even if none of its runs has ended
+	Wanted bool // whether to act on it even if none of its runs has ended, because it is due or was requested
 }
 
 // Sight is a transaction's view of the schedules that it has taken.
 type Sight struct {
 	Now       time.Time // time of the database's clock, read under the locks
-	Schedules []Taken
+	Schedules []Taken   // schedules that the transaction has taken
 	// Open lists the runs whose ends the schedules have not learned of, with the states of
 	// their jobs, oldest first. A run whose job was deleted has the state recorded at that
 	// time; a run whose job is missing for another reason has failed. Neither has an
@@ -81,17 +81,17 @@ type Sight struct {
 
 // Instant is a due instant of a schedule.
 type Instant struct {
-	Schedule int64
-	Due      time.Time
-	Shared   bool // result of Taken: the instant has a scheduled or catch-up run
+	Schedule int64     // ID of the schedule
+	Due      time.Time // due instant
+	Shared   bool      // result of Taken: the instant has a scheduled or catch-up run
 }
 
 // EndedJob is a job that ends before it begins.
 type EndedJob struct {
 	Job    *fairlead.Job
-	State  fairlead.State // Skipped or Failed
-	Reason fairlead.Reason
-	Error  string
+	State  fairlead.State  // Skipped or Failed
+	Reason fairlead.Reason // reason for ending
+	Error  string          // text of the failure
 }
 
 // Shared reports whether runs with this trigger share their instants, so that a

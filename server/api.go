@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/proto"
@@ -28,6 +29,7 @@ import (
 type Service struct {
 	http.Handler
 	auditor *auditor
+	workers *Workers
 }
 
 // New returns the service of a node and its store.
@@ -75,7 +77,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		}
 		mux.Handle("/", bodies.forms(rest.MaxBody, codedBodies(console)))
 	}
-	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor}, nil
+	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
 }
 
 // around returns endpoints whose calls pass through the desk.
@@ -89,7 +91,10 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 
 // Run performs the background work of the service until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	s.auditor.writeSums(ctx)
+	var loops sync.WaitGroup
+	loops.Go(func() { s.auditor.writeSums(ctx) })
+	loops.Go(func() { s.workers.repeatReleases(ctx) })
+	loops.Wait()
 	return nil
 }
 

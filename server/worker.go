@@ -32,6 +32,7 @@ type Workers struct {
 	sessions *sessions
 	roster   *roster
 	starts   *starts.Counter
+	releases *releases
 
 	mu       sync.Mutex
 	crews    map[fairlead.NodeID]*crew
@@ -69,7 +70,7 @@ func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *W
 	return &Workers{
 		store: store, client: sweep.NewClient(store), options: options, stopping: stopping, ended: func(...*fairlead.Job) {},
 		sessions: &sessions{store: store}, roster: &roster{store: store, fresh: options.Beat},
-		starts: starts.New(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
+		starts: starts.New(), releases: newReleases(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
 	}
 }
 
