@@ -86,7 +86,7 @@ func (r *releases) take() []release {
 	return taken
 }
 
-// repeatReleases repeats failed releases until ctx ends, and then once more.
+// repeatReleases repeats failed releases until ctx ends, and then one last time.
 func (s *Workers) repeatReleases(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
