@@ -19,7 +19,7 @@ type Source struct {
 	Jobs   fairleadv1connect.JobServiceClient
 }
 
-// Snapshot is the state of a cluster at a moment.
+// Snapshot is the state of a cluster at one moment.
 type Snapshot struct {
 	At       time.Time
 	Total    *fairleadv1.Usage
