@@ -111,7 +111,7 @@ const (
 )
 
 // RemoveAfter is the time for which a job with RemoveFailed remains visible as failed.
-// Failure notices can refer to the job during that time. The job stays longer if its batch,
+// During that time, failure notices can refer to the job. The job stays longer if its batch,
 // schedule or sweep has not recorded its end yet.
 const RemoveAfter = time.Minute
 
