@@ -87,8 +87,8 @@ type Store interface {
 	Explain(ctx context.Context, id int64) (fairlead.Explanation, error)
 }
 
-// CallerTx is the caller's own transaction, created by the Tx method of a store. Its
-// changes become visible when the caller commits, and never if the caller rolls back.
+// CallerTx is the caller's own transaction. A store's Tx method creates it. Its changes
+// become visible when the caller commits, and never if the caller rolls back.
 type CallerTx interface {
 	// PutSchedule stores a schedule inside the transaction, like Store.PutSchedule. An
 	// ErrConflict leaves the transaction unchanged, and the caller may continue.
