@@ -66,8 +66,7 @@ type Page struct {
 	Next int64  // value for Filter.Below to get the next page; zero on the last page
 }
 
-// DefaultPage is the maximum number of jobs that Find returns if the filter sets no
-// limit.
+// DefaultPage is the maximum number of jobs that Find returns if the filter's Limit is zero.
 const DefaultPage = 100
 
 // Find returns one page of the matching jobs, newest first. Each call examines a bounded

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Explanation describes why a job is not running, or the status of its current run, at
-// one moment.
+// Explanation describes, at one moment, why a job is not running or the status of its
+// current run.
 type Explanation struct {
 	ID        int64       // ID of the job
 	State     State       // state of the job
@@ -29,7 +29,7 @@ type Share struct {
 	Text     string  // human-readable summary
 }
 
-// CurrentRun describes the current run of a job.
+// CurrentRun describes a job's current run.
 type CurrentRun struct {
 	Node     NodeID        // node that runs the job
 	Name     string        // name of the node; empty if it has none or is no longer known
@@ -41,7 +41,7 @@ type CurrentRun struct {
 	Stopping bool          // the job was asked to stop
 }
 
-// Situation describes the status of a schedule, a batch or a sweep at one moment.
+// Situation describes the status of a schedule, batch or sweep at one moment.
 type Situation struct {
 	ID      int64         // ID of the schedule, batch or sweep
 	Name    string        // name of the schedule, batch or sweep

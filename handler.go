@@ -115,8 +115,8 @@ func (m *Mux) Handle(kind string, options HandlerOptions, handler Handler) {
 	m.entries[kind] = &Entry{Handler: handler, Options: options}
 }
 
-// Attach stores feature-specific data for a kind, such as its batch operation. It is
-// meant for packages that implement features.
+// Attach stores a feature's data for a kind, such as the kind's batch operation. It is meant
+// for packages that implement features.
 func (m *Mux) Attach(kind string, what any) { m.attached[kind] = what }
 
 // Attached returns the value that Attach has stored for a kind. It returns nil if there is

@@ -53,9 +53,9 @@ const (
 	ReasonLeaseLost Reason = "lease_lost" // the node lost its lease without a crash: its process survived, or the attempt had not started
 )
 
-// Never is the NotBefore of a queued run. Such a run waits for an earlier run of its
-// schedule and has no due time of its own. Never is later than any time for which a job can
-// be scheduled, and has the same value to the microsecond in every store.
+// Never is the NotBefore of a queued run, which waits for an earlier run of its schedule and
+// has no due time of its own. Never is later than any time for which a job can be scheduled,
+// and has the same value to the microsecond in every store.
 var Never = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
 
 // Names used for jobs that set none.

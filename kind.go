@@ -21,8 +21,8 @@ const notEncoded = "!"
 // Name returns the kind's name.
 func (k Kind[T]) Name() string { return k.name }
 
-// Job returns a new job of this kind, ready to be enqueued. If args cannot be encoded
-// as JSON, Enqueue returns ErrInvalid for the job.
+// Job returns a new job of this kind with the given args, ready to be enqueued. If args
+// cannot be encoded as JSON, Enqueue returns ErrInvalid for the job.
 func (k Kind[T]) Job(args T) *Job {
 	encoded, err := json.Marshal(args)
 	if err != nil {

@@ -41,7 +41,7 @@ func (l *Limit) subject() string {
 	return string(l.Scope) + ":" + l.Name
 }
 
-// LimitUse is a limit and its current use.
+// LimitUse is a limit with its current use.
 type LimitUse struct {
 	Limit
 	MinRunning int     // minimum guaranteed to a tenant

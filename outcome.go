@@ -33,14 +33,14 @@ func Fatal(err error) error {
 // MaxMicros.
 func RetryAt(at time.Time, err error) *Outcome { return &Outcome{move: Again, at: at, err: err} }
 
-// RetryAfter returns an outcome that counts as a failed attempt and retries the job
-// after a pause. See RetryAt.
+// RetryAfter returns an outcome that counts as a failed attempt and retries the job after
+// the given pause. See RetryAt.
 func RetryAfter(pause time.Duration, err error) *Outcome {
 	return &Outcome{move: Again, after: pause, err: err}
 }
 
-// SnoozeFor returns an outcome that runs the job again after a pause. It does not count
-// as a failure.
+// SnoozeFor returns an outcome that runs the job again after the given pause. It does not
+// count as a failure.
 func SnoozeFor(pause time.Duration) *Outcome { return &Outcome{move: Snooze, after: pause} }
 
 // SnoozeUntil returns an outcome that runs the job again at the given time. It does not

@@ -327,7 +327,7 @@ type Settlement struct {
 	Unstarted bool
 }
 
-// Settled is the result of one settlement.
+// Settled reports the result of one settlement.
 type Settled int
 
 // The results of a settlement.

@@ -6,8 +6,8 @@ import (
 )
 
 // Tenant is a customer, team or other party on whose behalf jobs run. It also sets the
-// limits that these jobs share. A job may name a tenant that was never declared. Such a
-// tenant has no limits of its own.
+// limits that these jobs share. A job may name a tenant that was never declared. An
+// undeclared tenant has no limits of its own.
 type Tenant struct {
 	Name   string
 	Parent string // declared tenant with a cap and rate that also apply to these jobs; default none

@@ -2,7 +2,8 @@ package fairlead
 
 import "time"
 
-// UsageReport is the load of all jobs at one moment.
+// UsageReport contains the load of all jobs at one moment, in total and by tenant, queue and
+// kind.
 type UsageReport struct {
 	All     Usage   // load of all jobs together
 	Tenants []Usage // tenants that are declared, have live jobs or have recently started some; sorted by name

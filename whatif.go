@@ -36,8 +36,9 @@ const (
 // as if the given number of slots were free. It treats all live nodes that start jobs as a
 // single node that serves everything they serve. Each start counts against the caps and
 // rates that apply to the next start. Where tenants share starts, the forecast uses the
-// recent starts recorded by the node of this process that claimed last. A process without
-// such a node assumes that all tenants have had equal shares, as a newly joined node does.
+// recent starts recorded by the node in this process that claimed last. A process that has
+// no node of its own assumes that all tenants have had equal shares, as a newly joined node
+// does.
 //
 // A forecast does not predict which jobs will end, become due or be enqueued. It ignores the
 // limits that individual nodes set for kinds. Parked jobs stay parked, even if their kind's
@@ -61,7 +62,7 @@ type Outlook struct {
 	Token  time.Time       // when a rate permits the next start that has no other obstacle; zero if no job waits for a rate
 }
 
-// ForecastStart is a job that would start.
+// ForecastStart is a job that would start under a set of rules.
 type ForecastStart struct {
 	Job      int64
 	Queue    string

@@ -20,7 +20,7 @@ const (
 	mostRest = fairlead.RemoveAfter / 2
 )
 
-// A Source provides the database operations that a check needs.
+// A Source provides the database operations that Look needs.
 type Source interface {
 	Store
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)

@@ -68,7 +68,7 @@ func SQLite(t TB) (*sqlite.Store, Clock) {
 }
 
 // NewOn returns a node on a store whose clock the test controls. SQLite, pgtest and
-// mysqltest create such stores.
+// mysqltest create stores of this kind.
 func NewOn[S driver.Store](t TB, store S, clock Clock, mux *fairlead.Mux) *Node[S] {
 	t.Helper()
 	stepper, err := engine.NewStepper(t.Context(), store, mux)

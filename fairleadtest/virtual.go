@@ -16,7 +16,7 @@ import (
 // and what it does in vain takes real time.
 const virtualPoll = 10 * time.Second
 
-// VirtualNode is a complete node in virtual time on an in-memory database.
+// VirtualNode is a complete node that runs in virtual time on an in-memory database.
 type VirtualNode struct {
 	Clients
 	Store *sqlite.Store // store of the node

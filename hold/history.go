@@ -15,7 +15,7 @@ type History struct {
 	Stretches []Stretch // in chronological order; empty while the job is not due
 }
 
-// A Stretch is a period in which a job waited for the same causes.
+// A Stretch is a period during which the causes of a job's wait did not change.
 type Stretch struct {
 	From   time.Time
 	Until  time.Time // zero = the job still waits

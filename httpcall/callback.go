@@ -18,7 +18,7 @@ import (
 // store's to say.
 const tokenGrace = 24 * time.Hour
 
-// ErrForged is returned for a token that this service did not issue.
+// ErrForged means that this service did not issue the token.
 var ErrForged = errors.New("the token was not issued by this service")
 
 // Callback is the content of a callback token. The token permits its holder to answer for

@@ -124,8 +124,8 @@ func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	return sqlstore.Status(applied, s.schema)
 }
 
-// Script returns the SQL that Migrate runs on an empty database. As in Migrate, each
-// statement is followed by a record of it, because the server commits every definition
+// Script returns the SQL that Migrate runs on an empty database. As in Migrate, the script
+// records each statement after running it, because the server commits every definition
 // separately. Migrate can therefore continue an interrupted script.
 func (s *Store) Script() string {
 	var b strings.Builder

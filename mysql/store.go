@@ -318,7 +318,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// Now returns the time of the database's clock.
+// Now returns the current time of the database's clock.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -20,7 +20,7 @@ type Calendar struct {
 	UpdatedAt   time.Time      // set by the store; zero if an older program stored it
 }
 
-// DateRange is a range of days, including the first and the last.
+// DateRange is a range of days. It includes its first and last day.
 type DateRange struct {
 	From string `json:"from"` // first day, such as 2026-12-24
 	To   string `json:"to"`   // last day

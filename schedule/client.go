@@ -155,7 +155,7 @@ func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) (Backfilled
 	return done, nil
 }
 
-// BackfillPreview describes the effect of a Backfill.
+// BackfillPreview describes the runs that a Backfill would start.
 type BackfillPreview struct {
 	Instants   []time.Time // instants that would get runs, oldest first
 	PassedOver int         // number of instants that already have a run

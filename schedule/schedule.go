@@ -104,7 +104,7 @@ const (
 	CatchUpFull    CatchUp = "full"    // start a run for each missed instant, within CatchUpLimit and CatchUpWindow
 )
 
-// Trigger is the cause of a run.
+// Trigger is what caused a run.
 type Trigger string
 
 // The triggers. An instant gets at most one scheduled or catch-up run, never one of
@@ -185,7 +185,7 @@ type Plan struct {
 	Ask []time.Time
 }
 
-// PlannedFire is a run to be created.
+// PlannedFire is a run that a Plan creates.
 type PlannedFire struct {
 	Due     time.Time       // due instant that the run belongs to
 	Trigger Trigger         // cause of the run

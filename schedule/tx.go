@@ -79,14 +79,14 @@ type Sight struct {
 	Newest map[int64]time.Time
 }
 
-// Instant is a due instant of a schedule.
+// Instant is one of a schedule's due instants.
 type Instant struct {
 	Schedule int64     // ID of the schedule
 	Due      time.Time // due instant
 	Shared   bool      // result of Taken: the instant has a scheduled or catch-up run
 }
 
-// EndedJob is a job that ends before it begins.
+// EndedJob is a job that ends without having started.
 type EndedJob struct {
 	Job    *fairlead.Job
 	State  fairlead.State  // Skipped or Failed

@@ -34,7 +34,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 }
 
 // AddChunks implements batch.Store. It returns ErrInvalid if a task contains a sealed value
-// that this program cannot open. Such a task was read from an earlier pass.
+// that this program cannot open. This happens if the tasks were read from an earlier pass.
 func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
 	sealed, err := s.sealNewChunks(chunks)
 	if err != nil {

@@ -104,7 +104,7 @@ func (k *Keys) Open(sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// NewSecret returns a random secret for a key.
+// NewSecret returns a random Secret for a new Key.
 func NewSecret() []byte {
 	secret := make([]byte, 32)
 	rand.Read(secret) // never fails

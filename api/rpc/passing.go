@@ -10,11 +10,11 @@ import (
 
 // Passes reports whether a call failed before the service decided on its request. The
 // service was unreachable, closed the connection before its response was complete, did not
-// respond in time, or is shutting down. The same call may succeed later, or on another
-// server at the same address. The service may also have carried out the request and its
-// response was lost.
+// respond in time, or is shutting down. The same call may succeed later, or on a different
+// server at the same address. The service may also have carried out the request, and only
+// its response was lost.
 //
-// Connect uses many codes for such failures. For example, a connection reset is
+// Connect uses many codes for these failures. For example, a connection reset is
 // CodeCanceled, and so is a call that the caller cancelled. Only the caller's own context
 // distinguishes the two, so check the context first.
 func Passes(err error) bool {

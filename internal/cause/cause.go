@@ -36,7 +36,7 @@ var particulars = []struct {
 
 // Of returns the part of an error text that is the same for all errors with the same cause:
 // the first line without numbers, IDs, quoted strings, times and addresses. If text is
-// already such a part, Of returns it unchanged.
+// already the result of Of, Of returns it unchanged.
 func Of(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
 	line = strings.Join(strings.Fields(line), " ")

@@ -54,7 +54,7 @@ func failf(code int, format string, args ...any) error {
 	return &exitError{code, fmt.Errorf(format, args...)}
 }
 
-// ExitCode returns the exit code for an error.
+// ExitCode returns the exit code that corresponds to err.
 func ExitCode(err error) int {
 	var coded *exitError
 	switch {

@@ -30,7 +30,7 @@ func Ago(t, now time.Time) string {
 	}
 }
 
-// Span formats a duration in its two largest units.
+// Span formats d in its two largest units.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -55,7 +55,7 @@ func (c *Counter) Take() []driver.Starts {
 	return taken
 }
 
-// GiveBack adds counts that could not be reported back to the counter, so that the next Take
+// GiveBack adds counts back to the counter if they could not be reported. The next Take then
 // returns them.
 func (c *Counter) GiveBack(taken []driver.Starts) {
 	c.mu.Lock()

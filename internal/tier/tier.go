@@ -30,7 +30,7 @@ const (
 	SeedAttr = "seed"
 )
 
-// Long skips the test in the first tier. Call it at the beginning of a test.
+// Long skips the test in the first tier. Call it at the beginning of the test.
 func Long(t testing.TB, reason string) {
 	t.Helper()
 	t.Attr(LongAttr, reason)

@@ -28,7 +28,7 @@ func Abandon(reason error) error {
 	return &decided{verdict: sweeping.Abandon, err: orReason(reason, "the handler gave the item up")}
 }
 
-// Stop returns an error that stops the whole sweep. The item remains to be done.
+// Stop returns an error that stops the whole sweep. The current item remains to be done.
 func Stop(reason error) error {
 	return &decided{verdict: sweeping.Stop, err: orReason(reason, "the handler stopped the sweep")}
 }
