@@ -57,7 +57,7 @@ type Status struct {
 	FinishedAt time.Time // zero = not ended
 }
 
-// A State is the progress of a bulk.
+// A State is a stage in a bulk's life cycle.
 type State string
 
 // States of bulks. The first two are live.

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Options configures how lines are read. The zero value reads nothing: files require Roots,
-// and URLs require Client.
+// Options configures how lines are read. With the zero value nothing can be read: files
+// require Roots, and URLs require Client.
 type Options struct {
 	Roots  []string     // directories below which files may be read
 	Client *http.Client // for URLs; it restricts the addresses that may be called
@@ -69,7 +69,7 @@ type Lines struct {
 const maxCursors = 3
 
 // Bounds returns the range of line numbers. It counts the lines unless the restored state
-// contains the count.
+// already contains a complete count.
 func (l *Lines) Bounds(ctx context.Context) (from, to int64, err error) {
 	if err := l.check(ctx); err != nil {
 		return 0, 0, err
@@ -103,7 +103,7 @@ func (l *Lines) check(ctx context.Context) error {
 	return nil
 }
 
-// Read returns lines.
+// Read fills items with the first lines of [from, to). Bounds must have been called.
 func (l *Lines) Read(ctx context.Context, from, to int64, items []Item) (n int, next int64, err error) {
 	if err := l.check(ctx); err != nil {
 		return 0, from, err

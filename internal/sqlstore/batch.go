@@ -9,7 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// PassKinds returns the kinds of all passes, for an index of chunks by kind.
+// PassKinds returns the kinds of all passes. An index of chunks by kind needs the complete
+// list.
 func PassKinds() []string {
 	return []string{string(batch.PassForward), string(batch.PassRetry), string(batch.PassUndo), string(batch.PassThen)}
 }
@@ -97,12 +98,12 @@ func ScanBatch(row Scanner) (b batch.Record, err error) {
 	return b, nil
 }
 
-// BatchOpen reports whether a batch is open and has not ended, so that it still needs
-// processing.
+// BatchOpen reports whether a batch has been opened and has not ended, and therefore still
+// needs processing.
 func BatchOpen(b *batch.Record) bool { return b.Opened && b.EndedAt.IsZero() }
 
-// SawRunning moves jobs that are known to run from pending to running in the tally of a
-// batch.
+// SawRunning updates a batch's tally: it moves tasks that seen counts as running from pending
+// to running.
 func SawRunning(b *batch.Batch, seen batch.Seen) {
 	t := &b.Tally
 	for _, of := range []struct {
@@ -132,7 +133,7 @@ type chunkMarks struct {
 	Lost         []int `json:"l,omitempty"`
 }
 
-// EncodeMarks returns the marks of a chunk as JSON.
+// EncodeMarks returns a chunk's marks as JSON.
 func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	states := make([]byte, len(m.States))
 	for i, mark := range m.States {
@@ -141,8 +142,9 @@ func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	return json.Marshal(chunkMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered, Lost: m.Lost})
 }
 
-// ScanChunk reads batch, number, pass, kind, first, size, held, out, marks and, if tasks is
-// set, the tasks. Null tasks stay nil.
+// ScanChunk reads a chunk from the columns batch, number, pass, kind, first, size, held, out
+// and marks, followed by the chunk's tasks if tasks is true. If the tasks are null, the
+// chunk's Tasks stay nil.
 func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 	var marks, work []byte
 	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
