@@ -39,9 +39,10 @@ const slice = time.Millisecond
 
 // Pace grants permits at a rate. It is safe for concurrent use.
 //
-// Permit k since the rate was set is due k/rate after it was set. A caller that requests n
-// at once waits for the last of them. In any period d, at most n + rate × (d + 40 ms)
-// permits are granted, plus at most five percent while permits are owed from before.
+// Counting from the time at which the rate was set, permit k is due after k/rate. A caller
+// that requests n permits at once waits until the last of them is due. In any period d, the
+// Pace grants at most n + rate × (d + 40 ms) permits, plus at most five percent while it
+// still owes permits from an earlier rate.
 type Pace struct {
 	mu      sync.Mutex
 	rate    float64

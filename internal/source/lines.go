@@ -52,9 +52,9 @@ func (o Options) withDefaults() (Options, error) {
 // Lines contains the lines of a file or URL. An empty line is an item like any other. The
 // end of the last line may be missing. Line ends are LF or CRLF and not part of the item.
 //
-// The first call of Bounds reads all content once and stores the offsets of a limited
-// number of evenly spread lines. Read starts at the nearest offset before the requested
-// line.
+// The first call of Bounds reads the whole content once and stores the offsets of a limited
+// number of evenly spaced lines. Read starts at the nearest stored offset before the
+// requested line.
 type Lines struct {
 	name    string
 	options Options

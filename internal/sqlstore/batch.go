@@ -34,7 +34,7 @@ type batchBody struct {
 	Notify      string          `json:"notify,omitempty"`
 }
 
-// EncodeBatch returns the declared fields of a batch as JSON.
+// EncodeBatch returns a batch's declared fields as JSON.
 func EncodeBatch(b *batch.Batch) ([]byte, error) {
 	body := batchBody{
 		Description: b.Description, Creator: b.Creator, Env: b.Env, AZ: b.AZ, Service: b.Service, Info: string(b.Info),
@@ -58,7 +58,7 @@ type batchStatus struct {
 	batch.Ledger
 }
 
-// EncodeBatchStatus returns the status and the ledger of a batch as JSON.
+// EncodeBatchStatus returns a batch's status and ledger as JSON.
 func EncodeBatchStatus(b *batch.Record) ([]byte, error) {
 	status := b.Status
 	status.Reason = CleanText(status.Reason)
@@ -69,7 +69,8 @@ func EncodeBatchStatus(b *batch.Record) ([]byte, error) {
 	return raw, nil
 }
 
-// ScanBatch reads id, name, type, queue, tenant, created_at, body and status.
+// ScanBatch reads a batch from the columns id, name, type, queue, tenant, created_at, body and
+// status.
 func ScanBatch(row Scanner) (b batch.Record, err error) {
 	var created int64
 	var body, status []byte
@@ -172,7 +173,7 @@ func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 	return p, nil
 }
 
-// EncodeTasks returns the tasks of a chunk as JSON.
+// EncodeTasks returns a chunk's tasks as JSON.
 func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 	raw, err := json.Marshal(p.Tasks)
 	if err != nil {
@@ -181,7 +182,7 @@ func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 	return raw, nil
 }
 
-// BatchStates returns the states selected by a filter as values of the column state.
+// BatchStates returns the states that a filter selects, as values of the state column.
 func BatchStates(f batch.Filter) []string {
 	var names []string
 	for _, state := range f.Chosen() {
@@ -201,5 +202,5 @@ func batchBusy(b *batch.Record) error {
 	return fmt.Errorf("batch %d is %s; cancel it and wait until it completes before you delete it: %w", b.ID, b.State(), fairlead.ErrConflict)
 }
 
-// NoSuchBatch returns the ErrNotFound for a batch ID.
+// NoSuchBatch returns an ErrNotFound for a batch ID.
 func NoSuchBatch(id int64) error { return fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound) }

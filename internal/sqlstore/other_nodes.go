@@ -11,12 +11,12 @@ import (
 )
 
 // OtherNodes holds the nodes with free slots that serve foreign lanes: lanes that the
-// claiming node does not serve. If a limit is tight, a claim leaves to the jobs of these
-// lanes what the limit entitles them to. Otherwise a busy node with late work would take
-// every freed slot, and earlier work of other nodes would wait.
+// claiming node does not serve. If a limit has little room, a claim leaves jobs in these
+// lanes the slots that the limit entitles them to. Otherwise a busy node with later jobs
+// would take every freed slot, and earlier jobs on other nodes would wait.
 //
-// Nodes report their free slots in beats, a few seconds late: a slot that no other node can
-// use stays unused for that long.
+// Nodes report their free slots in beats, so the numbers are a few seconds old. Slots left
+// for a node that can no longer use them stay unused for that time.
 type OtherNodes struct {
 	scope *driver.Scope
 	nodes []fairlead.Node // nodes with free slots that serve lanes this node does not serve
