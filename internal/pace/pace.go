@@ -42,7 +42,7 @@ const slice = time.Millisecond
 // Counting from the time at which the rate was set, permit k is due after k/rate. A caller
 // that requests n permits at once waits until the last of them is due. In any period d, the
 // Pace grants at most n + rate × (d + 40 ms) permits, plus at most five percent while it
-// still owes permits from an earlier rate.
+// still owes earlier permits.
 type Pace struct {
 	mu      sync.Mutex
 	rate    float64

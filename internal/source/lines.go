@@ -49,8 +49,9 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Lines contains the lines of a file or URL. An empty line is an item like any other. The
-// end of the last line may be missing. Line ends are LF or CRLF and not part of the item.
+// Lines is a source whose items are the lines of a file or of the document at a URL. An
+// empty line is an item like any other. Lines end with LF or CRLF, which is not part of the
+// item. The last line need not have a line ending.
 //
 // The first call of Bounds reads the whole content once and stores the offsets of a limited
 // number of evenly spaced lines. Read starts at the nearest stored offset before the

@@ -23,7 +23,8 @@ type OtherNodes struct {
 	known map[string]*dispatch.Others
 }
 
-// NewOtherNodes selects the relevant nodes at the time now.
+// NewOtherNodes selects those of the given nodes that are live at the time now, have free
+// slots and serve lanes outside scope. self is the claiming node.
 func NewOtherNodes(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.Node, now time.Time) *OtherNodes {
 	s := &OtherNodes{scope: scope, known: map[string]*dispatch.Others{}}
 	for _, node := range nodes {
@@ -34,11 +35,11 @@ func NewOtherNodes(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.N
 	return s
 }
 
-// Any reports whether there are such nodes.
+// Any reports whether any other node has free slots for foreign lanes.
 func (s *OtherNodes) Any() bool { return len(s.nodes) > 0 }
 
-// Of returns the nodes that can run jobs of a lane. It returns nil if the claiming node
-// serves the lane or no other node can.
+// Of returns the nodes that can run the lane's jobs. It returns nil if the claiming node
+// serves the lane or no other node does.
 func (s *OtherNodes) Of(lane LaneKey) *dispatch.Others {
 	if Serves(s.scope, lane) {
 		return nil
@@ -84,8 +85,7 @@ func covers(scope, other *driver.Scope) bool {
 	})
 }
 
-// Tight reports whether some limit of the lanes may have less room than a claim of most
-// jobs needs.
+// Tight reports whether any limit of the given lanes has room for fewer than most jobs.
 func Tight(lanes []*dispatch.Lane, most int) bool {
 	for _, lane := range lanes {
 		for _, limit := range lane.Limits {

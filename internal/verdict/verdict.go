@@ -52,14 +52,15 @@ func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output js
 	return Decide(job, entry, err, cause, output)
 }
 
-// Decide returns the settlement for a handler's result and the cause of the end of its
-// context, if it ended. It is a pure function except for jitter.
+// Decide returns the settlement for a handler's result. cause is the reason why the
+// handler's context ended, or nil if it did not end. Apart from jitter, Decide is a pure
+// function.
 //
-// A success counts regardless of the context. An outcome chosen by the handler counts
-// unless the job was cancelled. Any other error is a failed attempt, with three exceptions
-// that are not the handler's fault and make the job run again later: the node ended the
-// handler to shut down, the store was unavailable to it, or the process had no file
-// descriptors left.
+// A success counts regardless of the context. An outcome that the handler chose counts
+// unless the job was cancelled. Any other error is a failed attempt, with three exceptions:
+// the node stopped the handler to shut down, the handler could not reach the store, or the
+// process had no file descriptors left. These are not the handler's fault, so the job runs
+// again later.
 func Decide(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) fairlead.Settlement {
 	s := choose(job, entry, err, cause, output)
 	s.ID, s.Fence, s.FreeKey = job.ID, job.Fence, job.Key != "" || job.ConcurrencyKey != ""
