@@ -113,8 +113,8 @@ func BehindMark(c *sweep.Checkpoint) error {
 	return fmt.Errorf("shard %d of sweep %d has progressed beyond %d: %w", c.Number, c.Sweep, c.Mark, fairlead.ErrConflict)
 }
 
-// ShardBusy returns an ErrConflict for a sweep that cannot be split again because a job is
-// still processing one of its shards.
+// ShardBusy returns an ErrConflict for a sweep that cannot be split again because the job of
+// one of its shards has not ended.
 func ShardBusy(s *sweep.Shard, state fairlead.State) error {
 	return fmt.Errorf("shard %d of sweep %d cannot be split again: its job %d is %s: %w", s.Number, s.Sweep, s.Job, state, fairlead.ErrConflict)
 }

@@ -27,20 +27,20 @@ var (
 	ErrStuck = errors.New("the handler did not return in time after its context had ended")
 )
 
-// PanicError is the error of a handler that panicked.
+// PanicError is the error recorded for a handler that panicked.
 type PanicError struct {
 	Text string // value of the panic and its stack
 }
 
 func (p *PanicError) Error() string { return p.Text }
 
-// NewPanic returns the error of a recovered value, including the stack.
+// NewPanic returns the error for a recovered panic value. The error includes the stack.
 func NewPanic(value any) *PanicError {
 	return &PanicError{Text: fmt.Sprintf("panic: %v\n\n%s", value, debug.Stack())}
 }
 
-// Judge calls Decide safely with user code: the Error method of an error or a RetryDelay
-// function may panic too. That is a failure of the job, not of the node.
+// Judge calls Decide and recovers from panics in user code, for example in an error's Error
+// method or a RetryDelay function. A panic there is a failure of the job, not of the node.
 func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) (s fairlead.Settlement) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -168,8 +168,8 @@ func pause(job *fairlead.Job, entry *fairlead.Entry, err error, attempts int) ti
 	}
 }
 
-// Timeout returns the time limit of one attempt of a job. In order of precedence, it is set
-// by the handler's TimeoutOf, the job, the handler's options, and the node.
+// Timeout returns the time limit for one attempt of a job. It uses the first limit that is set
+// by the handler's TimeoutOf, the job, the handler's options, and the node, in this order.
 func Timeout(job *fairlead.Job, entry *fairlead.Entry, node time.Duration) time.Duration {
 	chosen := chosenTimeout(job, entry)
 	switch {
