@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// after returns a time in seconds after noon.
+// after returns the time that is the given number of seconds after noon.
 func after(seconds int) *timestamppb.Timestamp {
 	return timestamppb.New(noon.Add(time.Duration(seconds) * time.Second))
 }

@@ -63,8 +63,8 @@ func newHostile(t *testing.T, scheme string, serve func(conn net.Conn)) *hostile
 // silence says nothing until the caller has gone.
 func silence(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
-// says answers each request with a text and then repeats more for ever. If more is empty,
-// it sends nothing further.
+// says answers each request with a text. Then it sends more repeatedly, for ever. If more
+// is empty, it sends nothing further.
 func says(text, more string, every time.Duration) func(net.Conn) {
 	return func(conn net.Conn) {
 		if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {

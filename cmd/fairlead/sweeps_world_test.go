@@ -86,7 +86,7 @@ func (w *sweepWorld) serveItem(out http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(out, text)
 }
 
-// serveGate serves the calls that ask the business.
+// serveGate serves the gate calls of sweeps.
 func (w *sweepWorld) serveGate(out http.ResponseWriter, r *http.Request) {
 	var told map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&told); err != nil {
