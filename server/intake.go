@@ -15,42 +15,42 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Memory that bodies of requests may take. Callers of every role share it.
+// Memory for request bodies. Callers of all roles share it.
 const (
-	largeBodies = 24 << 20  // bytes that all large bodies together may become
-	smallBody   = 64 << 10  // a body that becomes no more needs no share of it
-	middleBody  = 1 << 20   // the first share of a body whose length is not known
-	sharedRate  = 256 << 10 // bytes a second, at least, of a body that has a share
+	largeBodies = 24 << 20  // maximum total size of all large bodies after decompression, in bytes
+	smallBody   = 64 << 10  // a body up to this size after decompression needs no share
+	middleBody  = 1 << 20   // initial share of a body with unknown length
+	sharedRate  = 256 << 10 // minimum transfer rate of a body with a share, in bytes per second
 
-	// Memory that a decoded request takes in addition to its bytes. A message has at least
-	// two bytes of protobuf, or three of JSON, which become some hundred.
-	messageMemory = 384 // of a message
-	entryMemory   = 64  // of a string or number in a list
-	binaryMemory  = 64  // of a byte of protobuf, before its messages can be counted
+	// Memory that a decoded request takes in addition to its bytes. A message of two bytes of
+	// protobuf, or three of JSON, can take some hundred bytes.
+	messageMemory = 384 // per message
+	entryMemory   = 64  // per string or number in a list
+	binaryMemory  = 64  // per byte of protobuf, before its messages can be counted
 )
 
 var errManyLarge = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large requests are in progress; try again later"}
 
-// intake bounds the memory that is used for bodies of requests, on every protocol.
+// intake limits the memory used for request bodies, for all protocols.
 type intake struct {
 	memory *semaphore.Weighted
 }
 
 func newIntake() *intake { return &intake{memory: semaphore.NewWeighted(largeBodies)} }
 
-// handler bounds the bodies of API requests to a limit in bytes, and lets large ones wait
-// for each other. A body has its share of the memory until its request is answered.
+// handler limits the bodies of API requests to a size in bytes, and makes large bodies wait
+// for memory. A body holds its share until its request is answered.
 func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 	return i.around(limit, next, func(r *http.Request, body *sharedBody) {
 		body.packed, body.decoded, body.binary = packed(r.Header), true, isBinary(r.Header.Get("Content-Type"))
 		if r.Context().Value(sharedBodyKey{}) != nil {
-			// The console calls with what it was sent in a form, whose bytes have their share.
+			// The console forwards data from a form. The bytes of the form already have a share.
 			body.paid, body.limit = true, largeBodies-rest.MaxBody
 		}
 	})
 }
 
-// forms does the same for forms, which are neither packed nor decoded into messages.
+// forms does the same for forms, which are neither compressed nor decoded into messages.
 func (i *intake) forms(limit int64, next http.Handler) http.Handler {
 	return i.around(limit, next, func(*http.Request, *sharedBody) {})
 }
@@ -72,8 +72,8 @@ func (i *intake) around(limit int64, next http.Handler, describe func(*http.Requ
 
 type sharedBodyKey struct{}
 
-// settleShare gives back what the body of a request had reserved and its message does
-// not need: a body is reserved what it may become at most, and calls may last.
+// settleShare returns the part of a body's share that its message does not need: the share
+// covers the maximum size of the body, and a call may take long.
 func settleShare(ctx context.Context, request proto.Message) {
 	body, _ := ctx.Value(sharedBodyKey{}).(*sharedBody)
 	if body == nil || body.share == 0 {
@@ -106,14 +106,13 @@ func decodedMemory(message protoreflect.Message) (memory int64) {
 	return memory
 }
 
-// isBinary reports whether a content type says that a body is protobuf. That is what gRPC
-// sends unless it names another format.
+// isBinary reports whether a content type means protobuf, which is the default of gRPC.
 func isBinary(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	return strings.HasSuffix(kind, "proto") || strings.HasSuffix(kind, "grpc") || strings.HasSuffix(kind, "grpc-web")
 }
 
-// packed reports whether a body is compressed, as each of the protocols says it.
+// packed reports whether a body is compressed, in any of the protocols.
 func packed(header http.Header) bool {
 	for _, name := range []string{"Content-Encoding", "Grpc-Encoding", "Connect-Content-Encoding"} {
 		if encoding := header.Get(name); encoding != "" && encoding != "identity" {
@@ -123,26 +122,26 @@ func packed(header http.Header) bool {
 	return false
 }
 
-// sharedBody is a body that is read as far as there is memory for what it becomes.
+// sharedBody is a body that is read as memory for its decompressed size becomes available.
 type sharedBody struct {
 	io.ReadCloser
 	ctx    context.Context //nolint:containedctx // of the request whose body it is
 	memory *semaphore.Weighted
-	length int64 // as the caller says; -1: unknown
-	limit  int64 // of its share, which is that of its bytes too, packed and unpacked
+	length int64 // length given by the caller; -1 = unknown
+	limit  int64 // maximum share, and maximum size in bytes, both compressed and decompressed
 
 	packed  bool
-	decoded bool // into messages
-	binary  bool // protobuf, otherwise JSON
-	paid    bool // its bytes are part of another share
+	decoded bool // whether it is decoded into messages
+	binary  bool // whether it is protobuf, as opposed to JSON
+	paid    bool // whether its bytes are part of another share
 
 	read     int64
-	messages int64         // bytes that the messages in what was read take, at most
+	messages int64         // maximum memory of the messages read so far, in bytes
 	share    int64         // of the memory
 	waited   time.Duration // for bytes, since it has a share
 }
 
-// keep gives back what of the share is beyond some bytes.
+// keep reduces the share to the given number of bytes.
 func (b *sharedBody) keep(bytes int64) {
 	if bytes < b.share {
 		b.memory.Release(b.share - bytes)
@@ -150,8 +149,8 @@ func (b *sharedBody) keep(bytes int64) {
 	}
 }
 
-// Read reads on. It fails if too many other large bodies are there for long, or if a
-// body that has a share, for which others wait, comes slowly.
+// Read reads from the body. It fails if other large bodies hold the memory for too long, or
+// if a body with a share, for which others wait, arrives too slowly.
 func (b *sharedBody) Read(p []byte) (int, error) {
 	if err := b.acquire(b.needed(int64(len(p)))); err != nil {
 		return 0, err
@@ -172,12 +171,12 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// acquire waits until the body has a share of so many bytes.
+// acquire waits until the body has a share of the given size.
 func (b *sharedBody) acquire(needed int64) error {
 	if needed <= b.share {
 		return nil
 	}
-	// Two bodies that both grow could wait for each other, hence not for long.
+	// Two growing bodies could wait for each other, hence the timeout.
 	ctx, cancel := context.WithTimeout(b.ctx, bodyPatience)
 	defer cancel()
 	if err := b.memory.Acquire(ctx, needed-b.share); err != nil {
@@ -187,8 +186,8 @@ func (b *sharedBody) acquire(needed int64) error {
 	return nil
 }
 
-// count notes what was read, and what may become of it. The messages in it are counted by
-// the characters that each of them needs.
+// count adds data to the number of bytes read and to the estimated memory of its messages.
+// It counts messages by the characters that each of them needs.
 func (b *sharedBody) count(data []byte) {
 	b.read += int64(len(data))
 	switch {
@@ -201,7 +200,7 @@ func (b *sharedBody) count(data []byte) {
 }
 
 // needed returns the share that the body needs before up to more bytes of it are read. A
-// packed body may become anything within its limit.
+// compressed body may need its whole limit.
 func (b *sharedBody) needed(more int64) int64 {
 	if b.packed {
 		return b.limit

@@ -79,7 +79,7 @@ func TestABodyReservesWhatItsMessagesTake(t *testing.T) {
 
 func TestAMessageKeepsWhatItTakes(t *testing.T) {
 	ctx, body, memory := shareOf(t, 2<<20)
-	body.share = 0 // what its bytes took
+	body.share = 0 // the share of its bytes
 	memory.Release(2 << 20)
 	if err := body.acquire(16 << 20); err != nil {
 		t.Fatal(err)

@@ -18,13 +18,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// entries are n entries of a list in protobuf, all alike.
+// entries returns n identical entries of a list in protobuf.
 func entries(number protowire.Number, content []byte, n int) []byte {
 	one := protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 	return bytes.Repeat(one, n)
 }
 
-// A request that is small when it is packed must not become large when it is decoded.
+// A request that is small when compressed must not become large when decoded.
 func TestWhatExceedsTheBoundsIsRefusedBeforeItIsAllocated(t *testing.T) {
 	const size = 16 << 20
 	many := size / 2
@@ -67,7 +67,7 @@ func TestWhatExceedsTheBoundsIsRefusedBeforeItIsAllocated(t *testing.T) {
 	}
 }
 
-// labels are members of an object, each with a name of its own.
+// labels returns members of an object with distinct names.
 func labels(n int) string {
 	var out strings.Builder
 	for i := range n {
@@ -76,7 +76,7 @@ func labels(n int) string {
 	return out.String()
 }
 
-// What fits is read as protobuf reads it.
+// A request within the limits is decoded like package proto decodes it.
 func TestBinaryIsReadWithinTheBounds(t *testing.T) {
 	want := &fairleadv1.NewBatch{Name: "n", Canary: &fairleadv1.Canary{Tasks: 3}, Info: []byte(`{"a":[1,2]}`)}
 	for range 100_000 {
@@ -96,7 +96,7 @@ func TestBinaryIsReadWithinTheBounds(t *testing.T) {
 	}
 }
 
-// A document without bytes is no document, as it is in JSON.
+// An empty document counts as absent, as in JSON.
 func TestABinaryDocumentIsJSONOrNotThere(t *testing.T) {
 	for document, want := range map[string]string{
 		"": "", "null": "", ` {"a":[1]} `: "", "{": "jobs.args: is not JSON: ", "1 2": "jobs.args: is not JSON: unexpected data after the end of the document", " ": "jobs.args: is not JSON: ",
@@ -117,7 +117,7 @@ func TestABinaryDocumentIsJSONOrNotThere(t *testing.T) {
 	}
 }
 
-// Each list is short enough, and the messages within their entries are too many.
+// Each list is short enough, but the messages in their entries are too many in total.
 func TestAllElementsOfARequestAreCountedTogether(t *testing.T) {
 	const entries = 90_000
 	job := &fairleadv1.Job{Timeout: durationpb.New(1e9), NotBefore: timestamppb.New(time.Unix(1, 0))}
@@ -136,11 +136,11 @@ func TestAllElementsOfARequestAreCountedTogether(t *testing.T) {
 	}
 }
 
-// A message with very many mistakes is refused with the first of them.
+// A message with very many errors is rejected with only the first of them.
 func TestNotAllMistakesOfALargeRequestAreNamed(t *testing.T) {
 	request := &fairleadv1.EnqueueJobsRequest{}
 	for range 10_000 {
-		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1, Priority: 40000}) // three each: the last that is named is in the middle of one
+		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1, Priority: 40000}) // three errors each: the last one reported is in the middle of a job
 	}
 	if found := wire.Check(request); len(found) != 100 {
 		t.Errorf("%d mistakes are named", len(found))

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads one JSON document. It copies the values that it returns and allocates nothing
-// for what it skips.
+// scanner reads one JSON document. It copies the values that it returns and allocates
+// nothing for values that it skips.
 type scanner struct {
 	data  []byte
 	at    int
@@ -17,7 +17,7 @@ type scanner struct {
 	count elements
 }
 
-// syntaxError is a document that is not JSON.
+// syntaxError is the error of an invalid JSON document.
 type syntaxError struct {
 	offset int
 	what   string
@@ -29,7 +29,7 @@ func (s *scanner) fail(format string, args ...any) error {
 	return &syntaxError{offset: s.at, what: fmt.Sprintf(format, args...)}
 }
 
-// peek is the next character that means something; 0 at the end.
+// peek returns the next character other than white space, or 0 at the end.
 func (s *scanner) peek() byte {
 	for s.at < len(s.data) {
 		switch c := s.data[s.at]; c {
@@ -42,7 +42,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// end makes sure that there is nothing more.
+// end returns an error unless the document ends here.
 func (s *scanner) end() error {
 	if s.peek() != 0 || s.at < len(s.data) {
 		return s.fail("unexpected data after the end of the document")
@@ -65,7 +65,7 @@ func (s *scanner) unexpected(wanted string) error {
 	return s.fail("unexpected %q, expected %s", s.data[s.at], wanted)
 }
 
-// enter goes into an object or array, leave out of it.
+// enter reads the start of an object or array; leave reads its end.
 func (s *scanner) enter(open byte) error {
 	if err := s.expect(open); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s *scanner) enter(open byte) error {
 	return nil
 }
 
-// list reads what stands between brackets, item by item.
+// list reads the items between brackets.
 func (s *scanner) list(open, shut byte, item func(i int) error) error {
 	if err := s.enter(open); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *scanner) list(open, shut byte, item func(i int) error) error {
 	return s.expect(shut)
 }
 
-// object reads an object, member by member.
+// object reads the members of an object.
 func (s *scanner) object(member func(name string) error) error {
 	return s.list('{', '}', func(int) error {
 		name, err := s.text()
@@ -108,10 +108,10 @@ func (s *scanner) object(member func(name string) error) error {
 	})
 }
 
-// array reads an array.
+// array reads the items of an array.
 func (s *scanner) array(item func(i int) error) error { return s.list('[', ']', item) }
 
-// word reads null, true or false if it is next.
+// word consumes null, true or false if it is next.
 func (s *scanner) word(word string) bool {
 	s.peek()
 	if !bytes.HasPrefix(s.data[s.at:], []byte(word)) {
@@ -180,8 +180,8 @@ func (s *scanner) text() (string, error) {
 	return string(text), nil
 }
 
-// skipText reads a string, returns what is between its quotation marks, and reports whether
-// that has escape sequences.
+// skipText reads a string. It returns the bytes between the quotation marks and reports
+// whether they contain escape sequences.
 func (s *scanner) skipText() (raw []byte, escaped bool, err error) {
 	if err := s.expect('"'); err != nil {
 		return nil, false, err
@@ -211,7 +211,7 @@ func (s *scanner) skipText() (raw []byte, escaped bool, err error) {
 	return nil, false, s.fail("unterminated string")
 }
 
-// escape reads what stands behind a backslash.
+// escape reads an escape sequence after its backslash.
 func (s *scanner) escape() (rune, error) {
 	if s.at >= len(s.data) {
 		return 0, s.fail("unterminated string")
