@@ -27,6 +27,7 @@ type Sweeps struct {
 
 	kinds     *fairlead.Mux // which are run here; nil: unknown
 	databases []string      // whose tables are read here
+	masks     *masks        // nil: nothing is confidential
 }
 
 // NewSweeps makes the service of a store's sweeps. Who watches is let go when the

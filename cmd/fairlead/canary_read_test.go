@@ -52,7 +52,11 @@ func (c *canaries) values(path string) []string {
 	if !parameter {
 		return []string{""}
 	}
-	return c.known[before]
+	values, known := c.known[before]
+	if !known {
+		c.Errorf("the test knows no values for %s", path)
+	}
+	return values
 }
 
 // some returns at most a number of values, spread over all of them.
@@ -75,15 +79,11 @@ func (c *canaries) readREST() {
 		c.Fatal(err)
 	}
 	required := map[string]string{"/api/v1/schedules/{id}/backfill/preview": "?from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z"}
-	unread := []string{"/api/v1/calendars/{name}"} // there are none
 	for _, path := range slices.Sorted(maps.Keys(document.Paths)) {
 		if document.Paths[path]["get"] == nil {
 			continue
 		}
 		values := c.values(path)
-		if len(values) == 0 && !slices.Contains(unread, path) {
-			c.Errorf("the test knows no values for %s", path)
-		}
 		for i, value := range values {
 			roles := readers
 			switch {
