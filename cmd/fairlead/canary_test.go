@@ -41,7 +41,7 @@ func TestNoSurfaceShowsAConfidentialValue(t *testing.T) {
 	c.readAll()
 	for _, protocol := range []string{"Connect ", "gRPC "} {
 		for _, method := range []string{
-			"GetAlert", "GetBatch", "GetBatchJob", "GetJob", "GetSchedule", "GetSweep", "GetTask", "GetTaskRun", "ListAlerts", "ListAttempts", "ListBatchTasks", "ListBatches", "ListJobs", "ListSchedules",
+			"GetAlert", "GetBatch", "GetBatchJob", "GetJob", "GetSchedule", "GetSweep", "GetTask", "GetTaskRun", "ListAlerts", "ListBatchTasks", "ListBatches", "ListJobs", "ListSchedules",
 			"ListSweeps", "ListTaskRuns", "ListTasks", "WatchBatch", "WatchJob", "WatchSweep",
 		} {
 			c.wantOpen(protocol + method)
