@@ -6,16 +6,16 @@ import (
 	"unicode"
 )
 
-// plainWord are the characters that mean nothing to a shell.
+// plainWord contains the characters without a special meaning in shells.
 const plainWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@/=+,-"
 
-// shellWord is a stored name as a command that is shown takes it: a person may paste it
-// into a shell, and others have chosen the name.
+// shellWord quotes a stored name for a displayed command: users may paste the command into
+// a shell, and the name may be chosen by others.
 func shellWord(name string) string {
 	if name != "" && strings.Trim(name, plainWord) == "" && !strings.HasPrefix(name, "-") {
 		return name
 	}
-	if strings.ContainsFunc(name, unicode.IsControl) { // a shell would take a new line for the end
+	if strings.ContainsFunc(name, unicode.IsControl) { // a shell would treat a newline as the end of the command
 		return "$" + strings.ReplaceAll(strconv.Quote(name), `"`, "'")
 	}
 	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"

@@ -1,6 +1,6 @@
-// Command riversqlite measures River on SQLite for the comparison in the
-// directory above. It is a module of its own because River's SQLite driver fits
-// an older version of River than its PostgreSQL driver.
+// Command riversqlite measures River on SQLite for the comparison in the parent directory.
+// It is a separate module because River's SQLite driver requires an older version of River
+// than its PostgreSQL driver.
 package main
 
 import (
@@ -55,13 +55,13 @@ type riverSystem struct {
 }
 
 func open(ctx context.Context, url string) (*riverSystem, error) {
-	// The same durability as Fairlead's: every commit is synced.
+	// Same durability as Fairlead: every commit is synced.
 	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite://")+
 		"?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // as its documentation advises
+	db.SetMaxOpenConns(1) // as recommended in its documentation
 	s := &riverSystem{db: db, worker: &worker{}}
 	driver := riversqlite.New(db)
 	migrator, err := rivermigrate.New(driver, nil)
@@ -98,7 +98,7 @@ func (s *riverSystem) Enqueue(ctx context.Context, batch []bench.Args) error {
 
 // Work runs the client's workers.
 func (s *riverSystem) Work(ctx context.Context, events bench.Events) error {
-	// Events that find the channel full are dropped: it never is.
+	// Events are dropped if the channel is full, so make it large enough.
 	const many = 1 << 20
 	s.worker.events = events
 	completed, unsubscribe := s.client.SubscribeConfig(&river.SubscribeConfig{
@@ -125,7 +125,7 @@ type args struct {
 	bench.Args
 }
 
-// Kind names the type of job.
+// Kind returns the type of job.
 func (args) Kind() string { return "bench" }
 
 type worker struct {
