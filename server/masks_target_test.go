@@ -75,7 +75,7 @@ func TestWhatIsConfidentialOfATaskStaysWithItsTarget(t *testing.T) {
 }
 
 func TestACallWhoseAddressIsConfidentialCanBeEdited(t *testing.T) {
-	a := newCallingAPI(t)
+	a := newCallingAPI(t, 0)
 	if err := a.store.AddConfidential(t.Context(), fairlead.Confidential{"http": {"args.url", "args.headers.secret"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	span.SetAttributes(attribute.Int("http.response.status_code", response.StatusCode))
 	if response.StatusCode >= http.StatusBadRequest {
-		span.SetStatus(codes.Error, mask.Hide(ctx, response.Status))
+		span.SetStatus(codes.Error, strconv.Itoa(response.StatusCode)+" "+http.StatusText(response.StatusCode)) // the reason phrase may repeat a secret
 	}
 	return response, nil
 }

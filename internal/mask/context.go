@@ -1,6 +1,9 @@
 package mask
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 type hiderKey struct{}
 
@@ -24,4 +27,20 @@ func Hide(ctx context.Context, text string) string {
 		return hide(text)
 	}
 	return text
+}
+
+type argsKey struct{}
+
+// WithArgs returns a context in which add makes further args confidential, as fields of the kind of
+// the running job.
+func WithArgs(ctx context.Context, add func(args json.RawMessage)) context.Context {
+	return context.WithValue(ctx, argsKey{}, add)
+}
+
+// AddArgs makes Hide mask the confidential values of further args too: a job that processes a shard
+// works with the args of its sweep. It does nothing if the context is not that of a node.
+func AddArgs(ctx context.Context, args json.RawMessage) {
+	if add, ok := ctx.Value(argsKey{}).(func(json.RawMessage)); ok {
+		add(args)
+	}
 }

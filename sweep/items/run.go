@@ -28,6 +28,7 @@ type Run struct {
 
 	// Of those who save, one after the other.
 	data    json.RawMessage
+	confide func(json.RawMessage) // masks the data in errors and spans of the shard's job
 	told    sweep.Share
 	saved   time.Time
 	counted int64 // items that had ended then
