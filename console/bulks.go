@@ -114,3 +114,11 @@ func (v *visit) BulkFilter(b *fairleadv1.Bulk) string {
 	}
 	return v.link("/jobs", query)
 }
+
+// selectionNames are what buttons for selected rows say.
+var selectionNames = map[string]string{
+	"retry": "Run again", "run": "Run now", "prioritize": "Change priority", "move": "Move", "cancel": "Cancel", "delete": "Delete",
+}
+
+// SelectionName is what the button of an action on selected rows says.
+func (v *visit) SelectionName(action string) string { return v.T(selectionNames[action]) }

@@ -217,6 +217,38 @@
     if (event.target.matches("form.filters select, form.filters input[type=checkbox]")) event.target.form.requestSubmit();
   });
 
+  // A list that has found nothing yet goes on by itself, and shows how far it has come. It opens
+  // the page with the first rows, but not while something is typed.
+  let searching = false;
+  async function searchOn() {
+    let next = document.getElementById("search")?.dataset.search;
+    if (!next || searching) return;
+    searching = true;
+    while (next && document.getElementById("search")) {
+      const answer = await fetch(next).catch(() => null);
+      if (!answer?.ok) break;
+      const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("search");
+      if (!found) {
+        const field = document.activeElement;
+        if (field?.matches("form.filters input, dialog input")) await new Promise(left => field.addEventListener("blur", left, {once: true}));
+        location.replace(next);
+        return;
+      }
+      next = found.dataset.search;
+      document.getElementById("search")?.replaceWith(document.adoptNode(found));
+    }
+    searching = false;
+  }
+  searchOn();
+
+  // The box at the head of a list selects all of its rows.
+  const pickAll = () => { for (const box of document.querySelectorAll("[data-pick-all]")) box.hidden = false; };
+  document.addEventListener("change", event => {
+    if (!event.target.matches("[data-pick-all]")) return;
+    for (const box of event.target.closest("table").querySelectorAll("td.pick input")) box.checked = event.target.checked;
+  });
+  pickAll();
+
   // On a small screen the navigation is a line, of which only a part is seen.
   document.querySelector(".nav a[aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
 
@@ -232,6 +264,8 @@
       if (event.detail.message.event !== "stale") fresh(true);
       live.dataset.updates = Number(live.dataset.updates || 0) + 1;
       drawAll();
+      searchOn();
+      pickAll();
     });
   }
   window.addEventListener("resize", drawAll);

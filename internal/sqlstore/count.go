@@ -53,9 +53,9 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 	if err != nil {
 		return count, err
 	}
-	size := looks{done: countWindow, live: countWindow, mass: countWindow}
+	size := looks{done: countWindow, live: countWindow, mass: countWindow, ends: countWindow}
 	if atMost > 0 {
-		size = looks{done: int(max(leastWindow, atMost)), live: int(max(leastLive, atMost)), mass: int(max(leastLive, atMost))}
+		size = looks{done: int(max(leastWindow, atMost)), live: int(max(leastLive, atMost)), mass: int(max(leastLive, atMost)), ends: int(max(leastLive, readsPerJob*atMost))}
 	}
 	rows := int64(size.live)
 	if len(placeOfEnded.asked(filter)) > 0 {

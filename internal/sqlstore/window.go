@@ -45,12 +45,19 @@ type Ask func(ctx context.Context, statement string, args []any, each func(Scann
 type looks struct {
 	done int // of the ended jobs, usually most of all jobs
 	live int // of each other place
-	mass int // of a place or of an outcome whose index is not ordered by id
+	mass int // of a place whose index is not ordered by id
+	ends int // of an outcome, whose index is not ordered by id either
 }
 
-// readWhole bounds a second look that reads all rows of some lanes, or of an outcome, to find
-// the newest: no index has them in the order of their ids.
-const readWhole = 20_000
+// No index has the jobs of a lane, or of an outcome, in the order of their ids. A second look reads
+// all of them to find the newest, if they are fewer than these bounds.
+const (
+	// wholeLanes bounds the ready, parked or scheduled jobs of some lanes: their rows lie next to
+	// each other.
+	wholeLanes = 200_000
+	// wholeOutcome bounds the jobs that ended in one way, each of which is looked up.
+	wholeOutcome = 20_000
+)
 
 // read returns how many rows a look reads of the largest place that a filter chooses.
 func (l looks) read(filter fairlead.Filter) int {
@@ -64,7 +71,7 @@ func (l looks) read(filter fairlead.Filter) int {
 func (l looks) further(filter fairlead.Filter) looks {
 	l.done, l.live = 2*l.done, 2*l.live
 	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) > 0 {
-		l.mass = readWhole
+		l.mass, l.ends = wholeLanes, wholeOutcome
 	}
 	return l
 }
@@ -76,7 +83,7 @@ func lookSize(filter fairlead.Filter) looks {
 	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is also looked up in job
 		size.done, size.live = size.done*2/3, size.live*2/3
 	}
-	size.mass = size.live
+	size.mass, size.ends = size.live, size.live
 	return size
 }
 
@@ -102,7 +109,7 @@ func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, boun
 		within.ByID = false
 		return within, false, err
 	}
-	if within.ByOutcome, err = q.fewOfOutcome(ctx, ask, filter, size.mass); err != nil {
+	if within.ByOutcome, err = q.fewOfOutcome(ctx, ask, filter, size.ends); err != nil {
 		return within, false, err
 	}
 	if !counts && !within.ManyLanes {
