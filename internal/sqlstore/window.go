@@ -47,14 +47,16 @@ type looks struct {
 	live int // of each other place
 	mass int // of a place whose index is not ordered by id
 	ends int // of an outcome, whose index is not ordered by id either
+
+	whole, many bool // rows were read as a whole, up to wholeLanes and up to wholeMany
 }
 
 // No index has the jobs of a lane, or of an outcome, in the order of their ids. A second look reads
 // all of them to find the newest, if they are fewer than these bounds.
 const (
-	// wholeLanes bounds the ready, parked or scheduled jobs of some lanes: their rows lie next to
-	// each other.
-	wholeLanes = 200_000
+	// wholeLanes bounds the ready, parked or scheduled jobs of some lanes, and wholeMany those that
+	// are read once windows of wholeAfter rows have found nothing: their rows lie next to each other.
+	wholeLanes, wholeMany, wholeAfter = 20_000, 200_000, 2_000
 	// wholeOutcome bounds the jobs that ended in one way, each of which is looked up.
 	wholeOutcome = 20_000
 )
@@ -70,8 +72,15 @@ func (l looks) read(filter fairlead.Filter) int {
 // further returns the bounds for a look after one that has found nothing.
 func (l looks) further(filter fairlead.Filter) looks {
 	l.done, l.live = 2*l.done, 2*l.live
-	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) > 0 {
-		l.mass, l.ends = wholeLanes, wholeOutcome
+	l.mass, l.ends = l.live, l.live
+	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) == 0 {
+		return l
+	}
+	switch {
+	case !l.whole:
+		l.mass, l.ends, l.whole = wholeLanes, wholeOutcome, true
+	case !l.many && l.live >= wholeAfter:
+		l.mass, l.many = wholeMany, true
 	}
 	return l
 }
@@ -102,8 +111,11 @@ func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, boun
 	lanes, _ := q.Lanes.Matching(filter)
 	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
 	few := size.done / 3
-	if counts {
+	switch {
+	case counts:
 		few = max(few, leastEnds)
+	case !q.Unlucky && !slices.Contains(placeOfEnded.asked(filter), fairlead.Succeeded):
+		few = size.done // the ids of such jobs are scattered among those of successful ones
 	}
 	if ends, err := q.fewEnds(ctx, ask, filter, few); err != nil || ends {
 		within.ByID = false
