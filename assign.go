@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Assignment is a set of jobs of one tenant whose acceptable starts are spread evenly
-// over a span of time.
+// Assignment is a set of jobs of one tenant. Assign spreads their acceptable starts
+// evenly over a span of time.
 type Assignment struct {
 	Tenant string    // DefaultTenant if empty
 	Start  time.Time // start of the span; no job starts earlier

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Retention is how long finished jobs are kept, per outcome.
+// Retention sets how long finished jobs are kept, for each final state.
 type Retention struct {
 	Succeeded time.Duration
 	Failed    time.Duration
@@ -13,5 +13,5 @@ type Retention struct {
 	Skipped   time.Duration
 }
 
-// Forever is the retention of jobs that are kept until a caller deletes them.
+// Forever is the retention of jobs that are kept until a user or program deletes them.
 const Forever time.Duration = math.MaxInt64

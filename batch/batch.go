@@ -7,30 +7,30 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Batch is one operation on many targets. It consists of tasks, each of which is a job
-// with the value to apply and the value that was there before. The batch has one name
+// Batch applies one operation to many targets. Each of its tasks is a job that changes
+// one target, with the value to apply and the previous value. The batch has one name
 // and one state, and can be cancelled, retried and rolled back as a whole.
 type Batch struct {
 	ID          int64  // set by the store
 	Name        string // name for people; need not be unique
-	Type        string // type of operation; together with the target's type it determines the kind of the tasks
+	Type        string // type of operation; determines the kind of the tasks, together with the type of their targets
 	Description string
 
-	Creator string
-	Env     string
-	AZ      string
-	Service string
-	Info    json.RawMessage // additional data for the caller's own use
+	Creator string          // user or program that created it, for filters and display
+	Env     string          // environment of the targets, for filters and display
+	AZ      string          // availability zone, passed to the operation
+	Service string          // name of a service, passed to the operation
+	Info    json.RawMessage // additional data, passed to the operation
 
-	Queue    string // region that decides which nodes run its tasks; DefaultQueue if empty
+	Queue    string // queue that decides which nodes run its tasks; DefaultQueue if empty
 	Tenant   string // DefaultTenant if empty
-	Priority int
+	Priority int    // tasks of batches with a higher priority start first
 
 	MaxRunning int           // maximum number of tasks released at once; zero = unlimited
 	Rate       float64       // tasks released per second; zero = unlimited
 	Timeout    time.Duration // timeout of one attempt; default the operation's
-	Canary     Canary
-	StopAfter  Threshold
+	Canary     Canary        // tasks to release before all others; default none
+	StopAfter  Threshold     // failures that pause the batch; default none
 
 	// Then lists jobs that are enqueued when the batch completes, in the transaction that
 	// detects the completion. If the batch is reopened and completes again, they are
@@ -46,31 +46,31 @@ type Batch struct {
 // Canary releases the first tasks of a batch before all others.
 type Canary struct {
 	Tasks int     // number of tasks in the canary; zero means no canary
-	Ratio float64 // fraction of them that must succeed for the others to follow without approval; zero means that an operator must approve
+	Ratio float64 // fraction of them that must succeed to release the others without approval; zero means that an operator must approve
 }
 
-// Threshold is the number of failures that pauses a batch. A field that is zero does
-// not apply.
+// Threshold is the number of failures at which a batch pauses. A field that is zero
+// does not apply.
 type Threshold struct {
 	Failures int     // number of failed tasks
 	Percent  float64 // failed tasks as a percentage of all tasks
 }
 
-// Status describes how a batch is doing.
+// Status is the status of a batch.
 type Status struct {
 	Total   int   // number of tasks
 	Tally   Tally // tasks by state; as of the last check, except for running tasks
 	Unclear int   `json:"Doubtful"` // failed and cancelled tasks that may nevertheless have been applied
 
 	// Doubtful is the number of tasks that may have run in commits that the database lost,
-	// so that the values before them are not known for certain. See Task.Doubtful.
+	// so the values before them are uncertain. See Task.Doubtful.
 	Doubtful int `json:"LossDoubtful,omitempty"`
 
-	Cancelled bool   // no more tasks go forward
-	Undoing   bool   // the batch is being rolled back as a whole: no more tasks go forward
+	Cancelled bool   // no further forward tasks start
+	Undoing   bool   // the batch is being rolled back as a whole; no further forward tasks start
 	Paused    bool   // no task starts until the batch is resumed
 	Reason    string // reason for pausing or cancelling it
-	Approved  bool   // the tasks after the canary may follow
+	Approved  bool   // the tasks after the canary may start
 	Awaiting  bool   `json:"-"` // the canary has ended, and the other tasks wait for Approve
 
 	Passes      []Pass    // passes over its tasks, oldest first
@@ -117,7 +117,7 @@ type Change struct {
 	After  json.RawMessage `json:"after,omitempty"`  // value to apply
 }
 
-// Task is a member of a batch: one change of one target.
+// Task is one change of one target in a batch.
 type Task struct {
 	ID    int64 // set by the store; also the ID of its first job
 	Batch int64
@@ -129,8 +129,8 @@ type Task struct {
 
 	Change
 	State     TaskState
-	Job       int64  // its job in the last pass that it took part in, which may not have been released yet
-	Info      string // why it failed or was cancelled
+	Job       int64  // its job in its last pass, which may not have been released yet
+	Info      string // reason for failure or cancellation
 	Retries   int    // number of automatic retries since it was created or retried by request
 	UpdatedAt time.Time
 
@@ -141,6 +141,6 @@ type Task struct {
 	Doubtful bool
 }
 
-// TaskKind returns the kind of the jobs that perform a type of batch on a type of
-// target.
+// TaskKind returns the kind of the jobs that perform batches of a type on targets of a
+// type.
 func TaskKind(targetType, batchType string) string { return targetType + "." + batchType }

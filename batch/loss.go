@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Loss is a moment at which a store may have lost its latest commits. All fences and
+// Loss is a moment at which a database may have lost its latest commits. All fences and
 // job IDs issued since then are larger than the values here.
 type Loss struct {
 	Fence int64 `json:"fence"`

@@ -93,8 +93,8 @@ func (t Tally) Total() int {
 	return t.Open() + t.Success + t.Fail + t.RollbackSuccess + t.RollbackFail + t.Cancel
 }
 
-// Aggregate returns the state of a batch, given the states of its tasks and whether it
-// was cancelled. The first rule that matches applies.
+// Aggregate derives the state of a batch from the states of its tasks and from whether
+// it was cancelled. The first rule that matches applies.
 func Aggregate(t Tally, cancelled bool) State {
 	rolledBack := t.RollbackSuccess + t.RollbackFail
 	left := t.Total() - t.RollbackSuccess // tasks that were rolled back count no more below

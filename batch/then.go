@@ -10,12 +10,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// CompletedKind is the kind of the jobs that send a message about a completion.
+// CompletedKind is the kind of the jobs that send completion messages.
 const CompletedKind = reserved.Completed
 
 // Completion is the args of a job of kind CompletedKind.
 type Completion struct {
-	ID      string    `json:"id"` // the same however often the message is sent
+	ID      string    `json:"id"` // identifies the completion; the same each time the message is sent
 	URL     string    `json:"url"`
 	Batch   int64     `json:"batch_id"`
 	Number  int       `json:"completion"` // counted from 1; a reopened batch can complete again
@@ -26,7 +26,7 @@ type Completion struct {
 	EndedAt time.Time `json:"ended_at"`
 }
 
-// CompletionID returns the name of a completion of a batch.
+// CompletionID returns the ID of a completion of a batch.
 func CompletionID(batch int64, number int) string { return fmt.Sprintf("batch-%d-%d", batch, number) }
 
 // thenChunk sets IDs aside for the jobs of one completion; nil: there are none.

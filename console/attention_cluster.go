@@ -8,10 +8,10 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// deadNews is for how long the death of a node is news.
+// deadNews is how long a dead node is reported.
 const deadNews = 10 * time.Minute
 
-// deadNodes are nodes that are silent, for long or for too long already.
+// deadNodes returns dead nodes and nodes whose heartbeats are overdue.
 func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 	for _, node := range o.Nodes {
 		one := concern{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
@@ -25,7 +25,7 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 			one.State, one.Text = "dead", v.T("Node %s has died.", nodeTitle(node))
 			one.Remedy = v.T("Its jobs were reclaimed and run on other nodes that handle their kind. Check the node's log.")
 		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
-			one.State, one.Text = "paused", v.T("Node %s has missed its heartbeat.", nodeTitle(node))
+			one.State, one.Text = "paused", v.T("Node %s missed its heartbeat.", nodeTitle(node))
 			one.Remedy = v.T("The node may be overloaded, suspended or cut off from the database. Its jobs are reclaimed when its lease expires.")
 		default:
 			continue
@@ -37,12 +37,12 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 	return all, nil
 }
 
-// nodeTitle is how a node is called among others of the same name.
+// nodeTitle returns a title that distinguishes nodes with the same name.
 func nodeTitle(node *fairleadv1.Node) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s", text(node.GetId()), parenthesised(node.GetName())))
 }
 
-// parenthesised is a text in parentheses, and nothing if it is empty.
+// parenthesised returns a string in parentheses, or nothing if it is empty.
 func parenthesised(text string) string {
 	if text == "" {
 		return ""
@@ -50,7 +50,7 @@ func parenthesised(text string) string {
 	return "(" + text + ")"
 }
 
-// openBreakers are targets of calls that are left alone for now.
+// openBreakers returns the targets of calls that are currently not called.
 func (v *visit) openBreakers(*overview) (all []concern, err error) {
 	breakers, err := v.system.ListBreakers(v.ctx, &fairleadv1.ListBreakersRequest{})
 	if err != nil {
@@ -58,14 +58,14 @@ func (v *visit) openBreakers(*overview) (all []concern, err error) {
 	}
 	for _, b := range breakers.GetItems()[:min(len(breakers.GetItems()), concernKinds)] {
 		all = append(all, concern{
-			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("Calls to %s are suspended: too many calls failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
-			Remedy: v.T("Calls resume when it answers again. Next call: %s.", v.clock(b.GetOpenUntil().AsTime())),
+			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("Calls to %s are suspended because too many failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
+			Remedy: v.T("Calls resume when the target responds again. Next attempt: %s.", v.clock(b.GetOpenUntil().AsTime())),
 		})
 	}
 	return all, nil
 }
 
-// pausedQueues are queues that start nothing.
+// pausedQueues returns the paused queues.
 func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
 	if err != nil {
@@ -77,7 +77,7 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 		}
 		c := count{N: q.GetReady(), Href: v.Href("/jobs", "state", "ready", "queue", q.GetName())}
 		all = append(all, concern{
-			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in it:", q.GetName()), Count: &c, Href: v.Href("/queues"),
+			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in this queue:", q.GetName()), Count: &c, Href: v.Href("/queues"),
 			Remedy: v.T("Resume it: fairlead queue resume %s", shellWord(q.GetName())),
 		})
 		if len(all) == concernKinds {
@@ -87,7 +87,7 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 	return all, nil
 }
 
-// pausedTenants are tenants of which nothing starts, among the first by name.
+// pausedTenants returns the paused tenants among the first tenants by name.
 func (v *visit) pausedTenants(*overview) (all []concern, err error) {
 	tenants, err := v.tenants.ListTenants(v.ctx, &fairleadv1.ListTenantsRequest{})
 	if err != nil {

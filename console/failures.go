@@ -15,35 +15,35 @@ import (
 )
 
 const (
-	failureGroups  = 100            // that are shown
-	failureTenants = 5              // that are named of a group
-	failureWindows = 20             // of windowJobs, that a page looks through
-	failureSpan    = 24 * time.Hour // that the page covers unless it is asked for another time
+	failureGroups  = 100            // maximum number of groups shown
+	failureTenants = 5              // maximum number of tenants listed per group
+	failureWindows = 20             // number of windows of windowJobs that a page reads
+	failureSpan    = 24 * time.Hour // period that the page covers by default
 )
 
-// failures are failed jobs of a span of time by what they have in common.
+// failures groups the failed jobs of a period.
 type failures struct {
 	Groups   []failureGroup
-	Cut      bool // there are more groups than are shown
+	Cut      bool // whether there are more groups than shown
 	Filtered bool
-	From     time.Time // when the span begins
-	Jobs     int       // that were looked at
-	Old      time.Time // when the oldest of them was created
-	Search   *search   // the page has found nothing so far
+	From     time.Time // start of the period
+	Jobs     int       // number of jobs read
+	Old      time.Time // creation time of the oldest of them
+	Search   *search   // progress while nothing has been found, otherwise nil
 	Pages    map[string]any
 }
 
-// failureGroup is failed jobs of the same kind and cause.
+// failureGroup is a group of failed jobs with the same kind and cause.
 type failureGroup struct {
-	ID          string // of its element
+	ID          string // ID of its HTML element
 	Kind, Like  string
 	Count       count
-	First, Last time.Time // when jobs of it ended
+	First, Last time.Time // times of the first and last failure
 	Newest      *fairleadv1.Job
 	Trend       trend
-	Href        string // of its page
+	Href        string // link to its page
 	Tenants     []string
-	Others      bool // there are more tenants
+	Others      bool // whether there are more tenants
 	jobs        int64
 	ended       []time.Time
 }
@@ -113,7 +113,7 @@ func (v *visit) readFailures(filter *fairleadv1.ListJobsRequest) (all foundJobs,
 	return all, nil
 }
 
-// endsOf is when the first and the last of some jobs ended.
+// endsOf returns the times of the first and last end among jobs.
 func endsOf(jobs []*fairleadv1.Job) (first, last time.Time) {
 	for _, job := range jobs {
 		ended := moment(job.GetFinishedAt())
@@ -127,8 +127,8 @@ func endsOf(jobs []*fairleadv1.Job) (first, last time.Time) {
 	return first, last
 }
 
-// failuresOf is the list of exactly the jobs of a group: those of its kind and cause
-// within the window. Jobs that were created after the window was read are left out.
+// failuresOf returns the link to the list of exactly the jobs of a group: those of its kind
+// and cause within the window. It leaves out jobs created after the window was read.
 func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter *fairleadv1.ListJobsRequest) string {
 	var last time.Time
 	for _, job := range window { // ids grow as jobs are stored, which is nearly as they are created
@@ -149,8 +149,8 @@ func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter 
 	return v.Href("/jobs", parameters...)
 }
 
-// groupFailures puts together what failed in the same way, the most frequent first. The
-// jobs come newest first.
+// groupFailures groups similar failures, most frequent first. The jobs must be sorted
+// newest first.
 func groupFailures(jobs []*fairleadv1.Job) []failureGroup {
 	type causeOf struct{ kind, like string }
 	places := map[causeOf]int{}
@@ -188,7 +188,7 @@ func (g *failureGroup) add(job *fairleadv1.Job) {
 	}
 }
 
-// causeID names a group in a page: the same as long as the group is there.
+// causeID returns the element ID of a group, which is stable as long as the group exists.
 func causeID(kind, like string) string {
 	hash := fnv.New64a()
 	_, _ = fmt.Fprintf(hash, "%q %q", kind, like)

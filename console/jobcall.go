@@ -9,8 +9,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// httpCall is what is kept of the last HTTP call of a job: secrets were left out when it
-// was stored.
+// httpCall is the stored part of a job's last HTTP call. Secrets were removed before it was
+// stored.
 type httpCall struct {
 	Status     int          `json:"status"`
 	DurationMS int64        `json:"duration_ms"`
@@ -20,7 +20,7 @@ type httpCall struct {
 	Response   *httpMessage `json:"response"`
 }
 
-// httpMessage is a request or an answer.
+// httpMessage is a request or a response.
 type httpMessage struct {
 	Method    string            `json:"method"`
 	URL       string            `json:"url"`
@@ -29,17 +29,17 @@ type httpMessage struct {
 	Truncated bool              `json:"truncated"`
 }
 
-// Took is how long the call has taken.
+// Took returns the duration of the call.
 func (c *httpCall) Took() time.Duration { return time.Duration(c.DurationMS) * time.Millisecond }
 
-// Names are the headers in order.
+// Names returns the sorted names of the headers.
 func (m httpMessage) Names() []string { return slices.Sorted(maps.Keys(m.Headers)) }
 
-// Bytes is the body, for a document.
+// Bytes returns the body, for display as a document.
 func (m httpMessage) Bytes() []byte { return []byte(m.Body) }
 
-// callOf is the last call of a job, which is its output if it succeeded at once, and
-// what it reported otherwise; nil if it made none.
+// callOf returns the last call of a job, or nil if it made none. The call is the job's
+// output if it succeeded at once, and otherwise its progress.
 func callOf(job *fairleadv1.Job) *httpCall {
 	for _, document := range [][]byte{job.GetReported(), job.GetProgress(), job.GetOutput()} {
 		var call httpCall

@@ -69,7 +69,7 @@ func (v *visit) jobTabs(f *jobFilter, shown []*fairleadv1.Job, more bool) ([]job
 	return tabs, nil
 }
 
-// statesOf is how many of the jobs are in each state.
+// statesOf returns the number of the jobs in each state.
 func statesOf(jobs []*fairleadv1.Job) map[string]int64 {
 	counts := map[string]int64{}
 	for _, state := range jobStates {
@@ -81,7 +81,7 @@ func statesOf(jobs []*fairleadv1.Job) map[string]int64 {
 	return counts
 }
 
-// liveStates are those of jobs that have not ended.
+// liveStates lists the states of live jobs.
 var liveStates = []string{"scheduled", "parked", "ready", "running", "waiting"}
 
 // countStates counts the jobs of some states.
@@ -92,8 +92,7 @@ func (v *visit) countStates(f *jobFilter, part stateCounting) (*fairleadv1.Count
 	})
 }
 
-// fillTabs gives tabs the numbers that are known, and the first one their sum if they are
-// all.
+// fillTabs sets the known numbers of tabs, and the sum on the first tab if all are known.
 func (v *visit) fillTabs(tabs []jobTab, known map[string]int64) {
 	sum := int64(0)
 	for state, n := range known {

@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// plainWord are the characters that mean nothing to a shell.
+// plainWord contains the characters without a special meaning in shells.
 const plainWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@/=+,-"
 
-// shellWord is a stored name as a command that is shown takes it: a person may paste it
-// into a shell, and others have chosen the name.
+// shellWord quotes a stored name for a displayed command: users may paste the command into
+// a shell, and the name may be chosen by others.
 func shellWord(name string) string {
 	if name != "" && strings.Trim(name, plainWord) == "" && !strings.HasPrefix(name, "-") {
 		return name

@@ -25,7 +25,7 @@ func TestAListOfReadyJobsSaysWhatKeepsThemWaiting(t *testing.T) {
 	r.run()
 	for path, want := range map[string][]string{
 		"/jobs?state=ready": {
-			`(?s)data-count="63">63</a> <span class="state tone-bad">no node</span> <span>No live node that accepts jobs serves queue &#34;default&#34; and kind &#34;orphan&#34;.</span>.*data-count="2">`,
+			`(?s)data-count="63">63</a> <span class="state tone-bad">no node</span> <span>No live node that accepts jobs serves queue &#34;default&#34; and handles kind &#34;orphan&#34;.</span>.*data-count="2">`,
 			`<td><span class="state tone-held">paused</span></td>`, `<td><span class="state tone-bad">no node</span></td>`,
 		},
 		"/jobs?state=ready&tenant=globex": {`data-count="3">3</a> <span class="state tone-bad">no node</span>`},
@@ -82,7 +82,7 @@ func TestSelectedRowsAreActedOnTogether(t *testing.T) {
 	if got := r.listed("/jobs?id=" + text(jobs[1].ID) + "&id=" + text(jobs[3].ID)); len(got) != 2 || got[0] != text(jobs[3].ID) || got[1] != text(jobs[1].ID) {
 		t.Errorf("the list of two jobs has %v", got)
 	}
-	r.shows(r.page(http.StatusBadRequest, "/new/bulk/cancel"), "must select at least one job")
+	r.shows(r.page(http.StatusBadRequest, "/new/bulk/cancel"), "must specify which jobs to change")
 	r.page(http.StatusBadRequest, "/jobs?id=x")
 	r.page(http.StatusBadRequest, "/jobs?id=1&schedule=1")
 }

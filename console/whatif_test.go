@@ -32,13 +32,13 @@ func TestAFormSaysWhatWouldHappenAndSavesNothing(t *testing.T) {
 		running = tally.Total()
 	}
 	page := r.send(http.StatusOK, "/new/limit", url.Values{"of": {"kind"}, "name": {"mail"}, "max_running": {"2"}, "what_if": {"true"}})
-	r.shows(page, `id="foreseen"`, "Of the next 50 starts", "2 groups of jobs start later", `name="max_running" value="2"`, `class="moved"`)
+	r.shows(page, `id="foreseen"`, "Of the next 50 starts", "2 groups of jobs will start later", `name="max_running" value="2"`, `class="moved"`)
 	limits, err := r.jobs.Limits(t.Context())
 	if err != nil || len(limits) != 0 {
 		t.Errorf("%+v, %v", limits, err)
 	}
 	page = r.send(http.StatusOK, "/new/tenant", url.Values{"name": {"acme"}, "weight": {"2"}, "what_if": {"true"}})
-	r.shows(page, "The next 50 starts do not change.")
+	r.shows(page, "The next 50 starts will not change.")
 	if _, err := r.jobs.Tenant(t.Context(), "acme"); err == nil {
 		t.Error("the tenant is declared")
 	}
@@ -60,7 +60,7 @@ func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
 	form.Set("cron", "0 4 * * *")
 	form.Set("way", "cron")
 	form.Set("what_if", "true")
-	r.shows(r.send(http.StatusOK, path, form), `id="foreseen"`, "of its next fires change", "added", "removed")
+	r.shows(r.send(http.StatusOK, path, form), `id="foreseen"`, "of its next fires will change", "added", "removed")
 	form = r.opened("/calendars/holidays/edit")
 	for _, day := range weekdayNames[1:] {
 		form.Set("weekday_"+day, "true")

@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// completion is what the address of a batch gets.
+// completion is the message sent to the notification URL of a batch.
 type completion struct {
-	ID         string      `json:"id"` // the same however often it is sent
+	ID         string      `json:"id"` // the same on every delivery
 	Event      string      `json:"event"`
 	BatchID    string      `json:"batch_id"`
 	BatchName  string      `json:"batch_name"`
@@ -25,7 +25,7 @@ type completion struct {
 	EndedAt    string      `json:"ended_at"`
 }
 
-// completed sends the address of a batch a message that it has completed.
+// completed notifies the URL of a batch that the batch has completed.
 func (c *Courier) completed(ctx context.Context, job *fairlead.Job) error {
 	var message batch.Completion
 	if err := json.Unmarshal(job.Args, &message); err != nil {

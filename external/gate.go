@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// gateCall is what the gate of a sweep gets.
+// gateCall is the message sent to the gate of a sweep.
 type gateCall struct {
-	ID        string          `json:"id"` // the same however often it is sent
+	ID        string          `json:"id"` // the same on every delivery
 	Event     string          `json:"event"`
 	SweepID   string          `json:"sweep_id"`
 	SweepName string          `json:"sweep_name"`
@@ -24,7 +24,8 @@ type gateCall struct {
 	OpenURL   string          `json:"open_url"`
 }
 
-// askGate sends the business a message that a sweep waits for it, or runs on elsewhere.
+// askGate notifies the tenant's service that a sweep waits for its gate to open, or that
+// another node has resumed a shard of the sweep.
 func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
 	var call sweep.GateCall
 	if err := json.Unmarshal(job.Args, &call); err != nil {

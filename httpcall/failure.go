@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// Class is a class of failed calls.
+// Class is a class of failures of calls.
 type Class string
 
 // The classes of failures.
@@ -28,10 +28,10 @@ type Error struct {
 	Err   error
 }
 
-// Error returns the text of the error.
+// Error returns the class and the text of the error.
 func (e *Error) Error() string { return string(e.Class) + ": " + e.Err.Error() }
 
-// Unwrap returns the error inside.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // noAnswer is the failure of a call that got no whole answer.

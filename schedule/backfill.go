@@ -53,9 +53,9 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 	case b.From.IsZero() || b.To.IsZero() || !b.From.Before(b.To):
 		c.Refuse("to", "must be after from")
 	case b.To.After(v.Now):
-		c.Refuse("to", "is in the future; only past instants can be backfilled")
+		c.Refuse("to", "is in the future; only past fires can be backfilled")
 	case s.Delay > 0 || !s.At.IsZero():
-		c.Refuse("id", "names a schedule that has no past instants; trigger it instead")
+		c.Refuse("id", "refers to a schedule that has no past fires; trigger it instead")
 	}
 	if err := fairlead.Invalid(c.Found...); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 		}
 	}
 	if len(instants) == 0 {
-		c.Refuse("from", "and to contain no instant of the schedule; choose a longer period")
+		c.Refuse("from", "and to contain no fire of the schedule; specify a longer period")
 	}
 	return instants, fairlead.Invalid(c.Found...)
 }

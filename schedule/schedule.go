@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Schedule creates jobs at specified times, and defines what happens if an earlier job
-// is still running or has failed, or if there are too many. A job that a schedule
+// Schedule creates jobs at specified times, and defines how to handle earlier jobs that
+// are still running or have failed, and too many jobs at once. A job that a schedule
 // creates is a run of the schedule.
 type Schedule struct {
 	ID          int64 // set by the store
@@ -16,7 +16,7 @@ type Schedule struct {
 	Description string
 
 	// Timing: set exactly one of these fields.
-	Cron  string        // five or six fields, or a macro such as @daily
+	Cron  string        // cron expression: five or six fields, or a macro such as @daily
 	Every time.Duration // fixed interval, counted from StartsAt or from the creation of the schedule
 	Delay time.Duration // delay between the end of one run and the start of the next
 	Daily string        // times of day, such as "03:00, 15:30"
@@ -24,7 +24,7 @@ type Schedule struct {
 
 	Zone     string        // IANA time zone; default UTC
 	StartsAt time.Time     // not due before this time; default immediately
-	EndsAt   time.Time     // not due from this time on; default never
+	EndsAt   time.Time     // not due from this time on; default no end
 	Jitter   time.Duration // maximum delay of a run's start; each schedule always uses the same fraction of it
 	Calendar string        // calendar of excluded days (a Delay that ends on one ends with that day); default none
 
@@ -39,12 +39,12 @@ type Schedule struct {
 	CatchUpLimit   int           // maximum number of missed instants to run; default 100
 	CatchUpWindow  time.Duration // maximum age of missed instants to run; default a day
 
-	Alert *Alert // where to report problems; nil means nowhere
+	Alert *Alert // reports problems with the runs; nil sends no reports
 
-	Disabled bool   // the schedule starts no runs when it is due
+	Disabled bool   // start no runs when due
 	Reason   string // reason for disabling the schedule
 	Outdated bool   // its Cursor was computed with an earlier version of the calendar; set by the store and resolved by the Client
-	Broken   string // why the stored schedule cannot be read; it starts no runs until it is replaced; set by the store
+	Broken   string // error from reading the stored schedule, which starts no runs until it is replaced; set by the store
 
 	Version   int64     // grows with each change; set by the store
 	CreatedAt time.Time // set by the store if zero
@@ -56,12 +56,12 @@ type Schedule struct {
 // Cursor is the position of a schedule on its timeline.
 type Cursor struct {
 	Due    time.Time // next due instant; zero if there is none
-	FireAt time.Time // time at which a node acts on it: Due plus the schedule's share of the jitter; without a Due, the time of the next search for one
+	FireAt time.Time // time at which a node acts on Due: Due plus the schedule's share of the jitter; if Due is zero, the time of the next search for one
 
-	CalendarVersion int64 // version of the calendar that it was computed with; zero if there is no calendar
+	CalendarVersion int64 // version of the calendar with which the cursor was computed; zero if there is no calendar
 }
 
-// Overlap selects what a due instant does while an earlier run is active.
+// Overlap selects what happens at a due instant while an earlier run is active.
 type Overlap string
 
 // The ways to handle an active earlier run.
@@ -72,13 +72,13 @@ const (
 	OverlapParallel Overlap = "parallel"    // start a run, regardless of how many are active
 )
 
-// AfterFailure selects what a due instant does after a run that failed, timed out or
-// was cancelled.
+// AfterFailure selects what happens at a due instant after a run that failed, timed out
+// or was cancelled.
 type AfterFailure string
 
 // The ways to handle an earlier failure.
 const (
-	FailureRunNew AfterFailure = "run_new" // start a run as if nothing had happened (the default)
+	FailureRunNew AfterFailure = "run_new" // start a run as usual (the default)
 	FailureRetry  AfterFailure = "retry"   // start a run as the next attempt
 	FailureSkip   AfterFailure = "skip"    // record one skip; then start a run as the attempt after that
 )
@@ -145,20 +145,20 @@ func (f *Fire) Active() bool { return !f.State.Final() }
 // Failed reports whether the run has ended without success.
 func (f *Fire) Failed() bool { return f.State == fairlead.Failed || f.State == fairlead.Cancelled }
 
-// View is the information on which decisions about a schedule are based.
+// View is the input of a decision about a schedule.
 type View struct {
 	Now      time.Time // time of the database's clock
 	Calendar *Calendar // nil if the schedule has none or the calendar no longer exists
 	Active   []Fire    // runs that have not ended, including queued ones, oldest first
 	Last     *Fire     // among the ended runs that were not skipped, the one with the newest instant; nil if there is none
 	Skipped  bool      // a run was skipped after Last
-	Ended    []Fire    // runs whose end no earlier View reported, in the order in which they ended
-	Standing Standing  // what the last plan asked to remember
+	Ended    []Fire    // runs that have ended since the previous View, in the order in which they ended
+	Standing Standing  // Standing of the last plan
 	// Room is the maximum number of new runs, including skips, and of admitted runs in the
 	// plan. Instants beyond it stay due. Zero = unlimited.
 	Room int
 	// Recorded lists the instants, among those that the previous Plan asked about, that
-	// have a run, including skips, whatever its trigger; in UTC. It is nil in the first
+	// have a run, including skips, regardless of the trigger; in UTC. It is nil in the first
 	// View of a decision.
 	Recorded map[time.Time]bool
 
@@ -167,9 +167,8 @@ type View struct {
 
 // Plan is the outcome of a decision about a schedule.
 type Plan struct {
-	// Untouched leaves the schedule as it is, whatever else the plan contains: the
-	// instants that have come stay due, and the next View again includes the runs that
-	// have ended.
+	// Untouched leaves the schedule as it is and ignores the rest of the plan: the instants
+	// that have come stay due, and the next View again includes the runs that have ended.
 	Untouched bool
 
 	Cancel []int64       // runs to cancel because new ones replace them
@@ -178,11 +177,11 @@ type Plan struct {
 	Cursor Cursor        // new position of the schedule
 
 	Alerts   []*fairlead.Job // jobs that report problems; they are not runs, and the limit on pending jobs does not apply to them
-	Standing Standing        // what to remember for the next plan
+	Standing Standing        // information for the next plan
 
-	// Ask lists instants for which the decision needs to know whether they have runs. The
-	// decision is then repeated in the same transaction, with a View that answers; the
-	// rest of this plan is ignored.
+	// Ask lists instants that may already have runs, which the decision needs to know. The
+	// decision is then repeated in the same transaction, with the answer in View.Recorded;
+	// the rest of this plan is ignored.
 	Ask []time.Time
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// WrapAccess seals what the audit log tells of things: what they were before, and after.
-// Who did what to which, and when, stays readable.
+// WrapAccess seals the states of objects in the audit log, from before and after each
+// action. Actor, action, subject and time stay readable.
 func WrapAccess(store access.Store, codec Codec) access.Store {
 	return accessStore{store, coder{codec}}
 }
@@ -22,7 +22,7 @@ type accessStore struct {
 	coder
 }
 
-// Audit is part of access.Store.
+// Audit implements access.Store.
 func (s accessStore) Audit(ctx context.Context, entries []access.Entry) error {
 	sealed, err := s.sealEntries(entries)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) RecordEnsured(ctx context.Context, action, subject, tenant strin
 	return s.auditIn(ctx, s.Store, []access.Entry{entry})
 }
 
-// auditIn adds sealed entries to the audit log of a store or a transaction, if it keeps one.
+// auditIn adds sealed entries to the audit log of a store or a transaction, if it has one.
 func (c coder) auditIn(ctx context.Context, of any, entries []access.Entry) error {
 	log, kept := of.(access.Auditor)
 	if !kept {
@@ -53,7 +53,7 @@ func (c coder) auditIn(ctx context.Context, of any, entries []access.Entry) erro
 	return log.Audit(ctx, sealed)
 }
 
-// sealEntries returns copies of entries that are sealed.
+// sealEntries returns sealed copies of entries.
 func (c coder) sealEntries(entries []access.Entry) ([]access.Entry, error) {
 	sealed := slices.Clone(entries)
 	for i := range sealed {
@@ -68,7 +68,8 @@ func (c coder) sealEntries(entries []access.Entry) ([]access.Entry, error) {
 	return sealed, nil
 }
 
-// orText returns a document, or a text if it is none or too long, as stores do.
+// orText returns a document, or a JSON string of it if it is invalid or too long, as the
+// stores do.
 func orText(document json.RawMessage) json.RawMessage {
 	if document == nil || json.Valid(document) && len(document) <= fairlead.MaxArgs {
 		return document
@@ -77,7 +78,7 @@ func orText(document json.RawMessage) json.RawMessage {
 	return text
 }
 
-// AuditLog is part of access.Store. What cannot be opened stays sealed.
+// AuditLog implements access.Store. Values that cannot be opened stay sealed.
 func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
 	entries, err := s.Store.AuditLog(ctx, filter)
 	for i := range entries {
@@ -90,7 +91,8 @@ func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]acce
 	return entries, err
 }
 
-// openReason opens the reason within what the store itself has written about a step of a bulk.
+// openReason opens the reason in an entry that the store itself has written about a step of
+// a bulk.
 func (c coder) openReason(after json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	var reason string

@@ -20,17 +20,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// uploads takes batches whose tasks come line by line, as many as there are: they
-// are stored as they come, and a few thousand at most are in memory.
+// uploads handles batches of any size with one task per line. It stores tasks as they
+// arrive, with at most a few thousand in memory.
 type uploads struct {
 	batches  *Batches
 	masks    *masks
 	desk     *desk
-	endpoint *rest.Endpoint // CreateBatch: it is the same in another form
+	endpoint *rest.Endpoint // CreateBatch, of which uploads are another form
 	api      *rest.Server
 }
 
-// ServeHTTP stores a batch, and answers when all of it is.
+// ServeHTTP stores a batch, and answers once it is stored completely.
 func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	batch, err := u.take(r)
 	u.api.Answer(w, r, batch, err)
@@ -110,8 +110,8 @@ func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines 
 	return u.batches.after(ctx, batch, err)
 }
 
-// readBatchQuery reads the fields of a batch from the query; those of canary and
-// stop_after are named as canary.tasks.
+// readBatchQuery reads the fields of a batch from the query. Fields of canary and
+// stop_after have names such as canary.tasks.
 func readBatchQuery(query url.Values, into *fairleadv1.NewBatch) error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		var to proto.Message = into
@@ -143,7 +143,7 @@ func readBatchQuery(query url.Values, into *fairleadv1.NewBatch) error {
 	return nil
 }
 
-// within names refused fields by where they are.
+// within prefixes the fields in a validation error with a place.
 func within(place string, err error) error {
 	var invalid *fairlead.InvalidError
 	if place == "" || !errors.As(err, &invalid) {
@@ -160,7 +160,7 @@ func within(place string, err error) error {
 	return out
 }
 
-// unpacked is the body of a request as it was before it was packed.
+// unpacked returns the uncompressed body of a request.
 func unpacked(r *http.Request) (*bufio.Reader, error) {
 	var body io.Reader = r.Body
 	switch encoding := r.Header.Get("Content-Encoding"); encoding {

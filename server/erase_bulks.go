@@ -8,12 +8,12 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// eraseBulks is how many bulks a call looks at.
+// eraseBulks is the number of bulks that a call reads.
 const eraseBulks = 100
 
-// bulks removes bulks that have ended: those of the tenant alone, and of them those that chose
-// jobs by the key. They have their filter, the reason and the cause that callers gave, and why
-// they have left jobs as they were.
+// bulks deletes bulks that have ended and apply only to jobs of the tenant; with a key,
+// only those with that key in the filter. Bulks contain their filter, the reason and the
+// cause given by callers, and the reasons for unchanged jobs.
 func (e *eraser) bulks(ctx context.Context, below int64) (next int64, err error) {
 	client := bulk.NewClient(e.system.store)
 	page, err := client.List(ctx, bulk.Filter{Tenants: e.tenants, Below: below, Limit: eraseBulks})

@@ -14,16 +14,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Memory that answers may take until their callers have received them.
+// Memory for responses, until their callers have received them.
 const (
-	largeAnswers  = 32 << 20 // bytes of all large answers together
-	callerAnswers = 16 << 20 // of those of one caller
-	answerShare   = 4 << 20  // reserved by a call before it reads documents
-	smallAnswer   = 64 << 10 // an answer of no more bytes needs no share once it is made
-	answerCopies  = 3        // an answer is in memory as rows, as a message and encoded
+	largeAnswers  = 32 << 20 // maximum total size of all large responses, in bytes
+	callerAnswers = 16 << 20 // maximum total size of the large responses to one caller
+	answerShare   = 4 << 20  // memory that a call reserves before it reads documents
+	smallAnswer   = 64 << 10 // a complete response up to this size needs no share
+	answerCopies  = 3        // a response is in memory as rows, as a message and in encoded form
 )
 
-// Streams, and calls that wait, that one caller may have open.
+// Maximum numbers of streams and waiting calls that one caller may have open.
 const (
 	callerStreams = 200
 	workerStreams = 4000 // one token may serve a whole fleet of workers
@@ -34,8 +34,8 @@ var (
 	errManyStreams = &rest.Error{Status: http.StatusTooManyRequests, Detail: "the caller has too many streams open; close some"}
 )
 
-// outlet bounds the memory that is used for answers, on every protocol. It is to answers
-// what intake is to bodies.
+// outlet limits the memory used for responses, for all protocols. It is the counterpart of
+// intake, which limits request bodies.
 type outlet struct {
 	memory *semaphore.Weighted
 
@@ -43,10 +43,10 @@ type outlet struct {
 	callers map[string]*customer
 }
 
-// customer is a caller with requests that are being answered.
+// customer is a caller with requests in progress.
 type customer struct {
 	memory   *semaphore.Weighted
-	requests int // that are being answered
+	requests int // number of requests in progress
 	streams  int
 }
 
@@ -54,8 +54,8 @@ func newOutlet() *outlet {
 	return &outlet{memory: semaphore.NewWeighted(largeAnswers), callers: map[string]*customer{}}
 }
 
-// handler makes the answers of a handler share the memory. An answer has its share until
-// it is written, and a caller that receives it slowly is cut off.
+// handler makes responses share the memory. A response holds its share until it is written,
+// and a caller that receives it too slowly is disconnected.
 func (o *outlet) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := callerOf(r.Context()).identity.Name
@@ -86,7 +86,7 @@ func (o *outlet) leave(name string, caller *customer) {
 	}
 }
 
-// answering is a request that is being answered.
+// answering is a request in progress.
 type answering struct {
 	outlet *outlet
 	caller *customer
@@ -97,9 +97,9 @@ type answering struct {
 
 type answeringKey struct{}
 
-// reserve waits for the memory that a call needs before it reads documents. It must be
-// given back with settle, at the latest by the handler. Without an outlet, as in a call
-// of another program, nothing is reserved.
+// reserve waits for the memory that a call needs before it reads documents. The memory must
+// be returned with settle, at the latest by the handler. Without an outlet, as in a call
+// within another program, reserve does nothing.
 func reserve(ctx context.Context) (*answering, error) {
 	a, _ := ctx.Value(answeringKey{}).(*answering)
 	if a == nil {
@@ -120,7 +120,7 @@ func reserve(ctx context.Context) (*answering, error) {
 	return a, nil
 }
 
-// settle gives back what was reserved and an answer of so many bytes does not need.
+// settle returns the reserved memory that a response of this size does not need.
 func (a *answering) settle(bytes int) {
 	if a == nil {
 		return
@@ -138,14 +138,14 @@ func (a *answering) settle(bytes int) {
 	}
 }
 
-// large reports whether the answer has a share of the memory.
+// large reports whether the response holds a share of the memory.
 func (a *answering) large() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.share > 0
 }
 
-// answered calls what answers a request, with memory for an answer that may be large.
+// answered performs a call with memory for a response that may be large.
 func answered(ctx context.Context, endpoint *rest.Endpoint, call func() (proto.Message, error)) (proto.Message, error) {
 	if lasts(endpoint) || !mayBeLarge(endpoint.Method.Output()) {
 		return call()
@@ -163,7 +163,7 @@ func answered(ctx context.Context, endpoint *rest.Endpoint, call func() (proto.M
 	return answer, nil
 }
 
-// mayBeLarge reports whether messages of a type have documents, or lists of messages.
+// mayBeLarge reports whether messages of a type contain documents or lists of messages.
 func mayBeLarge(message protoreflect.MessageDescriptor) bool {
 	for i := range message.Fields().Len() {
 		field := message.Fields().Get(i)
@@ -174,8 +174,8 @@ func mayBeLarge(message protoreflect.MessageDescriptor) bool {
 	return false
 }
 
-// openStream counts a stream of the caller, or a call that waits. It fails if the caller has
-// too many of them.
+// openStream counts a stream or waiting call of the caller. It returns an error if the
+// caller has too many.
 func openStream(ctx context.Context) (closed func(), err error) {
 	a, _ := ctx.Value(answeringKey{}).(*answering)
 	if a == nil {
@@ -198,14 +198,14 @@ func openStream(ctx context.Context) (closed func(), err error) {
 	}, nil
 }
 
-// pacedWriter cuts callers off that receive a large answer slowly: others wait for its
-// memory.
+// pacedWriter disconnects callers that receive a large response too slowly, because others
+// wait for its memory.
 type pacedWriter struct {
 	*receiver.Writer
 	answer *answering
 }
 
-// Write writes piece by piece.
+// Write writes in pieces.
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	if !w.answer.large() {
 		return w.ResponseWriter.Write(p)

@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// previewed is how many instants are shown if the request does not say.
+// previewed is the default number of previewed instants.
 const previewed = 10
 
-// PreviewSchedule lists the next instants of a schedule.
+// PreviewSchedule returns the next instants of a schedule.
 func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewScheduleRequest) (*fairleadv1.PreviewScheduleResponse, error) {
 	schedule, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewS
 	return s.preview(ctx, schedule, in.GetN())
 }
 
-// PreviewTiming lists the next instants of a schedule that need not be stored.
+// PreviewTiming returns the next instants of a schedule that need not be stored.
 func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTimingRequest) (*fairleadv1.PreviewScheduleResponse, error) {
 	schedule := schedule.Schedule{
 		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: message.TimeOf(in.GetAt()),
@@ -65,8 +65,8 @@ func (s *Schedules) preview(ctx context.Context, sc schedule.Schedule, n int32) 
 	return out, nil
 }
 
-// clockChange says that clocks are put forward or back on the day of a moment;
-// empty: they are not.
+// clockChange describes the clock change on the day of a time, or returns an empty string
+// if there is none.
 func clockChange(local time.Time) string {
 	began, ends := local.ZoneBounds()
 	for _, change := range []time.Time{began, ends} {
@@ -91,7 +91,7 @@ func clockChange(local time.Time) string {
 	return ""
 }
 
-// shortSpan writes hours and minutes without zeros behind them.
+// shortSpan formats hours and minutes without trailing zeros.
 func shortSpan(d time.Duration) string {
 	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
 	switch {

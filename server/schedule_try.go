@@ -12,11 +12,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// TryCall makes a call of the kind http once, for a job that is not stored, and returns
-// what is kept of it, and whether it is a success: (*httpcall.Handler).Try.
+// TryCall performs a call of the kind http once, for a job that is not stored. It returns a
+// snapshot of the call, and whether the call succeeded; see (*httpcall.Handler).Try.
 type TryCall func(ctx context.Context, job *fairlead.Job, origin httpcall.Origin) (httpcall.Snapshot, bool, error)
 
-// TestSchedule makes the call of a schedule once, and stores nothing but that it was made.
+// TestSchedule performs the call of a schedule once. It stores only that the call was made.
 func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestScheduleRequest) (*fairleadv1.TestScheduleResponse, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// WhatIf tells what would start. A caller who is bound to tenants may ask about these, and
-// learns nothing of others: neither of their jobs nor, by what is refused, of their minimums
-// and parents.
+// WhatIf returns what would start. Callers bound to tenants may ask about their tenants.
+// They learn nothing about others: neither about jobs nor, from validation errors, about
+// minimums and parents.
 func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.Forecast, error) {
 	who := callerOf(ctx).identity
 	if !who.bound() {
@@ -40,9 +40,10 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 	return forecast, err
 }
 
-// ownChange returns the change as the store is asked about it. It fails for a change that
-// concerns others than the caller's tenants. A caller who was not shown the parent of a tenant
-// leaves it out; a name is refused then, whatever it is, so that the parent cannot be guessed.
+// ownChange returns the change in the form in which the store is asked. It returns an error
+// for a change that affects tenants other than the caller's. A caller who cannot see the
+// parent of a tenant must leave it out; any name is rejected, so that the parent cannot be
+// guessed.
 func (s scoped) ownChange(ctx context.Context, change fairlead.RuleChange) (fairlead.RuleChange, error) {
 	if change.Tenant == nil {
 		return change, errForbidden

@@ -16,7 +16,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// longestWait is how long a call may wait for jobs: less than what proxies allow.
+// longestWait limits how long a call may wait for jobs: less than the timeout of common
+// proxies.
 const longestWait = time.Minute
 
 // Values of LeaseJobsRequest.suspects.
@@ -25,7 +26,7 @@ const (
 	noSuspects   = "none"
 )
 
-// LeaseJobs leases jobs to a worker, and waits for some if there are none.
+// LeaseJobs leases jobs to a worker. If none are ready, it waits.
 func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -59,7 +60,7 @@ func (s *Workers) leaseAnswer(jobs []*fairlead.Job, drain bool) *fairleadv1.Leas
 	return out
 }
 
-// waitOf is how long a call waits.
+// waitOf returns the duration for which a call waits.
 func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, error) {
 	wait := in.AsDuration()
 	if wait < 0 {
@@ -68,8 +69,8 @@ func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, erro
 	return min(wait, longest), nil
 }
 
-// StreamJobs leases jobs to a worker whenever it has free slots, until it goes,
-// its lease is lost or the program stops.
+// StreamJobs leases jobs to a worker whenever it has free slots, until the worker
+// disconnects or loses its lease, or the program shuts down.
 func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, send func(*fairleadv1.Job) error) error {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -107,8 +108,8 @@ func (s *Workers) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.Lea
 	return nil
 }
 
-// unsent releases jobs that the worker did not get any more. The first of them may have
-// reached it, if it was sent.
+// unsent releases jobs that were not sent to the worker. If sent is set, the worker may
+// have received the first one.
 func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sent bool) error {
 	ctx, cancel := s.brief(context.WithoutCancel(ctx))
 	defer cancel()
@@ -167,8 +168,8 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 	return jobs, false, nil
 }
 
-// claimWhole claims jobs whose documents fit into an answer. It gives the others back, and
-// next time asks for fewer. c.leasing is held.
+// claimWhole claims jobs with documents that fit into a response. It releases the others,
+// and claims fewer jobs next time. The caller must hold c.leasing.
 func (s *Workers) claimWhole(ctx context.Context, c *crew, ask driver.Claim) ([]*fairlead.Job, error) {
 	if ask.Bytes = pageBytes; c.few > 0 {
 		ask.Max = min(ask.Max, c.few)
@@ -193,7 +194,7 @@ func (s *Workers) claimWhole(ctx context.Context, c *crew, ask driver.Claim) ([]
 	return whole, err
 }
 
-// claimOf is what a worker may claim that holds so many jobs.
+// claimOf returns the claim for a worker that holds the given number of jobs.
 func claimOf(node *fairlead.Node, in *fairleadv1.LeaseJobsRequest, held int) driver.Claim {
 	room := node.Slots - held
 	if most := int(in.GetMax()); most > 0 {
@@ -212,7 +213,7 @@ func claimOf(node *fairlead.Node, in *fairleadv1.LeaseJobsRequest, held int) dri
 	return claim
 }
 
-// among are the wanted queues that a node serves.
+// among returns the wanted queues that a node serves.
 func among(wanted, served []string) []string {
 	if len(served) == 0 {
 		return wanted
@@ -228,9 +229,9 @@ func among(wanted, served []string) []string {
 	return queues
 }
 
-// leaseSuspect claims a job that may have killed its node, unless the worker has
-// one already. It does not look each time, unless it was asked for nothing else:
-// there are hardly ever any.
+// leaseSuspect claims a job that may have killed its node, unless the worker already has
+// one. It does not search on every call, except if the call requests only suspects, because
+// suspects are rare.
 func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, held []driver.Held, only bool) ([]*fairlead.Job, error) {
 	if !c.looksForSuspects(s.options.Poll) && !only {
 		return nil, nil
@@ -248,7 +249,7 @@ func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, h
 	return s.store.Claim(ctx, ask)
 }
 
-// looksForSuspects reports whether it is time to look for them again.
+// looksForSuspects reports whether it is time for another search.
 func (c *crew) looksForSuspects(every time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchRestCommand is the workload that talks to services, which it starts.
+// newBenchRestCommand returns the command for the workload that sends requests to services,
+// which it starts.
 func newBenchRestCommand(o *benchOptions) *cobra.Command {
 	var r bench.Rest
 	cmd := &cobra.Command{
@@ -48,13 +49,13 @@ func runBenchRest(cmd *cobra.Command, o benchOptions, r bench.Rest) (err error) 
 	return showParts(cmd, o, func(done func(bench.Part) error) error { return r.Run(cmd.Context(), done) })
 }
 
-// namesDatabase reports whether a variable of the environment names the database.
+// namesDatabase reports whether an environment variable sets the database.
 func namesDatabase(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return name == variableOf(dbFlag) || name == variableOf(dbFileFlag)
 }
 
-// startService runs this program once more, as a service on a free port.
+// startService runs this program again, as a service on a free port.
 func startService(ctx context.Context, db string, flags []string) (service bench.RestService, stop func() error, err error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -93,7 +93,7 @@ func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	case *burst < 0 || *burst > mostBurst:
 		f.Refuse("burst", "is %d; it must be between 1 and %d, or zero to allow a tenth of a second's starts", *burst, mostBurst)
 	case rate == 0 && *burst > 0:
-		f.Refuse("burst", "requires a rate; set the rate or omit it")
+		f.Refuse("burst", "requires a rate; set a rate or omit the burst")
 	case rate > 0 && *burst == 0:
 		*burst = max(1, int(rate/10))
 	}

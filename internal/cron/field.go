@@ -94,7 +94,7 @@ func (p part) values(alone bool) (values set, whole bool, err error) {
 	low, high := p.low, p.whole
 	switch from, to, ranged := strings.Cut(body, "-"); {
 	case body == "":
-		return 0, false, p.refuse("lacks a value; use %s", p.allowed)
+		return 0, false, p.refuse("is missing a value; use %s", p.allowed)
 	case body == "?" && p.spec != &dateSpec && p.spec != &weekdaySpec:
 		return 0, false, p.refuse("is allowed only in the day of month and the day of week; use *")
 	case body == "*" || body == "?":

@@ -160,10 +160,10 @@ func (p parts) Less(i, j int) bool {
 	return a.Compare(b) < 0
 }
 
-// Push is part of heap.Interface.
+// Push implements heap.Interface.
 func (p *parts) Push(x any) { *p = append(*p, x.(*group)) }
 
-// Pop is part of heap.Interface.
+// Pop implements heap.Interface.
 func (p *parts) Pop() any {
 	last := (*p)[len(*p)-1]
 	*p = (*p)[:len(*p)-1]

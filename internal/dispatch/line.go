@@ -92,10 +92,10 @@ func (p places) Len() int           { return len(p) }
 func (p places) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
 func (p places) Less(i, j int) bool { return p[i].key.Compare(p[j].key) < 0 }
 
-// Push is part of heap.Interface.
+// Push implements heap.Interface.
 func (p *places) Push(x any) { *p = append(*p, x.(place)) }
 
-// Pop is part of heap.Interface.
+// Pop implements heap.Interface.
 func (p *places) Pop() any {
 	last := (*p)[len(*p)-1]
 	*p = (*p)[:len(*p)-1]
@@ -109,10 +109,10 @@ func (s scopes) Len() int           { return len(s) }
 func (s scopes) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
 func (s scopes) Less(i, j int) bool { return s[i].key().Compare(s[j].key()) < 0 }
 
-// Push is part of heap.Interface.
+// Push implements heap.Interface.
 func (s *scopes) Push(x any) { *s = append(*s, x.(*group)) }
 
-// Pop is part of heap.Interface.
+// Pop implements heap.Interface.
 func (s *scopes) Pop() any {
 	last := (*s)[len(*s)-1]
 	*s = (*s)[:len(*s)-1]

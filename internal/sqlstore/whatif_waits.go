@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// compare sets two prospects side by side.
+// compare returns the forecast that compares two prospects.
 func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairlead.Forecast {
 	told := func(tenant string) bool { return question.Tenants == nil || slices.Contains(question.Tenants, tenant) }
 	f := fairlead.Forecast{At: s.now(), Slots: question.Slots, Idle: s.idle(), Before: s.outlook(before, told), After: s.outlook(after, told)}
@@ -33,7 +33,7 @@ func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairl
 	return f
 }
 
-// outlook names the jobs of a prospect, of some tenants.
+// outlook returns the jobs of a prospect for the reported tenants.
 func (s *scene) outlook(p *prospect, told func(tenant string) bool) fairlead.Outlook {
 	names := make(map[int32]LaneKey, len(p.starts))
 	for _, lane := range s.lanes {
@@ -57,7 +57,7 @@ func (s *scene) outlook(p *prospect, told func(tenant string) bool) fairlead.Out
 	return out
 }
 
-// wait says what becomes of the jobs of a lane.
+// wait returns the outlook for the jobs of a lane.
 func (s *scene) wait(lane *forecastLane, p *prospect) fairlead.WaitOutlook {
 	starts := p.starts[lane.ID]
 	out := fairlead.WaitOutlook{Starts: starts.jobs, First: starts.first}
@@ -78,7 +78,7 @@ func (s *scene) wait(lane *forecastLane, p *prospect) fairlead.WaitOutlook {
 	return out
 }
 
-// effectOf says for whom a change is good.
+// effectOf returns the effect of a change on a lane.
 func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 	change := cmp.Compare(after.Starts, before.Starts)
 	if change == 0 && after.Starts > 0 {
@@ -96,8 +96,8 @@ func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 	return fairlead.NoEffect
 }
 
-// byEffect sorts waits: those that get later first, then those that get sooner, by how
-// many starts they lose or win.
+// byEffect sorts waits: lanes whose jobs start later come first, then those whose jobs
+// start earlier, by the number of starts lost or gained.
 func byEffect(a, b fairlead.ForecastWait) int {
 	moved := func(w fairlead.ForecastWait) int {
 		return max(w.After.Starts-w.Before.Starts, w.Before.Starts-w.After.Starts)

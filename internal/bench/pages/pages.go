@@ -98,7 +98,7 @@ func (p Pages) usage(ctx context.Context) (lists.Figure, error) {
 // usageApart is a store whose count of live jobs is not measured with a page.
 type usageApart struct{ lists.Store }
 
-// Usage is part of fairlead.Store.
+// Usage implements fairlead.Store.
 func (s usageApart) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	return s.Store.Usage(reads.Without(ctx))
 }
