@@ -19,6 +19,9 @@ var numbered = []string{"/", "/queues", "/tenants", "/tenants?page=tenant-5", "/
 // number is a count of jobs on a page.
 var number = regexp.MustCompile(`<a class="count[^"]*" href="(/jobs\?[^"]*)" data-count="(\d+)"`)
 
+// onlyState matches a list of all jobs in a state, and ofState any list of one state.
+var onlyState, ofState = regexp.MustCompile(`^/jobs\?state=(\w+)$`), regexp.MustCompile(`[?&]state=(\w+)`)
+
 // Followed is the first page of a list that a number leads to.
 type Followed struct {
 	lists.Figure
@@ -27,14 +30,15 @@ type Followed struct {
 }
 
 // Follow measures the first page of every list that a number of the overview, the queues, the
-// tenants or the failures leads to. A list of live jobs may read each of them once.
+// tenants or the failures leads to. A list of live jobs may read all jobs of its state three times:
+// PostgreSQL scans their table to find those of many lanes.
 func (p Pages) Follow(ctx context.Context) ([]Followed, error) {
 	service, err := newService(p.Store)
 	if err != nil {
 		return nil, err
 	}
 	var all []Followed
-	seen := map[string]bool{}
+	seen, live := map[string]bool{}, map[string]int{}
 	for _, on := range numbered {
 		body, err := service.get(ctx, on)
 		if err != nil {
@@ -50,13 +54,21 @@ func (p Pages) Follow(ctx context.Context) ([]Followed, error) {
 			if err != nil {
 				return all, err
 			}
+			state := onlyState.FindStringSubmatch(path)
+			if on == "/" && state != nil {
+				live[state[1]] = count
+			}
+			besides := constant
+			if in := ofState.FindStringSubmatch(path); in != nil {
+				besides += 3 * live[in[1]]
+			}
 			measured, meter := reads.With(ctx)
 			began := time.Now()
 			rows, err := service.rows(measured, path)
 			if err != nil {
 				return all, err
 			}
-			figure := lists.NewFigure(path, rows, failedOr(listed, path), constant+count, meter.Read(), time.Since(began))
+			figure := lists.NewFigure(path, rows, failedOr(listed, path), besides, meter.Read(), time.Since(began))
 			all = append(all, Followed{figure, on, count})
 		}
 	}
