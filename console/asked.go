@@ -79,7 +79,7 @@ func (p *parameters) number(name string) int64 {
 	return n
 }
 
-// numbers is a parameter that is a positive number and may be given several times.
+// numbers returns a parameter of positive numbers that may be repeated.
 func (p *parameters) numbers(name string) (all []int64) {
 	for _, given := range p.texts(name) {
 		n, err := strconv.ParseInt(given, 10, 64)

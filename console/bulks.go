@@ -115,10 +115,10 @@ func (v *visit) BulkFilter(b *fairleadv1.Bulk) string {
 	return v.link("/jobs", query)
 }
 
-// selectionNames are what buttons for selected rows say.
+// selectionNames are the labels of buttons for selected rows.
 var selectionNames = map[string]string{
 	"retry": "Run again", "run": "Run now", "prioritize": "Change priority", "move": "Move", "cancel": "Cancel", "delete": "Delete",
 }
 
-// SelectionName is what the button of an action on selected rows says.
+// SelectionName returns the label of the button for an action on selected rows.
 func (v *visit) SelectionName(action string) string { return v.T(selectionNames[action]) }

@@ -55,7 +55,7 @@ func (v *visit) bulkButtons(f *jobFilter) (buttons []bulkButton) {
 	return buttons
 }
 
-// bulkActionsOn are the actions that are offered on some jobs of a list.
+// bulkActionsOn returns the actions that are possible on at least one of some jobs.
 func bulkActionsOn(jobs []*fairleadv1.Job) (actions []string) {
 	for _, b := range bulkStates {
 		if slices.ContainsFunc(jobs, func(job *fairleadv1.Job) bool { return slices.Contains(b.states, job.GetState()) }) {
@@ -151,7 +151,7 @@ func (v *visit) chosen(name, value string) string {
 // button.
 func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 	raw := v.Get("filter")
-	if ids := v.All("id"); raw == "" && len(ids) > 0 { // rows that were selected
+	if ids := v.All("id"); raw == "" && len(ids) > 0 { // selected rows
 		raw = url.Values{"id": ids}.Encode()
 	}
 	if sent := v.posted.Get("filter"); sent != "" {

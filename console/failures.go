@@ -96,7 +96,7 @@ func loadFailures(v *visit) (any, error) {
 	return f, nil
 }
 
-// readFailures reads the failed jobs of one page, window by window.
+// readFailures reads the failed jobs of one page, one window at a time.
 func (v *visit) readFailures(filter *fairleadv1.ListJobsRequest) (all foundJobs, err error) {
 	window := proto.CloneOf(filter)
 	for range failureWindows {

@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	tabCount    = 500    // jobs of a state are counted up to this number
-	failedCount = 10_000 // failed jobs are counted up to this number
-	madeCount   = 500    // jobs of a schedule or a batch: each is looked up
-	madeFailed  = 2_500  // failed jobs of a schedule or a batch
+	tabCount    = 500    // limit for counting jobs in a final state
+	failedCount = 10_000 // limit for failed jobs
+	madeCount   = 500    // limit for the jobs of a schedule or a batch, which are looked up one by one
+	madeFailed  = 2_500  // limit for their failed jobs
 )
 
-// stateCounting is a set of states that one call counts, and the number at which it stops.
+// stateCounting is a set of states that one call counts, with the limit of that count.
 type stateCounting struct {
 	states []string
 	atMost int32
 }
 
-// byState returns the calls that count the jobs of a list. Each state of jobs that have ended is
-// counted on its own: the most common one would use up the bound of all.
+// byState returns the calls that count the jobs of a list. It counts each final state separately,
+// because the most common one would otherwise use up the limit of all.
 func (f *jobFilter) byState() []stateCounting {
 	if f.Batch+f.Schedule > 0 {
 		return []stateCounting{{jobStates, madeCount}, {[]string{"failed"}, madeFailed}}
@@ -30,9 +30,9 @@ func (f *jobFilter) byState() []stateCounting {
 	}
 }
 
-// jobTabs are the jobs by state. A page that has all jobs counts them itself. Numbers are the same
-// at every look: a count that stopped early is shown if it has reached its bound, and is left out
-// otherwise. Jobs that are looked through for a text, and jobs chosen by id, are not counted.
+// jobTabs returns the numbers of jobs by state. A page that contains all jobs counts them itself. A
+// count that stopped early is shown only if it has reached its limit, so that numbers are the same
+// at every refresh. With a text search or selected IDs, jobs are not counted.
 func (v *visit) jobTabs(f *jobFilter, shown []*fairleadv1.Job, more bool) ([]jobTab, error) {
 	tabs := []jobTab{{Href: v.Here("state", "", "at_most", ""), Current: len(f.State) == 0}}
 	for _, state := range jobStates {

@@ -6,14 +6,13 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// search is how far a list has been searched that has found nothing so far. The page goes on by
-// itself.
+// search is the progress of a search without results so far. The page continues it.
 type search struct {
-	Newest, To int64 // ids: jobs down to To were searched
+	Newest, To int64 // IDs of the newest job and of the oldest one that was searched
 	Next       string
 }
 
-// searchOn says how far a page has come, and where the search continues.
+// searchOn returns the progress of a search and the link that continues it.
 func (v *visit) searchOn(page foundJobs, next string) (*search, error) {
 	newest, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{PageSize: 1})
 	if err != nil {
@@ -26,7 +25,7 @@ func (v *visit) searchOn(page foundJobs, next string) (*search, error) {
 	return s, nil
 }
 
-// Searched is the part of all ids that was searched.
+// Searched returns a progress bar of the searched IDs.
 func (v *visit) Searched(s *search) map[string]any {
 	part, whole := float64(s.Newest-s.To), float64(s.Newest)
 	return bar(part, whole, v.T("%s of all jobs searched", strconv.FormatFloat(100*part/max(whole, 1), 'f', 0, 64)+" %"))

@@ -11,21 +11,20 @@ import (
 )
 
 const (
-	waitingHolds  = 100 // holds that a list of ready jobs looks at
-	waitingGroups = 10  // causes that are shown, those of most jobs first
-	// holdsRecent is how long ago a hold may have ended to be read. Those that have ended are
-	// left out.
+	waitingHolds  = 100 // maximum number of holds read
+	waitingGroups = 10  // maximum number of reasons shown, those of most jobs first
+	// holdsRecent is the period whose holds are read. Holds that have ended are left out.
 	holdsRecent = 5 * time.Second
 )
 
-// waiting is what keeps the jobs of a list of ready jobs from starting.
+// waiting holds the reasons why the ready jobs of a list do not start.
 type waiting struct {
 	Groups []waitingGroup
-	holds  []*fairleadv1.Hold // that are in effect, the gravest first
-	known  bool               // holds are recorded
+	holds  []*fairleadv1.Hold // holds in effect, the most severe first
+	known  bool               // whether holds are recorded
 }
 
-// waitingGroup is the jobs of a list that one cause keeps from starting.
+// waitingGroup is a reason and the number of jobs in the list that it holds back.
 type waitingGroup struct {
 	ID, Code, Text string
 	Remedy         string
@@ -33,11 +32,11 @@ type waitingGroup struct {
 	Count          count
 }
 
-// holdOrder is the order in which causes are named of a job that several of them hold.
+// holdOrder lists the causes by severity. A row shows the most severe one of its job.
 var holdOrder = []string{"paused", "no_node", "at_cap", "over_rate", "no_slot"}
 
-// waitingOf says what keeps the jobs of a list from starting; nil if others than ready jobs are
-// listed.
+// waitingOf returns the reasons why the jobs of a list do not start, or nil if the list is not
+// limited to ready jobs.
 func (v *visit) waitingOf(f *jobFilter, shown []*fairleadv1.Job) (*waiting, error) {
 	if !slices.Equal(f.State, []string{"ready"}) || len(shown) == 0 {
 		return nil, nil
@@ -64,7 +63,7 @@ func (v *visit) waitingOf(f *jobFilter, shown []*fairleadv1.Job) (*waiting, erro
 	return w, err
 }
 
-// only returns the name that a filter chooses by; empty if there are none or several.
+// only returns the name in a filter, or an empty string if the filter has none or several.
 func only(names []string) string {
 	if len(names) == 1 {
 		return names[0]
@@ -72,13 +71,13 @@ func only(names []string) string {
 	return ""
 }
 
-// byLane reports whether jobs are chosen by state, queue, tenant and kind alone: such jobs are
-// counted in full.
+// byLane reports whether the filter contains only states, queues, tenants and kinds. Live jobs are
+// then counted in full.
 func (f *jobFilter) byLane() bool {
 	return !f.looks() && f.Key == "" && f.Batch+f.Schedule == 0 && len(f.Id) == 0 && f.From == nil && f.To == nil && f.FinishedFrom == nil
 }
 
-// group counts the jobs of the list that each hold concerns.
+// group counts the jobs of the list that each hold applies to.
 func (w *waiting) group(v *visit, f *jobFilter) error {
 	for _, hold := range w.holds {
 		if !concerns(f.Kind, hold.GetKind()) || !concerns(f.Queue, hold.GetQueue()) || !concerns(f.Tenant, hold.GetTenant()) {
@@ -112,12 +111,12 @@ func (w *waiting) group(v *visit, f *jobFilter) error {
 	return nil
 }
 
-// concerns reports whether a hold may concern jobs of the chosen names.
+// concerns reports whether a hold may apply to jobs with one of the chosen names.
 func concerns(chosen []string, name string) bool {
 	return len(chosen) == 0 || name == "" || slices.Contains(chosen, name)
 }
 
-// narrowed returns the names of a filter as far as a hold concerns them.
+// narrowed returns the names of a filter that a hold applies to.
 func narrowed(chosen []string, name string) []string {
 	if name == "" {
 		return chosen
@@ -125,7 +124,7 @@ func narrowed(chosen []string, name string) []string {
 	return []string{name}
 }
 
-// holdSaid puts a hold into the words that the page of a job uses.
+// holdSaid describes a hold as the page of a job does.
 func (v *visit) holdSaid(hold *fairleadv1.Hold) obstacle {
 	o := &fairleadv1.Obstacle{Code: hold.GetCode(), Scope: hold.GetScope(), Used: hold.GetUsed(), Cap: hold.GetCap(), Text: hold.GetText()}
 	switch hold.GetScope() {
@@ -144,8 +143,8 @@ func (v *visit) holdSaid(hold *fairleadv1.Hold) obstacle {
 	return out
 }
 
-// Why names what keeps a job of the list from starting: the code of a hold, or in_line if the job
-// waits for its turn. It is empty if nothing is recorded.
+// Why returns the code of the hold that applies to a job, in_line if there is none, or an empty
+// string if no holds are recorded.
 func (w *waiting) Why(job *fairleadv1.Job) string {
 	for _, hold := range w.holds {
 		if matches(hold.GetQueue(), job.GetQueue()) && matches(hold.GetTenant(), job.GetTenant()) && matches(hold.GetKind(), job.GetKind()) {
@@ -158,7 +157,7 @@ func (w *waiting) Why(job *fairleadv1.Job) string {
 	return ""
 }
 
-// matches reports whether a name of a hold, where empty means any, is that of a job.
+// matches reports whether the name in a hold is empty or equal to that of a job.
 func matches(name, of string) bool { return name == "" || name == of }
 
 // Age returns how long a job has been waiting: since it was created, or since it was due.

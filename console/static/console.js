@@ -222,8 +222,8 @@
     if (event.target.matches("form.filters select, form.filters input[type=checkbox]")) event.target.form.requestSubmit();
   });
 
-  // A list that has found nothing yet goes on by itself, and shows how far it has come. It opens
-  // the page with the first rows, but not while something is typed.
+  // An empty list with more pages continues the search and shows its progress. It opens the first
+  // page with rows, but not while the user types into a filter.
   let searching = false;
   async function searchOn() {
     let next = document.getElementById("search")?.dataset.search;
@@ -246,7 +246,7 @@
   }
   searchOn();
 
-  // The box at the head of a list selects all of its rows.
+  // The checkbox in the header of a list selects all rows.
   const pickAll = () => { for (const box of document.querySelectorAll("[data-pick-all]")) box.hidden = false; };
   document.addEventListener("change", event => {
     if (!event.target.matches("[data-pick-all]")) return;

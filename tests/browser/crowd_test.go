@@ -26,8 +26,8 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// crowd serves the console of a store with a million jobs, or as many as FAIRLEAD_LIST_JOBS says. No
-// node runs: what is stored stays.
+// crowd serves the console of a store with a million jobs, or with FAIRLEAD_LIST_JOBS jobs. No node
+// runs, so the jobs stay as they are.
 func crowd(t *testing.T, url string, store lists.Store) (base string) {
 	t.Helper()
 	jobs := 1_000_000
@@ -62,8 +62,8 @@ func crowd(t *testing.T, url string, store lists.Store) (base string) {
 	return web.URL
 }
 
-// TestAMillionJobs follows every number of a store with a million jobs to rows, and then acts as a
-// person would who was called because 60,000 jobs are stuck.
+// TestAMillionJobs follows every number of a store with a million jobs to its rows. Then it looks for
+// 60,000 stuck jobs as an operator would.
 func TestAMillionJobs(t *testing.T) {
 	tier.Long(t, "fills databases with a million jobs and follows hundreds of numbers")
 	needBrowser(t)
@@ -100,8 +100,8 @@ func TestAMillionJobs(t *testing.T) {
 	}
 }
 
-// stuck goes from the queues to the stuck jobs and to a form for two of them, and searches for a job
-// among all.
+// stuck opens the stuck jobs from the queues page, selects two of them, and searches all jobs for an
+// error.
 func stuck(t *testing.T, base string, store lists.Store) {
 	tab := open(t, base, wide)
 	tab.visit("/queues")

@@ -11,18 +11,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// A Crowd is a store as it is after a bad night: very many jobs of 1,000 tenants and 200 kinds, of
-// which the oldest are ready and no node runs them. SQL creates the jobs.
+// A Crowd fills a store with very many jobs of 1,000 tenants and 200 kinds. The oldest jobs are
+// ready, and no node runs their kind. SQL creates the jobs.
 type Crowd struct {
 	URL   string // of a database without jobs
 	Store Store
-	Jobs  int // one million if zero
+	Jobs  int // default: 1,000,000
 }
 
 const (
-	// StuckQueue and StuckKind have the oldest jobs, 6 of 100, all of which are ready.
-	StuckQueue, StuckKind = "ux", "ux.nobody"
-	// LoneTenant has one job among all: it is ready, and nearly as old as the stuck ones.
+	// StuckQueue and StuckKind contain the oldest 6 % of all jobs. All of them are ready.
+	StuckQueue, StuckKind = "ux", "ux.render"
+	// LoneTenant has a single job, a ready one that is nearly as old as the stuck jobs.
 	LoneTenant = "lone"
 
 	crowdTenants, crowdKinds = 1000, 200
@@ -65,14 +65,14 @@ func (c Crowd) Fill(ctx context.Context) (err error) {
 	return into.look(ctx)
 }
 
-// statements create the jobs: where each is and since when, and then the rows of their places.
+// statements returns the SQL that creates the jobs: first their states and times, then the rows.
 func (c Crowd) statements(jobs int, now time.Time) []string {
 	series := fmt.Sprintf("with recursive series(i) as (select 1 union all select i + 1 from series where i < %d)", jobs)
 	if strings.HasPrefix(c.URL, "postgres") {
 		series = fmt.Sprintf("with series as (select generate_series(1::bigint, %d) as i)", jobs)
 	}
 	spacing := crowdDays * 24 * time.Hour.Microseconds() / int64(jobs)
-	// Of a thousand jobs that are not stuck, so many have each state.
+	// State of a job that is not stuck, by its position among a thousand.
 	state := "case when i % 1000 < 870 then 'succeeded' when i % 1000 < 920 then 'failed' when i % 1000 < 925 then 'cancelled' when i % 1000 < 927 then 'skipped'" +
 		" when i % 1000 < 960 then 'ready' when i % 1000 < 985 then 'scheduled' when i % 1000 < 995 then 'parked' when i % 1000 < 999 then 'waiting' else 'running' end"
 	stuck := jobs * 6 / 100
@@ -86,7 +86,7 @@ func (c Crowd) statements(jobs int, now time.Time) []string {
 		"parked (gate, turn, start_by, id, lane, attempt, failures, crashes) select i % 50, 0, at, i, lane, 0, 0, 0 from stock where state = 'parked'",
 		"running (id, fence, node, lane, started_at, attempt, failures, crashes) select i, i, 1, lane, at, 1, 0, 0 from stock where state = 'running'",
 		fmt.Sprintf("waiting (id, fence, node, lane, started_at, deadline, attempt, failures, crashes) select i, i, 1, lane, at, at + %d, 1, 0, 0 from stock where state = 'waiting'", 2*crowdDays*24*time.Hour.Microseconds()),
-		// The causes of failures are not equally common: one job has a cause of its own.
+		// Most failures have one of two causes. A thousand consecutive jobs have a third one.
 		fmt.Sprintf("done (id, lane, outcome, reason, fence, node, started_at, finished_at, error, attempt, failures, crashes)"+
 			" select i, lane, case state when 'succeeded' then 1 when 'failed' then 2 when 'cancelled' then 3 else 4 end, case when state = 'failed' then 'error' end, i, 1, at, at + 1000,"+
 			" case when state <> 'failed' then null when i > %d and i <= %d then 'the card of the customer was refused' when i %% 3 = 0 then 'target answered 503' else 'no route to host' end, 1, 0, 0"+

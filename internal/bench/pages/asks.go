@@ -15,8 +15,8 @@ const (
 	listed   = 50       // rows of a list
 	planned  = 25 * 31  // schedules, and the last 30 runs of each, which are drawn
 	windowed = 500      // of what is looked through, as for errors that are alike
-	searched = 4 * 500  // of what is looked through for an error that few jobs have
-	failed   = 20 * 500 // of failed jobs, that are looked through for their causes
+	searched = 4 * 500  // jobs read in search of a rare error
+	failed   = 20 * 500 // failed jobs read to group them by cause
 	drawn    = 3000     // holds of a picture
 	measured = 1000     // runs of a schedule that its figures are made of
 )
