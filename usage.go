@@ -9,6 +9,21 @@ type UsageReport struct {
 	Tenants []Usage // tenants that are declared, have live jobs or have recently started some; sorted by name
 	Queues  []Usage // queues that have live jobs; sorted by name
 	Kinds   []Usage // kinds that have live jobs; sorted by name
+
+	// Lanes are the combinations of queue, tenant and kind that have live jobs, sorted. Callers
+	// share the slice and must not change it.
+	Lanes []LaneUsage
+}
+
+// LaneUsage is the number of live jobs of one queue, tenant and kind.
+type LaneUsage struct {
+	Queue, Tenant, Kind string
+
+	Scheduled int
+	Parked    int
+	Ready     int
+	Running   int
+	Waiting   int // jobs that await an answer
 }
 
 // Usage is the load of one tenant, queue or kind, or of all jobs together. For queues and

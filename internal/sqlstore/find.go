@@ -29,6 +29,10 @@ type Query struct {
 	ByID, Join string
 	// ByOutcome follows done when it is read by outcome.
 	ByOutcome string
+	// FailedLanes reports whether done has an index by lane of the failed jobs. ByFailedLane
+	// follows done if it is to be read by that index.
+	FailedLanes  bool
+	ByFailedLane string
 	// Unlucky means that done has an index by ID of the jobs that did not succeed, and no
 	// index by end time of those that did.
 	Unlucky bool
