@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -139,4 +143,30 @@ func TestATraceIsNamedByItsIDAlone(t *testing.T) {
 			t.Errorf("%q is of trace %q, want %q", given, got, want)
 		}
 	}
+}
+
+func TestAJobPageShowsTheCallOfTheLastAttempt(t *testing.T) {
+	var calls atomic.Int64
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) == 1 {
+			http.Error(w, "too many at first", http.StatusTooManyRequests)
+			return
+		}
+		_, _ = io.WriteString(w, "welcome at last")
+	}))
+	defer target.Close()
+	guard, err := httpcall.NewGuard(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := fairlead.NewMux()
+	httpcall.New(httpcall.Options{Guard: guard}).Register(kinds)
+	r := newRig(t, false, kinds)
+	job := &fairlead.Job{Kind: httpcall.Kind, Args: []byte(`{"url":"` + target.URL + `"}`), Retry: &fairlead.Retry{Base: time.Millisecond}}
+	r.enqueue(job)
+	r.run()
+	r.await(1)
+	page := r.jobPage(job)
+	r.shows(page, "status 200", "welcome at last", "429")
+	r.hides(page, "status 429")
 }
