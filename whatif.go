@@ -51,6 +51,7 @@ type Forecast struct {
 	Waits  []ForecastWait // groups of ready jobs: those that start later first, then those that start earlier; at most MaxWaits
 	Later  int            // number of groups that start later, including unlisted ones
 	Sooner int            // number of groups that start earlier, including unlisted ones
+	Steady []SteadyState  // long-term utilization of changed caps and rates that jobs arrived for; the Client adds it
 	Text   []string       // a summary for people; a store adds only what it alone knows, and its Client writes the rest
 }
 
@@ -107,6 +108,9 @@ func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) 
 	}
 	forecast, err := c.store.WhatIf(ctx, question)
 	if err != nil {
+		return Forecast{}, err
+	}
+	if forecast.Steady, err = c.steadyStates(ctx, question.Changes, forecast.At); err != nil {
 		return Forecast{}, err
 	}
 	forecast.Text = append(forecast.sentences(), forecast.Text...)
