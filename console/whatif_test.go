@@ -2,10 +2,12 @@ package console
 
 import (
 	"context"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
@@ -32,17 +34,37 @@ func TestAFormSaysWhatWouldHappenAndSavesNothing(t *testing.T) {
 		running = tally.Total()
 	}
 	page := r.send(http.StatusOK, "/new/limit", url.Values{"of": {"kind"}, "name": {"mail"}, "max_running": {"2"}, "what_if": {"true"}})
-	r.shows(page, `id="foreseen"`, "Of the next 50 starts", "2 groups of jobs start later", `name="max_running" value="2"`, `class="moved"`)
+	r.shows(page, `id="foreseen"`, "Of the next 50 starts", "2 groups of jobs start later", `autofocus`, `name="max_running" value="2"`, `class="moved"`)
 	limits, err := r.jobs.Limits(t.Context())
 	if err != nil || len(limits) != 0 {
 		t.Errorf("%+v, %v", limits, err)
 	}
+	r.comesFirst(page, `id="foreseen"`, `name="max_running"`)
+	r.shows(html.UnescapeString(page), `Kind "mail": 4 of 2 slots are taken.`)
+	slow := r.send(http.StatusOK, "/new/limit", url.Values{"of": {"kind"}, "name": {"mail"}, "rate": {"0.001"}, "burst": {"1"}, "what_if": {"true"}})
+	r.shows(slow, "Steady state of kind:mail", "none finished in the last hour", "Utilization: unlimited now, 1111 % after saving.", "The backlog would grow.", `id="foreseen-token"`, "no rate delays it")
 	page = r.send(http.StatusOK, "/new/tenant", url.Values{"name": {"acme"}, "weight": {"2"}, "what_if": {"true"}})
 	r.shows(page, "The next 50 starts do not change.")
 	if _, err := r.jobs.Tenant(t.Context(), "acme"); err == nil {
 		t.Error("the tenant is declared")
 	}
 	r.shows(r.send(http.StatusBadRequest, "/new/limit", url.Values{"of": {"kind"}, "name": {"mail"}, "max_running": {"-2"}, "what_if": {"true"}}), `id="problem"`)
+}
+
+func TestAPreviewSaysWhatHoldsJobsThatDoNotStartEitherWay(t *testing.T) {
+	r := newRig(t, false, nil)
+	if _, err := r.store.Join(t.Context(), fairlead.Node{Name: "elsewhere", Kinds: []string{"noop"}, Slots: 1}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.jobs.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, Rate: 0.0001, Burst: 1}); err != nil {
+		t.Fatal(err)
+	}
+	r.enqueue(&fairlead.Job{Kind: "noop", Tenant: "acme", Priority: 1}, &fairlead.Job{Kind: "noop", Tenant: "globex"})
+	if err := r.jobs.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitKind, Name: "noop", MaxRunning: 1}); err != nil {
+		t.Fatal(err)
+	}
+	page := html.UnescapeString(r.send(http.StatusOK, "/limits/kind:noop/remove", url.Values{"what_if": {"true"}}))
+	r.shows(page, "fewer obstacles", `No longer: Kind "noop": 1 of 1 slots are taken.`, "The cluster: the start rate is used up")
 }
 
 func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
@@ -60,7 +82,9 @@ func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
 	form.Set("cron", "0 4 * * *")
 	form.Set("way", "cron")
 	form.Set("what_if", "true")
-	r.shows(r.send(http.StatusOK, path, form), `id="foreseen"`, "of its next fires change", "added", "removed")
+	foreseen := r.send(http.StatusOK, path, form)
+	r.shows(foreseen, `id="foreseen"`, "of its next fires change", "added", "removed")
+	r.comesFirst(foreseen, `id="foreseen"`, `name="cron"`)
 	form = r.opened("/calendars/holidays/edit")
 	for _, day := range weekdayNames[1:] {
 		form.Set("weekday_"+day, "true")
@@ -78,4 +102,13 @@ func TestACalendarThatCannotBeStoredIsNotDrawn(t *testing.T) {
 	operator, viewer := r.token("worker on plans", access.RoleOperator), r.token("reader", access.RoleViewer)
 	r.shows(r.send(http.StatusOK, "/new/calendar/effect", many, sessionCookie, operator), "dates: and ranges have 6000 entries together; at most 5000 are allowed")
 	r.shows(r.send(http.StatusOK, "/new/calendar/effect", url.Values{}, sessionCookie, viewer), "Your role (viewer)")
+}
+
+// comesFirst fails unless one text stands before another.
+func (r *rig) comesFirst(page, first, second string) {
+	r.Helper()
+	a, b := strings.Index(page, first), strings.Index(page, second)
+	if a < 0 || b < 0 || a > b {
+		r.Errorf("%s is at %d and %s at %d", first, a, second, b)
+	}
 }
