@@ -18,19 +18,20 @@ type concern struct {
 	Href   string // of what it is about
 	Count  *count // of the rows that it is about; nil: it is about none
 	Remedy string
+	Acts   []act // buttons that carry the remedy out
 }
 
 const (
 	concernFailures = 200 // failed jobs that are looked at, to see which kinds fail
-	concernReady    = 100 // ready jobs that are looked at, to see which kinds no node handles
+	concernReady    = 100 // ready jobs that are looked at if holds are not recorded
 	concernKinds    = 5   // that are named
 )
 
 // attention collects what needs a person. Each part asks for little, whatever there is.
 func (v *visit) attention(o *overview) (all []concern, err error) {
-	parts := []func(*overview) ([]concern, error){v.failingKinds, v.lateStarts, v.waitingBatches, v.waitingSweeps, v.pausedTenants}
+	parts := []func(*overview) ([]concern, error){v.failingKinds, v.heldJobs, v.lateStarts, v.waitingBatches, v.waitingSweeps, v.pausedTenants}
 	if v.Unbound() {
-		parts = append([]func(*overview) ([]concern, error){v.deadNodes, v.openBreakers, v.unhandledKinds, v.pausedQueues}, parts...)
+		parts = append([]func(*overview) ([]concern, error){v.deadNodes, v.openBreakers, v.pausedQueues, v.pausedKinds}, parts...)
 	}
 	for _, part := range parts {
 		some, err := part(o)
@@ -88,7 +89,8 @@ func (v *visit) failingKinds(*overview) (all []concern, err error) {
 		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)
 		all = append(all, concern{
 			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
-			Remedy: v.T("Check what the errors have in common, fix the cause, then retry: fairlead job bulk retry --state failed --kind %s", shellWord(kind)),
+			Remedy: v.T("Check what the errors have in common, fix the cause, then run the jobs again."),
+			Acts:   []act{{Method: "CreateBulk", Href: v.bulkHref("retry", "state", "failed", "kind", kind, "finished_from", since), Label: v.T("Run all again")}},
 		})
 	}
 	return all, nil
@@ -115,35 +117,8 @@ func (v *visit) lateStarts(o *overview) ([]concern, error) {
 		ID: "late", State: "paused", Href: v.Href("/tenants"),
 		Text:   v.N(o.Usage.GetMissed(), "%s job missed its start-by time in the last minute.", "%s jobs missed their start-by time in the last minute."),
 		Remedy: v.T("Add nodes or slots, or raise the cap of the waiting tenant."),
+		Acts:   []act{{Href: v.Href("/holds", "last", "1h"), Label: v.T("Wait reasons")}},
 	}}, nil
-}
-
-// unhandledKinds are kinds of ready jobs that no living node handles.
-func (v *visit) unhandledKinds(o *overview) (all []concern, err error) {
-	ready, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"ready"}, PageSize: concernReady})
-	if err != nil {
-		return nil, err
-	}
-	handled := map[string]bool{}
-	for _, node := range o.Nodes {
-		for _, kind := range node.GetKinds() {
-			handled[kind] = handled[kind] || !node.GetDead()
-		}
-	}
-	var foreign []*fairleadv1.Job
-	for _, job := range ready.GetItems() {
-		if !handled[job.GetKind()] {
-			foreign = append(foreign, job)
-		}
-	}
-	for _, kind := range commonKinds(foreign) {
-		c := v.countedAmong(ready, kind, "state", "ready", "kind", kind)
-		all = append(all, concern{
-			ID: "unhandled-" + kind, State: "failed", Text: v.T("No live node handles kind %s. Ready jobs of this kind:", kind), Count: &c, Href: v.Href("/nodes"),
-			Remedy: v.T("Start a program that registers a handler of this kind, or cancel the jobs."),
-		})
-	}
-	return all, nil
 }
 
 // waitingBatches are batches that go on only if a person wants them to.
@@ -153,10 +128,12 @@ func (v *visit) waitingBatches(o *overview) (all []concern, err error) {
 		switch {
 		case b.GetAwaiting():
 			one.Text = v.T("The canary of batch %s has finished and is waiting for approval.", b.GetName())
-			one.Remedy = v.T("Review its tasks, then approve: fairlead batch approve %s", text(b.GetId()))
+			one.Remedy = v.T("Review its tasks, then approve it.")
+			one.Acts = []act{{Method: "ApproveBatch", Href: v.To("/batches", b.GetId()) + "/approve", Label: v.T("Approve")}}
 		case b.GetPaused():
 			one.Text = v.T("Batch %s is paused.", b.GetName())
-			one.Remedy = v.T("Resume it: fairlead batch resume %s", text(b.GetId()))
+			one.Remedy = v.T("No further tasks start until you resume it.")
+			one.Acts = []act{{Method: "ResumeBatch", Href: v.To("/batches", b.GetId()) + "/resume", Label: v.T("Resume")}}
 		default:
 			continue
 		}
@@ -171,7 +148,8 @@ func (v *visit) waitingSweeps(o *overview) (all []concern, err error) {
 		if s.GetState() == "waiting" {
 			all = append(all, concern{
 				ID: "sweep-waits-" + s.GetId(), State: "waiting", Href: v.To("/sweeps", s.GetId()), Text: v.T("Sweep %s is waiting at its gate.", s.GetName()),
-				Remedy: v.T("Open the gate: fairlead sweep open %s", s.GetId()),
+				Remedy: v.T("It starts when the business or a user opens the gate."),
+				Acts:   []act{{Method: "OpenSweep", Href: v.To("/sweeps", s.GetId()) + "/open", Label: v.T("Open gate")}},
 			})
 		}
 	}

@@ -21,6 +21,7 @@ type overview struct {
 	Sweeps                                             []*fairleadv1.Sweep
 	Fires                                              []*fairleadv1.Schedule
 	Concerns                                           []concern
+	usages                                             []*fairleadv1.Usage // of all tenants
 }
 
 const (
@@ -39,7 +40,7 @@ func loadOverview(v *visit) (any, error) {
 		return nil, err
 	}
 	total := v.totals(stats)
-	o := &overview{Usage: total, AllTenants: len(stats.GetTenants())}
+	o := &overview{Usage: total, AllTenants: len(stats.GetTenants()), usages: stats.GetTenants()}
 	o.Running, o.Waiting, o.Ready = v.jobsIn("running", total.GetRunning()), v.jobsIn("waiting", total.GetWaiting()), v.jobsIn("ready", total.GetReady())
 	o.Parked, o.Scheduled = v.jobsIn("parked", total.GetParked()), v.jobsIn("scheduled", total.GetScheduled())
 	if o.Figures, o.Series, err = v.throughput("", total); err != nil {
