@@ -25,6 +25,7 @@ type action struct {
 	do     func(*visit) (done, error)
 	Files  bool                                           // it takes files
 	whatIf func(*visit) (*fairleadv1.WhatIfChange, error) // what would be saved, to see what would happen; nil: that is not asked
+	test   func(*visit) (*fairleadv1.Schedule, error)     // whose HTTP request can be sent before the form is; nil: there is none
 	Check  string                                         // what is done first: what was sent is shown as it will be understood; empty: there is no such step
 }
 
@@ -41,11 +42,12 @@ type done struct {
 // actForm is what the template of a form is given.
 type actForm struct {
 	*action
-	Problem  string    // why it was not done; empty: it was not tried
-	Checked  string    // the mark of what was sent, if that was checked and is sound
-	Done     bool      // it was done: Data is what is to be shown of it
-	Foreseen *foreseen // what would happen; nil: that was not asked
-	Kept     []kept    // what was sent, if the form itself cannot be shown
+	Problem  string      // why it was not done; empty: it was not tried
+	Checked  string      // the mark of what was sent, if that was checked and is sound
+	Done     bool        // it was done: Data is what is to be shown of it
+	Foreseen *foreseen   // what would happen; nil: that was not asked
+	Tested   *testedCall // nil: no request was sent
+	Kept     []kept      // what was sent, if the form itself cannot be shown
 	Data     any
 }
 
@@ -117,6 +119,10 @@ func (c *Console) carryOut(w http.ResponseWriter, v *visit, a *action) {
 	}
 	if a.whatIf != nil && v.posted.Get("what_if") != "" {
 		c.foresee(w, v, a)
+		return
+	}
+	if a.test != nil && v.posted.Get("test") != "" {
+		c.testCall(w, v, a)
 		return
 	}
 	if a.Check != "" && !v.checked() {

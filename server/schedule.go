@@ -20,6 +20,8 @@ type Schedules struct {
 
 	// restore gives a schedule back what its caller was shown as masked; nil: nothing is masked.
 	restore func(ctx context.Context, schedule *schedule.Schedule) error
+	// permit fails for a schedule that its caller may not save; nil: every caller may.
+	permit func(ctx context.Context, schedule *schedule.Schedule) error
 }
 
 // NewSchedules makes the service of a store's schedules.
