@@ -1,6 +1,9 @@
 package console
 
-import "net/url"
+import (
+	"net/url"
+	"strings"
+)
 
 // act is a button that carries out the remedy of a concern or an obstacle. Without a method
 // it is a link to another page.
@@ -46,4 +49,18 @@ func (v *visit) limitActs(scope, name, label string) []act {
 		return []act{{Method: "SetLimit", Href: v.To("/limits", scope) + "/edit", Label: label}}
 	}
 	return []act{{Method: "SetLimit", Href: v.To("/limits", scope+":"+name) + "/edit", Label: label}}
+}
+
+// HoldsOf leads to what kept the jobs of a scope waiting, such as "queue:mail".
+func (v *visit) HoldsOf(scope string) string {
+	of, name, _ := strings.Cut(scope, ":")
+	return v.Href("/holds", of, name) // all jobs have no name
+}
+
+// WhatIfOf leads to the form that asks what a change of a scope's limit would do.
+func (v *visit) WhatIfOf(scope string) string {
+	if tenant, is := strings.CutPrefix(scope, "tenant:"); is {
+		return v.To("/tenants", tenant) + "/what-if"
+	}
+	return v.To("/limits", scope) + "/what-if"
 }

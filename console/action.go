@@ -26,6 +26,7 @@ type action struct {
 	Files  bool                                           // it takes files
 	whatIf func(*visit) (*fairleadv1.WhatIfChange, error) // what would be saved, to see what would happen; nil: that is not asked
 	test   func(*visit) (*fairleadv1.Schedule, error)     // whose HTTP request can be sent before the form is; nil: there is none
+	Ask    string                                         // the method that saves, which its own button does: all that is asked for is what would happen; empty: the form is sent to be saved
 	Check  string                                         // what is done first: what was sent is shown as it will be understood; empty: there is no such step
 }
 
@@ -117,7 +118,7 @@ func (c *Console) carryOut(w http.ResponseWriter, v *visit, a *action) {
 	if v.posted.Get("once") != "" {
 		v.ctx = withOnce(v.ctx, v.mark())
 	}
-	if a.whatIf != nil && v.posted.Get("what_if") != "" {
+	if a.whatIf != nil && (v.posted.Get("what_if") != "" || a.Ask != "" && v.posted.Get("save") == "") {
 		c.foresee(w, v, a)
 		return
 	}

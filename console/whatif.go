@@ -91,7 +91,7 @@ func newForeseen(answer *fairleadv1.WhatIfResponse) *foreseen {
 func (f *foreseen) Capacity() bool { return f.GetSlots() > 0 }
 
 // HasWhatIf reports whether it can be seen what would happen before the form is sent.
-func (a *action) HasWhatIf() bool { return a.whatIf != nil }
+func (a *action) HasWhatIf() bool { return a.whatIf != nil && a.Ask == "" }
 
 // EffectName says what becomes of waiting jobs or of an instant.
 func (v *visit) EffectName(effect string) string {

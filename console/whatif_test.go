@@ -98,6 +98,40 @@ func TestACalendarThatCannotBeStoredIsNotDrawn(t *testing.T) {
 	r.shows(r.send(http.StatusOK, "/new/calendar/effect", url.Values{}, sessionCookie, viewer), "Your role (viewer)")
 }
 
+func TestWhatIfAndWaitReasonsAreReachedFromEveryScope(t *testing.T) {
+	r := newRig(t, true, nil)
+	viewer, operator := r.token("reader", access.RoleViewer), r.token("operator", access.RoleOperator)
+	r.joined(fairlead.Node{Name: "one", Kinds: []string{"noop"}, Slots: 1})
+	r.enqueue(&fairlead.Job{Kind: "noop", Queue: "let/ters", Tenant: "acme"})
+	if err := r.jobs.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitKind, Name: "noop", MaxRunning: 7}); err != nil {
+		t.Fatal(err)
+	}
+	for path, ways := range map[string][]string{
+		"/":             {`href="/holds"`, `href="/limits/global/what-if?`},
+		"/queues":       {`href="/holds?queue=let%2Fters"`, `href="/limits/queue:let%2Fters/what-if?`, `href="/holds?kind=noop"`, `href="/limits/kind:noop/what-if?`},
+		"/tenants":      {`href="/holds?kind=noop"`, `href="/limits/kind:noop/what-if?`},
+		"/tenants/acme": {`href="/holds?tenant=acme"`, `href="/tenants/acme/what-if?`},
+	} {
+		r.shows(r.page(http.StatusOK, path, sessionCookie, viewer), ways...)
+	}
+	const save = `name="save"`
+	path := "/limits/queue:let%2Fters/what-if"
+	r.hides(r.page(http.StatusOK, path, sessionCookie, viewer), save)
+	r.shows(r.page(http.StatusOK, path, sessionCookie, operator), save, "queue:let/ters")
+	slow := url.Values{"rate": {"0.0001"}, "burst": {"1"}}
+	r.shows(r.send(http.StatusOK, path, slow, sessionCookie, viewer), `id="foreseen"`, "Steady state of queue:let/ters", `value="0.0001"`)
+	r.shows(r.send(http.StatusOK, "/tenants/acme/what-if", url.Values{"max_running": {"3"}}, sessionCookie, viewer), "The next 50 starts do not change.")
+	slow.Set("save", "true")
+	r.send(http.StatusForbidden, path, slow, sessionCookie, viewer)
+	if limits, err := r.jobs.Limits(t.Context()); err != nil || len(limits) != 1 {
+		t.Fatalf("%+v, %v", limits, err)
+	}
+	r.send(http.StatusSeeOther, path, slow, sessionCookie, operator)
+	if limits, err := r.jobs.Limits(t.Context()); err != nil || len(limits) != 2 {
+		t.Errorf("%+v, %v", limits, err)
+	}
+}
+
 // comesFirst fails unless one text stands before another.
 func (r *rig) comesFirst(page, first, second string) {
 	r.Helper()
